@@ -1,0 +1,1 @@
+"""What every part stands on: errors, clock, ids, durations, backoff and logs."""

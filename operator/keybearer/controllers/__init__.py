@@ -1,0 +1,1 @@
+"""The operator: queue, kopf shell, and one package for each kind."""

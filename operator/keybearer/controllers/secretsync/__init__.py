@@ -1,0 +1,1 @@
+"""SecretSync: gather what is, plan what to do, apply it, write status once."""

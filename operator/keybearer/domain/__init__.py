@@ -1,0 +1,1 @@
+"""What the service decides: identities, authorization, projects, folders, secrets."""

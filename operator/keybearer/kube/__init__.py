@@ -1,0 +1,1 @@
+"""The Kubernetes gateway: reads, server-side apply, status, Events, Lease, reference watch."""

@@ -1,0 +1,1 @@
+"""What the service calls: everything that a caller's data can aim passes this package."""

@@ -1,0 +1,1 @@
+"""What the service keeps: tables, repositories, migrations, and the sealing of values."""

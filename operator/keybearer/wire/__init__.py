@@ -1,0 +1,1 @@
+"""The wire: request and response models, enumerations and limits of the service interface."""

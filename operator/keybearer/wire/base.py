@@ -1,0 +1,55 @@
+"""What all wire models share: camelCase names, unknown keys ignored, no input in error texts."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic.alias_generators import to_camel
+
+__all__ = ["SLUG_PATTERN", "Confidential", "Slug", "WireInstant", "WireModel", "to_slug"]
+
+
+class WireModel(BaseModel):
+    """A body on the wire. Unknown keys are ignored (wire.md section 0), spelling is camelCase."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        frozen=True,
+    )
+
+
+Confidential = Annotated[str, Field(repr=False)]
+"""A text that never shows in a repr. It does serialise, unlike pydantic's `SecretStr`, whose asterisks
+would travel to the other side as the value."""
+
+
+def _write_instant(instant: datetime) -> str:
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+
+
+WireInstant = Annotated[datetime, PlainSerializer(_write_instant, return_type=str, when_used="json")]
+"""ISO 8601 in UTC with milliseconds and `Z` (wire.md section 0)."""
+
+SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+
+
+def to_slug(text: object) -> object:
+    """Fold case and trim, as the published service does before it judges a slug (wire.md section 4.2)."""
+    if not isinstance(text, str):
+        return text
+    folded = text.strip().lower()
+    if folded and not re.fullmatch(SLUG_PATTERN[1:-1], folded):
+        msg = "can only contain letters, numbers, and hyphens"
+        raise ValueError(msg)
+    return folded
+
+
+Slug = Annotated[str, BeforeValidator(to_slug)]
+"""Lower-case letters, digits and single hyphens, none at the ends; bounds are set where it is used."""

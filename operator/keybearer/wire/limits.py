@@ -1,0 +1,47 @@
+"""Limits of the interface (interface.md section 8, wire.md) and those we set where it is silent."""
+
+from __future__ import annotations
+
+__all__ = [
+    "DESCRIPTION_MAX",
+    "ENVIRONMENT_SLUG_MAX",
+    "FOLDER_PATH_MAX",
+    "HIDDEN_VALUE",
+    "LIST_DEPTH_MAX",
+    "METADATA_MAX_ITEMS",
+    "PROJECT_NAME_MAX",
+    "PROJECT_SLUG_MAX",
+    "PROJECT_SLUG_MIN",
+    "REFERENCE_DEPTH_MAX",
+    "REFERENCE_PASSES_MAX",
+    "REMINDER_NOTE_MAX",
+    "REQUEST_BODY_MAX_BYTES",
+    "SECRET_COMMENT_MAX",
+    "SECRET_NAME_MAX",
+    "SECRET_VALUE_MAX_BYTES",
+    "TAGS_MAX_ITEMS",
+    "TOKEN_TTL_MAX_SECONDS",
+]
+
+LIST_DEPTH_MAX = 20
+"""Recursive listing (interface.md section 8)."""
+PROJECT_NAME_MAX = 64
+PROJECT_SLUG_MIN = 5
+PROJECT_SLUG_MAX = 36
+DESCRIPTION_MAX = 1024
+ENVIRONMENT_SLUG_MAX = 64
+REMINDER_NOTE_MAX = 1024
+TOKEN_TTL_MAX_SECONDS = 315_360_000
+REFERENCE_DEPTH_MAX = 10
+REFERENCE_PASSES_MAX = 10
+HIDDEN_VALUE = "<hidden-by-infisical>"
+"""What stands in place of a value the caller may not see (wire.md section 2.8)."""
+
+# The interface is silent on these (its section 8); bounds keep memory and time finite.
+SECRET_NAME_MAX = 512
+SECRET_VALUE_MAX_BYTES = 1024 * 1024
+SECRET_COMMENT_MAX = 4096
+FOLDER_PATH_MAX = 2048
+TAGS_MAX_ITEMS = 100
+METADATA_MAX_ITEMS = 100
+REQUEST_BODY_MAX_BYTES = 8 * 1024 * 1024

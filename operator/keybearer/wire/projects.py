@@ -1,0 +1,170 @@
+"""Projects, environments and folders on the wire (wire.md sections 2.9 and 2.10)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AliasChoices, Field
+
+from keybearer.wire.base import Slug, WireInstant, WireModel
+from keybearer.wire.limits import (
+    DESCRIPTION_MAX,
+    ENVIRONMENT_SLUG_MAX,
+    FOLDER_PATH_MAX,
+    PROJECT_NAME_MAX,
+    PROJECT_SLUG_MAX,
+    PROJECT_SLUG_MIN,
+)
+
+__all__ = [
+    "CreateEnvironment",
+    "CreateFolder",
+    "CreateProject",
+    "DeleteFolder",
+    "Environment",
+    "EnvironmentAnswer",
+    "EnvironmentSummary",
+    "Folder",
+    "FolderAnswer",
+    "FolderList",
+    "Project",
+    "ProjectAnswer",
+    "ProjectList",
+    "UpdateFolder",
+]
+
+
+class EnvironmentSummary(WireModel):
+    """An environment as its project lists it."""
+
+    id: str
+    name: str
+    slug: str
+
+
+class Environment(EnvironmentSummary):
+    """An environment by itself; `position` counts from 1."""
+
+    position: int
+    project_id: str
+    created_at: WireInstant
+    updated_at: WireInstant
+
+
+class Project(WireModel):
+    """A project; `_id` repeats `id` for old clients."""
+
+    id: str
+    legacy_id: Annotated[str, Field(alias="_id")]
+    name: str
+    slug: str
+    description: str | None = None
+    type: str = "secret-manager"
+    org_id: str
+    auto_capitalization: bool = False
+    version: int = 3
+    upgrade_status: str | None = None
+    has_delete_protection: bool = False
+    audit_logs_retention_days: int | None = None
+    created_at: WireInstant
+    updated_at: WireInstant
+    environments: list[EnvironmentSummary]
+
+
+class ProjectAnswer(WireModel):
+    """`{project}`."""
+
+    project: Project
+
+
+class ProjectList(WireModel):
+    """`{projects}`."""
+
+    projects: list[Project]
+
+
+class CreateProject(WireModel):
+    """POST /api/v1/projects and /api/v2/workspace. Without a slug one is made from the name."""
+
+    project_name: Annotated[str, Field(min_length=1, max_length=PROJECT_NAME_MAX)]
+    project_description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
+    slug: Annotated[Slug, Field(min_length=PROJECT_SLUG_MIN, max_length=PROJECT_SLUG_MAX)] | None = None
+    type: str = "secret-manager"
+    should_create_default_envs: bool = True
+    has_delete_protection: bool = False
+
+
+class CreateEnvironment(WireModel):
+    """POST .../environments; without a position it goes last."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    slug: Annotated[Slug, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+    position: Annotated[int, Field(ge=1)] | None = None
+
+
+class EnvironmentAnswer(WireModel):
+    """`{message, projectId, environment}`."""
+
+    message: str
+    project_id: str
+    environment: Environment
+
+
+class Folder(WireModel):
+    """A folder; `parentId` is null at the root of an environment."""
+
+    id: str
+    name: str
+    version: int
+    created_at: WireInstant
+    updated_at: WireInstant
+    env_id: str
+    parent_id: str | None
+    is_reserved: bool = False
+    description: str | None = None
+    last_secret_modified: WireInstant | None = None
+    path: str
+    relative_path: str | None = None
+
+
+class FolderAnswer(WireModel):
+    """`{folder}`."""
+
+    folder: Folder
+
+
+class FolderList(WireModel):
+    """`{folders}`."""
+
+    folders: list[Folder]
+
+
+_FOLDER_NAME = r"^[a-zA-Z0-9_-]+$"
+_Path = Annotated[str, Field(max_length=FOLDER_PATH_MAX, validation_alias=AliasChoices("path", "directory"))]
+
+
+class _FolderBody(WireModel):
+    project_id: str | None = None
+    workspace_id: str | None = None
+    environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+    path: _Path = "/"
+
+
+class CreateFolder(_FolderBody):
+    """POST folders: missing parents are made on the way."""
+
+    name: Annotated[str, Field(min_length=1, max_length=255, pattern=_FOLDER_NAME)]
+    description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
+
+
+class UpdateFolder(_FolderBody):
+    """PATCH folders/{id}."""
+
+    name: Annotated[str, Field(min_length=1, max_length=255, pattern=_FOLDER_NAME)]
+    description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
+
+
+class DeleteFolder(_FolderBody):
+    """DELETE folders/{idOrName}; v1 always forces."""
+
+    force_delete: bool = False

@@ -1,0 +1,159 @@
+"""Secrets on the wire: v3 raw and v4 differ only in the names of the project parameter (wire.md 2)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, JsonValue
+
+from keybearer.wire.base import Confidential, WireInstant, WireModel
+from keybearer.wire.limits import (
+    ENVIRONMENT_SLUG_MAX,
+    FOLDER_PATH_MAX,
+    METADATA_MAX_ITEMS,
+    REMINDER_NOTE_MAX,
+    SECRET_COMMENT_MAX,
+    TAGS_MAX_ITEMS,
+)
+
+__all__ = [
+    "CreateSecret",
+    "DeleteSecret",
+    "ImportBlock",
+    "Secret",
+    "SecretAnswer",
+    "SecretList",
+    "SecretMetadata",
+    "SecretTag",
+    "SecretType",
+    "UpdateSecret",
+]
+
+
+class SecretType(StrEnum):
+    """Shared by all who may read, or one user's override."""
+
+    SHARED = "shared"
+    PERSONAL = "personal"
+
+
+def _read_type(given: object) -> object:
+    # The published .NET client writes the number of its enumeration, or its capitalised name (wire.md 2.4).
+    if isinstance(given, bool):
+        return given
+    if isinstance(given, int):
+        return {0: "shared", 1: "personal"}.get(given, given)
+    return given.lower() if isinstance(given, str) else given
+
+
+AnySecretType = Annotated[SecretType, BeforeValidator(_read_type)]
+
+
+class SecretMetadata(WireModel):
+    """A key and a value beside a secret."""
+
+    key: Annotated[str, Field(min_length=1, max_length=255)]
+    value: Annotated[str, Field(max_length=1020)] = ""
+    is_encrypted: bool = False
+
+
+class SecretTag(WireModel):
+    """A tag of the project that a secret carries."""
+
+    id: str
+    slug: str
+    color: str | None = None
+    name: str
+
+
+class Secret(WireModel):
+    """A secret as every route answers it (wire.md section 2.1). Instants in UTC; `version` counts from 1."""
+
+    id: str
+    legacy_id: Annotated[str, Field(alias="_id")]
+    workspace: str
+    project_id: str | None = None
+    environment: str
+    version: int
+    type: SecretType
+    secret_key: str
+    secret_value: Confidential
+    secret_comment: str
+    created_at: WireInstant
+    updated_at: WireInstant
+    secret_value_hidden: bool = False
+    secret_path: str | None = None
+    skip_multiline_encoding: bool | None = None
+    secret_reminder_note: str | None = None
+    secret_reminder_repeat_days: int | None = None
+    secret_metadata: list[SecretMetadata] = Field(default_factory=list)
+    tags: list[SecretTag] = Field(default_factory=list)
+    is_rotated_secret: bool = False
+
+
+class ImportBlock(WireModel):
+    """What one import of the folder brings, in the order of position."""
+
+    secret_path: str
+    environment: str
+    folder_id: str | None = None
+    secrets: list[Secret]
+
+
+class SecretList(WireModel):
+    """Answer of a list, sorted by key then path; `imports` is never null."""
+
+    secrets: list[Secret]
+    imports: list[ImportBlock] = Field(default_factory=list)
+
+
+class SecretAnswer(WireModel):
+    """Answer of get, create, update and delete."""
+
+    secret: Secret
+
+
+class _SecretBody(WireModel):
+    """The project is named by `projectId` (v4), or by one of the older names (v3)."""
+
+    project_id: str | None = None
+    workspace_id: str | None = None
+    project_slug: str | None = None
+    workspace_slug: str | None = None
+    environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+    secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] = "/"
+    type: AnySecretType = SecretType.SHARED
+
+
+class CreateSecret(_SecretBody):
+    """POST .../{secretName}. White space around the value is trimmed but for one trailing newline."""
+
+    secret_value: Confidential
+    secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] = ""
+    skip_multiline_encoding: bool | None = None
+    tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] = Field(default_factory=list)
+    secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] = Field(
+        default_factory=list
+    )
+    metadata: JsonValue = None
+    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
+
+
+class UpdateSecret(_SecretBody):
+    """PATCH .../{secretName}: what is absent stays; tags and metadata given replace all."""
+
+    secret_value: Confidential | None = None
+    new_secret_name: str | None = None
+    secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
+    skip_multiline_encoding: bool | None = None
+    tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] | None = None
+    secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] | None = None
+    metadata: JsonValue = None
+    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
+
+
+class DeleteSecret(_SecretBody):
+    """DELETE .../{secretName}, with a JSON body."""
