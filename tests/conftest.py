@@ -1,0 +1,16 @@
+"""Fixtures live in `tests/support/`, each group in one module; this file registers them."""
+
+from __future__ import annotations
+
+import importlib.util
+
+pytest_plugins = [
+    name
+    for name in (
+        "support.canary",
+        "support.cluster_fixtures",
+        "support.service_fixtures",
+        "support.operator_fixtures",
+    )
+    if importlib.util.find_spec(name)
+]

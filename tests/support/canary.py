@@ -1,0 +1,71 @@
+"""The canary: secret values in tests carry a mark, and after each test every outlet is searched for it.
+
+Captured output, logs and tracebacks of a passing test are searched by themselves. What lives elsewhere (log
+files of processes, Events, statuses, metrics) is added by fixtures through `Canary.watch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+__all__ = ["MARK", "Canary", "canary", "find_mark"]
+
+MARK = "cnry-"
+"""Every secret value in a test starts with this."""
+
+_FORMS = (MARK, "Y25yeS", MARK.encode().hex())
+"""As text, at the start of a base64 text (five bytes fill six characters but for four bits), and in hex."""
+
+_CONTEXT = 60
+
+
+def find_mark(text: str) -> str | None:
+    """Return the surroundings of the first mark in the text, in any of its forms, or None."""
+    for form in _FORMS:
+        at = text.find(form)
+        if at >= 0:
+            return text[max(0, at - _CONTEXT) : at + _CONTEXT]
+    return None
+
+
+@dataclass
+class Canary:
+    """Outlets that one test watches."""
+
+    outlets: list[tuple[str, Callable[[], str]]] = field(default_factory=list)
+
+    def watch(self, name: str, read: Callable[[], str]) -> None:
+        """Search what `read` returns when the test has ended."""
+        self.outlets.append((name, read))
+
+    def leaks(self) -> list[str]:
+        """Return one line for each outlet that shows a mark."""
+        found = ((name, find_mark(read())) for name, read in self.outlets)
+        return [f"{name} shows a marked value: ...{where}..." for name, where in found if where]
+
+
+@pytest.fixture
+def canary() -> Iterator[Canary]:
+    """Yield the canary of this test; the test fails when a watched outlet shows a marked value."""
+    watch = Canary()
+    yield watch
+    leaks = watch.leaks()
+    assert not leaks, "\n".join(leaks)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a passing test whose captured output, log or error shows a marked value."""
+    report = yield
+    if report.passed and call.when != "setup" and not item.get_closest_marker("shows_secrets"):
+        for title, text in report.sections:
+            where = find_mark(text)
+            if where:
+                report.outcome = "failed"
+                report.longrepr = f"{title} of {call.when} shows a marked value: ...{where}..."
+    return report
