@@ -1,0 +1,350 @@
+"""What the models of all kinds share: how they read, how they refuse, and what the API server is told.
+
+A rule that a schema can't say stands in one place, as a method marked by `rule`: its CEL goes into the CRD,
+the method is its mirror for the operator, and a corpus of manifests holds the two against each other
+(`tests/corpus`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from types import FunctionType
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from keybearer.base.clock import format_instant
+from keybearer.base.durations import DURATION_PATTERN, parse_duration
+
+__all__ = [
+    "DNS_SUBDOMAIN_PATTERN",
+    "DURATION_MAX",
+    "MESSAGE_MAX",
+    "Clipped",
+    "Condition",
+    "ConditionStatus",
+    "CustomResource",
+    "Duration",
+    "Instant",
+    "ObjectName",
+    "PrinterColumn",
+    "RefreshInterval",
+    "ResourceModel",
+    "Rule",
+    "RuledModel",
+    "describe_invalid",
+    "rule",
+]
+
+DNS_SUBDOMAIN_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+"""RFC 1123 subdomain, as Kubernetes demands of most names (at most 253 characters)."""
+
+DURATION_MAX = timedelta(days=365)
+_INTERVAL_MIN = timedelta(seconds=10)
+MESSAGE_MAX = 4096
+"""Longest message of a condition or a key that we write into a status."""
+
+_DURATION_MESSAGE = "must be digits and one unit (s, m or h), for example 30s, 5m or 12h, or 0; at most 8760h"
+_INTERVAL_MESSAGE = "must be at least 10s, or 0 to refresh only on change"
+_MARK = "cel_rule"
+_NAMED_IN_DESCRIPTION = 12  # problems that one description spells out; the rest is counted
+
+
+class ResourceModel(BaseModel):
+    """A part of a custom resource: camelCase outside, unknown keys ignored, null as good as absent.
+
+    Types are strict, as the API server's are: the text `"5"` is no integer.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        extra="ignore",
+        strict=True,
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, given: object) -> object:
+        # The API server prunes a null before it sets defaults; manifests read offline still have theirs.
+        if isinstance(given, dict) and None in given.values():
+            return {name: value for name, value in given.items() if value is not None}
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A demand across fields, as the API server is told it.
+
+    Attributes:
+        cel: expression over `self`, judged after defaults were set.
+        message: what a user reads when it doesn't hold; says what to write.
+    """
+
+    cel: str
+    message: str
+
+
+_Ruled = TypeVar("_Ruled", bound="RuledModel")
+
+
+def rule(cel: str, message: str) -> Callable[[Callable[[_Ruled], bool]], Callable[[_Ruled], bool]]:
+    """Mark a method of a `RuledModel` as the mirror of a CEL rule: it returns whether the rule holds."""
+
+    def mark(method: Callable[[_Ruled], bool]) -> Callable[[_Ruled], bool]:
+        vars(method)[_MARK] = Rule(cel, message)
+        return method
+
+    return mark
+
+
+class RuledModel(ResourceModel):
+    """A part with rules across its fields; the first that doesn't hold is the error."""
+
+    rules: ClassVar[tuple[tuple[Rule, Callable[[Self], bool]], ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        """Collect the methods that `rule` marked, in the order they stand."""
+        found = [(vars(method)[_MARK], method) for method in vars(cls).values() if _is_marked(method)]
+        cls.rules = (*cls.rules, *found)
+
+    @model_validator(mode="after")
+    def _obey(self) -> Self:
+        for demand, holds in self.rules:
+            if not holds(self):
+                raise ValueError(demand.message)
+        return self
+
+
+def _is_marked(member: object) -> bool:
+    return isinstance(member, FunctionType) and _MARK in vars(member)
+
+
+def _read_duration(given: object) -> object:
+    if isinstance(given, timedelta):
+        return given
+    if isinstance(given, bool) or not isinstance(given, (str, int)):
+        raise ValueError(_DURATION_MESSAGE)  # noqa: TRY004 - pydantic collects ValueError only
+    try:
+        duration = parse_duration(given)
+    except ValueError:
+        raise ValueError(_DURATION_MESSAGE) from None
+    if duration > DURATION_MAX:
+        raise ValueError(_DURATION_MESSAGE)
+    return duration
+
+
+def _at_least_interval(duration: timedelta) -> timedelta:
+    if duration and duration < _INTERVAL_MIN:
+        raise ValueError(_INTERVAL_MESSAGE)
+    return duration
+
+
+def _write_duration(duration: timedelta) -> str:
+    seconds = int(duration.total_seconds())
+    for unit, size in (("h", 3600), ("m", 60)):
+        if seconds and seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s" if seconds else "0"
+
+
+# `type(self) == int` first: a bare 0 has no text to match. The API server evaluates a rule even where the
+# pattern failed, so each rule lets pass what another one reports.
+_IS_DURATION = (
+    "type(self) == int ? self == 0 : "
+    f"(string(self).matches('{DURATION_PATTERN}') && string(self).size() <= 8"
+    " && duration(string(self)) <= duration('8760h'))"
+)
+_IS_INTERVAL = (
+    "type(self) == int || !string(self).matches('^[0-9]{1,7}[smh]$')"
+    " || duration(string(self)) >= duration('10s')"
+)
+
+
+def _duration_schema(*rules: tuple[str, str]) -> WithJsonSchema:
+    return WithJsonSchema(
+        {
+            "x-kubernetes-int-or-string": True,
+            "pattern": DURATION_PATTERN,
+            "maxLength": 8,
+            "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules],
+        }
+    )
+
+
+_DurationValue = Annotated[
+    timedelta,
+    Field(strict=False),
+    BeforeValidator(_read_duration),
+    PlainSerializer(_write_duration, return_type=str),
+]
+
+Duration = Annotated[_DurationValue, _duration_schema((_IS_DURATION, _DURATION_MESSAGE))]
+"""`30s`, `5m`, `12h` or `0` (quoted or not), at most a year."""
+
+RefreshInterval = Annotated[
+    _DurationValue,
+    AfterValidator(_at_least_interval),
+    _duration_schema((_IS_DURATION, _DURATION_MESSAGE), (_IS_INTERVAL, _INTERVAL_MESSAGE)),
+]
+"""A duration of at least 10 seconds, or `0`."""
+
+ObjectName = Annotated[str, Field(min_length=1, max_length=253, pattern=DNS_SUBDOMAIN_PATTERN)]
+"""The name of a Kubernetes object."""
+
+Instant = Annotated[
+    datetime,
+    Field(strict=False),
+    AfterValidator(lambda instant: instant.astimezone(UTC)),
+    PlainSerializer(format_instant, return_type=str),
+]
+"""`metav1.Time`: RFC 3339 in UTC, whole seconds."""
+
+
+def _clip(length: int) -> Callable[[object], object]:
+    def clip(given: object) -> object:
+        if isinstance(given, str) and len(given) > length:
+            return given[: length - 1] + "…"
+        return given
+
+    return clip
+
+
+def Clipped(length: int) -> tuple[BeforeValidator, object]:  # noqa: N802 - reads as a type, like Field
+    """Return the annotations of a text that is cut, not refused, when it is longer than `length`."""
+    return BeforeValidator(_clip(length)), Field(max_length=length)
+
+
+class ConditionStatus(StrEnum):
+    """metav1.ConditionStatus."""
+
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+class Condition(ResourceModel):
+    """One aspect of the state of the object (`metav1.Condition`)."""
+
+    type: Annotated[
+        str,
+        Field(
+            max_length=316, pattern=r"^[A-Za-z]([A-Za-z0-9./-]*[A-Za-z0-9])?$", description="Which aspect."
+        ),
+    ]
+    status: Annotated[ConditionStatus, Field(strict=False, description="True, False or Unknown.")]
+    observed_generation: Annotated[
+        int | None, Field(ge=0, description="The metadata.generation that this condition speaks about.")
+    ] = None
+    last_transition_time: Annotated[Instant, Field(description="When the status last changed.")]
+    reason: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=1024,
+            pattern=r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+            description="Why, as one word for programs.",
+        ),
+    ]
+    message: Annotated[
+        str,
+        BeforeValidator(_clip(MESSAGE_MAX)),
+        Field(max_length=MESSAGE_MAX, description="Why, and what to do, for people. Never holds a value."),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PrinterColumn:
+    """A column of `kubectl get`; priority 1 shows only with `-o wide`."""
+
+    name: str
+    json_path: str
+    type: Literal["string", "date", "integer"] = "string"
+    description: str = ""
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CustomResource:
+    """Everything the CRD of a kind says beyond the schemas of its two halves."""
+
+    kind: str
+    plural: str
+    singular: str
+    short_names: tuple[str, ...]
+    description: str
+    spec: type[BaseModel]
+    status: type[BaseModel]
+    columns: tuple[PrinterColumn, ...]
+    group: str = "keybearer.dev"
+    version: str = "v1alpha1"
+    scope: Literal["Namespaced", "Cluster"] = "Namespaced"
+    categories: tuple[str, ...] = ("keybearer",)
+
+    @property
+    def name(self) -> str:
+        """The name of the CRD object: plural and group."""
+        return f"{self.plural}.{self.group}"
+
+
+def describe_invalid(error: ValidationError, *, root: str = "spec") -> str:
+    """Return what is wrong, field by field, in one sentence per problem; never what was given.
+
+    Args:
+        error: of a model of a custom resource.
+        root: the field that the model was read from.
+    """
+    problems = error.errors(include_url=False, include_context=True, include_input=False)
+    sentences = [
+        f"{_path(root, problem['loc'])} {_sentence(problem['type'], problem['msg'])}"
+        for problem in problems[:_NAMED_IN_DESCRIPTION]
+    ]
+    if len(problems) > _NAMED_IN_DESCRIPTION:
+        sentences.append(f"and {len(problems) - _NAMED_IN_DESCRIPTION} more problems")
+    return "; ".join(sentences)
+
+
+def _path(root: str, location: tuple[int | str, ...]) -> str:
+    path = root
+    for step in location:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", step):
+            path += f".{step}"
+        elif step != "[key]":
+            path += f"[{step[:64]!r}]"
+    return path
+
+
+def _sentence(kind: str, message: str) -> str:
+    if kind == "missing":
+        return "is required"
+    if kind == "value_error":
+        return message.removeprefix("Value error, ")
+    for given, ours in (
+        ("Input should be ", "must be "),
+        ("String should ", "must "),
+        ("Input should ", "must "),
+    ):
+        if message.startswith(given):
+            return ours + message.removeprefix(given)
+    return message[:1].lower() + message[1:]

@@ -1,0 +1,237 @@
+"""The source half of a SecretSync: which folder is read, and what of it becomes keys of the target."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
+from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
+
+__all__ = ["TARGET_KEY_PATTERN", "Decoding", "KeyItem", "KeySelection", "Rename", "Source", "is_target_key"]
+
+TARGET_KEY_PATTERN = r"^[-._a-zA-Z0-9]+$"
+"""A key of a Secret or ConfigMap; `.`, `..` and anything that begins with `..` are refused as well
+(IsConfigMapKey of k8s.io/apimachinery)."""
+
+_PATH_PATTERN = r"^/?([A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*/?)?$"
+_ENVIRONMENT_PATTERN = r"^[a-z0-9]+([_-]+[a-z0-9]+)*$"
+_SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+
+_Pattern = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+_TARGET_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+
+
+def is_target_key(name: str) -> bool:
+    """Tell whether Kubernetes takes the name as a key of a Secret or ConfigMap."""
+    return _TARGET_KEY.fullmatch(name) is not None and name != "." and not name.startswith("..")
+
+
+class Decoding(StrEnum):
+    """What is done to a value before it is written."""
+
+    NONE = "None"
+    BASE64 = "Base64"
+
+
+class Rename(ResourceModel):
+    """Gives matching keys another name."""
+
+    pattern: Annotated[
+        str,
+        Field(
+            alias="from",
+            min_length=1,
+            max_length=256,
+            description="An exact name, or an RE2 expression between slashes (/^APP_(.*)$/) that must match "
+            "the whole name.",
+        ),
+    ]
+    replacement: Annotated[
+        str,
+        Field(
+            alias="to",
+            min_length=1,
+            max_length=253,
+            description=r"The new name. After an RE2 expression, \0 stands for the whole name and \1 to \9 "
+            "for its groups.",
+        ),
+    ]
+
+
+class KeyItem(RuledModel):
+    """One secret, taken by name, whatever the patterns say."""
+
+    key: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=SECRET_NAME_MAX,
+            pattern=r"^[^:/]+$",
+            description="The name of the secret in the service.",
+        ),
+    ]
+    target_key: Annotated[
+        str | None,
+        Field(
+            alias="as",
+            min_length=1,
+            max_length=253,
+            pattern=TARGET_KEY_PATTERN,
+            description="The key in the target. Without it, the name of the secret after renaming.",
+        ),
+    ] = None
+    decode: Annotated[
+        Decoding,
+        Field(
+            strict=False,
+            description="Base64 decodes the value (standard alphabet; white space is ignored), for binary "
+            "contents such as keystores.",
+        ),
+    ] = Decoding.NONE
+    json_property: Annotated[
+        str | None,
+        Field(
+            alias="property",
+            min_length=1,
+            max_length=512,
+            description="Takes one property of a value that is JSON: names and list positions separated by "
+            r"dots, as in database.hosts.0; a dot inside a name is written \. and a backslash \\.",
+        ),
+    ] = None
+    version: Annotated[
+        int | None,
+        Field(ge=1, le=2_147_483_647, description="Pins the secret to this version; later ones are ignored."),
+    ] = None
+
+    @rule(
+        cel="!has(self.as) || !(self.as == '.' || self.as.startsWith('..'))",
+        message="as must not be . and must not begin with ..",
+    )
+    def _names_a_key(self) -> bool:
+        return self.target_key is None or is_target_key(self.target_key)
+
+
+class KeySelection(ResourceModel):
+    """Which secrets are taken, and under which keys."""
+
+    include: Annotated[
+        tuple[_Pattern, ...],
+        Field(
+            strict=False,
+            max_length=64,
+            description="Takes the secrets whose name matches any of these: a glob (DB_*), or an RE2 "
+            "expression between slashes (/^DB_/). An empty list takes only what items names.",
+        ),
+    ] = ("*",)
+    exclude: Annotated[
+        tuple[_Pattern, ...],
+        Field(
+            strict=False,
+            max_length=64,
+            description="Leaves out the secrets whose name matches any of these, written like include. What "
+            "items names is taken all the same.",
+        ),
+    ] = ()
+    rename: Annotated[
+        tuple[Rename, ...],
+        Field(
+            strict=False,
+            max_length=64,
+            description="Renames keys; of these rules the first that matches a name is applied to it.",
+        ),
+    ] = ()
+    items: Annotated[
+        tuple[KeyItem, ...],
+        Field(
+            strict=False,
+            max_length=128,
+            description="Single secrets, in place of their plain form. One secret may be named several "
+            "times, for example for two properties of one JSON value.",
+        ),
+    ] = ()
+
+
+def _normal_path(path: str) -> str:
+    return "/" + path.strip("/")
+
+
+_DEFAULT_KEYS = KeySelection()
+
+
+class Source(RuledModel):
+    """One folder of one environment of a project."""
+
+    project_id: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=64,
+            pattern=r"^[A-Za-z0-9_-]+$",
+            description="The id of the project. Give this or projectSlug.",
+        ),
+    ] = None
+    project_slug: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=64,
+            pattern=_SLUG_PATTERN,
+            description="The slug of the project. Give this or projectId.",
+        ),
+    ] = None
+    environment: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=ENVIRONMENT_SLUG_MAX,
+            pattern=_ENVIRONMENT_PATTERN,
+            description="The slug of the environment, for example dev.",
+        ),
+    ]
+    secret_path: Annotated[
+        str,
+        Field(
+            max_length=FOLDER_PATH_MAX,
+            pattern=_PATH_PATTERN,
+            description="The folder, for example /apps/web.",
+        ),
+        AfterValidator(_normal_path),
+    ] = "/"
+    recursive: Annotated[
+        bool,
+        Field(
+            description="Reads the folders below as well. Where two hold the same name, the one whose path "
+            "sorts later wins and the clash is reported."
+        ),
+    ] = False
+    include_imports: Annotated[
+        bool, Field(description="Takes what the folder imports; its own secrets win over imported ones.")
+    ] = True
+    expand_secret_references: Annotated[
+        bool, Field(description="Replaces references to other secrets in values by what they refer to.")
+    ] = True
+    tag_slugs: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")], ...],
+        Field(strict=False, max_length=20, description="Takes only secrets that carry one of these tags."),
+    ] = ()
+    keys: Annotated[KeySelection, Field(description="Which secrets are taken, and under which keys.")] = (
+        Field(default_factory=lambda: _DEFAULT_KEYS)
+    )
+
+    @rule(
+        cel="has(self.projectId) != has(self.projectSlug)",
+        message="give exactly one of projectId and projectSlug",
+    )
+    def _names_one_project(self) -> bool:
+        return (self.project_id is None) != (self.project_slug is None)
+
+    @property
+    def label(self) -> str:
+        """`dev:/apps/web`, as statuses and messages name the source."""
+        return f"{self.environment}:{self.secret_path}"

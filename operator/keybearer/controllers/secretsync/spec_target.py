@@ -1,0 +1,288 @@
+"""The target half of a SecretSync: the Secret or ConfigMap that is written, and how it is treated."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from keybearer.controllers.custom_resource import ObjectName, ResourceModel, RuledModel, rule
+from keybearer.controllers.secretsync.spec_source import TARGET_KEY_PATTERN, is_target_key
+
+__all__ = [
+    "FORBIDDEN_SECRET_TYPES",
+    "OPAQUE",
+    "ConfigMapTemplate",
+    "CreationPolicy",
+    "DeletionPolicy",
+    "Target",
+    "TargetKind",
+    "TargetTemplate",
+    "Workload",
+    "WorkloadKind",
+]
+
+OPAQUE = "Opaque"
+FORBIDDEN_SECRET_TYPES = ("kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token")
+"""Kubernetes gives or grants credentials by Secrets of these types: writing one would be minting a right."""
+
+_LABEL_VALUE_PATTERN = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
+_QUALIFIED_NAME_MAX = 317  # prefix of 253, slash, name of 63
+
+
+class TargetKind(StrEnum):
+    """What is written."""
+
+    SECRET = "Secret"
+    CONFIG_MAP = "ConfigMap"
+
+
+class CreationPolicy(StrEnum):
+    """Whose object the target is."""
+
+    OWNER = "Owner"
+    MERGE = "Merge"
+
+
+class DeletionPolicy(StrEnum):
+    """What becomes of the target when the SecretSync is deleted."""
+
+    DELETE = "Delete"
+    RETAIN = "Retain"
+
+
+class WorkloadKind(StrEnum):
+    """What can be restarted."""
+
+    DEPLOYMENT = "Deployment"
+    STATEFUL_SET = "StatefulSet"
+    DAEMON_SET = "DaemonSet"
+
+
+class ConfigMapTemplate(ResourceModel):
+    """A ConfigMap of the same namespace that holds templates."""
+
+    name: Annotated[ObjectName, Field(description="The name of the ConfigMap.")]
+    key: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=253,
+            pattern=TARGET_KEY_PATTERN,
+            description="Takes only this key as a template. Without it, each key is one.",
+        ),
+    ] = None
+
+
+class TargetTemplate(RuledModel):
+    """Builds keys of the target from templates."""
+
+    data: Annotated[
+        dict[str, Annotated[str, Field(max_length=65_536)]] | None,
+        Field(
+            min_length=1,
+            max_length=64,
+            description="Keys of the target, each with a Jinja2 template. A secret is a variable where its "
+            'key is an identifier, and secrets["any-key"] always. An unknown variable is an error.',
+        ),
+    ] = None
+    config_map_ref: Annotated[
+        ConfigMapTemplate | None,
+        Field(description="Templates from a ConfigMap; a key that data has as well is taken from data."),
+    ] = None
+    include_keys: Annotated[
+        bool,
+        Field(description="Writes the selected keys too, beside those that templates build; templates win."),
+    ] = False
+
+    @rule(cel="has(self.data) || has(self.configMapRef)", message="give data, configMapRef or both")
+    def _has_templates(self) -> bool:
+        return self.data is not None or self.config_map_ref is not None
+
+    @rule(
+        cel=f"!has(self.data) || self.data.all(key, key.size() <= 253 && key.matches('{TARGET_KEY_PATTERN}')"
+        " && key != '.' && !key.startsWith('..'))",
+        message="keys of data must be at most 253 letters, digits, dots, hyphens and underscores, must "
+        "not be . and must not begin with ..",
+    )
+    def _builds_valid_keys(self) -> bool:
+        return self.data is None or all(is_target_key(key) for key in self.data)
+
+
+class Workload(ResourceModel):
+    """A workload of the same namespace."""
+
+    kind: Annotated[WorkloadKind, Field(strict=False, description="Deployment, StatefulSet or DaemonSet.")]
+    name: Annotated[ObjectName, Field(description="Its name.")]
+
+
+_LabelValue = Annotated[str, Field(max_length=63, pattern=_LABEL_VALUE_PATTERN)]
+
+_OURS_CEL = "key.matches('^([^/]*[.])?keybearer[.]dev/')"
+_RESERVED_CEL = "key.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')"
+_SYNTAX_CEL = "key.matches('^([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')"
+_SYNTAX = re.compile(r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
+
+def _prefix(key: str) -> str:
+    return key.partition("/")[0] if "/" in key else ""
+
+
+def _is_ours(key: str) -> bool:
+    return f".{_prefix(key)}".endswith(".keybearer.dev")
+
+
+def _is_reserved(key: str) -> bool:
+    return f".{_prefix(key)}".endswith((".kubernetes.io", ".k8s.io")) and not key.startswith(
+        "app.kubernetes.io/"
+    )
+
+
+class Target(RuledModel):
+    """The object that receives the secrets, in the namespace of the SecretSync."""
+
+    kind: Annotated[
+        TargetKind,
+        Field(strict=False, description="Secret, or ConfigMap for what is no secret."),
+    ] = TargetKind.SECRET
+    name: Annotated[
+        ObjectName | None, Field(description="The name of the target. Without it, the name of this object.")
+    ] = None
+    type: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=253,
+            pattern=r"^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$",
+            description="The type of the Secret: Opaque, kubernetes.io/tls, kubernetes.io/dockerconfigjson, "
+            "kubernetes.io/basic-auth, kubernetes.io/ssh-auth, or another that the operator was started "
+            "with. A ConfigMap has none.",
+        ),
+    ] = OPAQUE
+    creation_policy: Annotated[
+        CreationPolicy,
+        Field(
+            strict=False,
+            description="Owner creates the target and keeps it exactly as planned. Merge adds keys to a "
+            "target of somebody else and touches only those.",
+        ),
+    ] = CreationPolicy.OWNER
+    adopt: Annotated[
+        bool,
+        Field(description="Lets Owner take over a target that exists already and belongs to nobody."),
+    ] = False
+    on_delete: Annotated[
+        DeletionPolicy,
+        Field(
+            strict=False,
+            description="What becomes of the target, or of merged keys, when this object is deleted: "
+            "Delete or Retain.",
+        ),
+    ] = DeletionPolicy.DELETE
+    immutable: Annotated[
+        bool, Field(description="Marks the target immutable; a change of data then needs recreate.")
+    ] = False
+    recreate: Annotated[
+        bool,
+        Field(
+            description="Lets a change that Kubernetes refuses (type, or data of an immutable target) delete "
+            "and create the target anew."
+        ),
+    ] = False
+    labels: Annotated[
+        dict[str, _LabelValue],
+        Field(max_length=64, description="Labels of the target; none under keybearer.dev/."),
+    ] = Field(default_factory=dict)
+    annotations: Annotated[
+        dict[str, Annotated[str, Field(max_length=16_384)]],
+        Field(
+            max_length=64,
+            description="Annotations of the target; none under keybearer.dev/ or the domains that Kubernetes "
+            "reserves.",
+        ),
+    ] = Field(default_factory=dict)
+    template: Annotated[
+        TargetTemplate | None,
+        Field(description="Builds keys of the target from templates instead of writing the selected keys."),
+    ] = None
+    rollout_restart: Annotated[
+        tuple[Workload, ...],
+        Field(
+            strict=False,
+            max_length=32,
+            description="Workloads to restart after the data of the target changed.",
+            json_schema_extra={
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["kind", "name"],
+            },
+        ),
+    ] = ()
+
+    @rule(
+        cel="!(self.type in ['" + "', '".join(FORBIDDEN_SECRET_TYPES) + "'])",
+        message="type must not be one by which Kubernetes gives out credentials; those are never written",
+    )
+    def _mints_no_credentials(self) -> bool:
+        return self.type not in FORBIDDEN_SECRET_TYPES
+
+    @rule(
+        cel=f"self.kind != 'ConfigMap' || self.type == '{OPAQUE}'",
+        message="a ConfigMap has no type; leave type out",
+    )
+    def _types_secrets_only(self) -> bool:
+        return self.kind is not TargetKind.CONFIG_MAP or self.type == OPAQUE
+
+    @rule(
+        cel="self.creationPolicy != 'Merge' || !(self.immutable || self.recreate)",
+        message="with creationPolicy Merge the target is somebody else's: leave out immutable and recreate",
+    )
+    def _merges_gently(self) -> bool:
+        return self.creation_policy is not CreationPolicy.MERGE or not (self.immutable or self.recreate)
+
+    @rule(
+        cel=f"!has(self.labels) || self.labels.all(key, !({_OURS_CEL}))",
+        message="labels under keybearer.dev/ are set by Keybearer alone",
+    )
+    def _sets_no_labels_of_ours(self) -> bool:
+        return not any(map(_is_ours, self.labels))
+
+    @rule(
+        cel=f"!has(self.labels) || self.labels.all(key, {_SYNTAX_CEL})",
+        message="keys of labels must be a name of at most 63 letters, digits, hyphens, underscores and dots, "
+        "which a domain and a slash may precede",
+    )
+    def _sets_valid_labels(self) -> bool:
+        return all(map(_SYNTAX.fullmatch, self.labels))
+
+    @rule(
+        cel=f"!has(self.annotations) || self.annotations.all(key, !({_OURS_CEL}))",
+        message="annotations under keybearer.dev/ are set by Keybearer alone",
+    )
+    def _sets_no_annotations_of_ours(self) -> bool:
+        return not any(map(_is_ours, self.annotations))
+
+    @rule(
+        cel="!has(self.annotations) || self.annotations.all(key, key.startsWith('app.kubernetes.io/') || "
+        f"!({_RESERVED_CEL}))",
+        message="annotations under kubernetes.io/, k8s.io/ and their subdomains are reserved for Kubernetes",
+    )
+    def _sets_no_reserved_annotations(self) -> bool:
+        return not any(map(_is_reserved, self.annotations))
+
+    @rule(
+        cel=f"!has(self.annotations) || self.annotations.all(key, {_SYNTAX_CEL})",
+        message="keys of annotations must be a name of at most 63 letters, digits, hyphens, underscores and "
+        "dots, which a domain and a slash may precede",
+    )
+    def _sets_valid_annotations(self) -> bool:
+        return all(map(_SYNTAX.fullmatch, self.annotations))
+
+    @rule(
+        cel="!has(self.rolloutRestart) || self.rolloutRestart.all(one, "
+        "self.rolloutRestart.exists_one(other, other.kind == one.kind && other.name == one.name))",
+        message="rolloutRestart names a workload twice",
+    )
+    def _restarts_each_once(self) -> bool:
+        return len({(one.kind, one.name) for one in self.rollout_restart}) == len(self.rollout_restart)

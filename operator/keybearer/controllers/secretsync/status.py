@@ -1,0 +1,143 @@
+"""The status of a SecretSync: what a user, kubectl and GitOps tools are told. No values, ever."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from keybearer.controllers.custom_resource import Clipped, Condition, Instant, ResourceModel
+from keybearer.controllers.secretsync.spec_target import TargetKind
+
+__all__ = [
+    "KEYS_MAX",
+    "PLAN_NAMES_MAX",
+    "KeyState",
+    "KeyStatus",
+    "PlanStatus",
+    "SecretSyncStatus",
+    "TargetStatus",
+    "Updates",
+]
+
+KEYS_MAX = 100
+"""Keys that `status.keys` lists; `keysTotal` counts all."""
+PLAN_NAMES_MAX = 200
+"""Names that each list of `status.plan` holds; `omitted` counts the rest."""
+
+_KeyName = Annotated[str, Field(max_length=512)]
+_PlanNames = Annotated[tuple[_KeyName, ...], Field(strict=False, max_length=PLAN_NAMES_MAX)]
+
+
+class Updates(StrEnum):
+    """How changes of the source become known."""
+
+    EVENTS = "Events"
+    POLLING = "Polling"
+
+
+class KeyState(StrEnum):
+    """Where a key stands."""
+
+    SYNCED = "Synced"
+    PENDING = "Pending"
+    FAILED = "Failed"
+
+
+class TargetStatus(ResourceModel):
+    """What was written last."""
+
+    kind: Annotated[TargetKind, Field(strict=False, description="Secret or ConfigMap.")]
+    name: Annotated[str, Field(max_length=253, description="Its name.")]
+    keys: Annotated[int, Field(ge=0, description="How many keys it holds of ours.")] = 0
+    fingerprint: Annotated[
+        str | None,
+        Field(
+            max_length=128,
+            description="Keyed HMAC of the data: equal while the data is, and no help in guessing it.",
+        ),
+    ] = None
+
+
+class KeyStatus(ResourceModel):
+    """One key of the target, or one secret that could not become a key."""
+
+    key: Annotated[
+        str, Field(max_length=512, description="The key in the target, or the name in the source.")
+    ]
+    state: Annotated[
+        KeyState,
+        Field(
+            strict=False,
+            description="Synced; Pending, when it waits for a release or a mode; Failed, see reason.",
+        ),
+    ]
+    reason: Annotated[str | None, Field(max_length=128, description="Why, in a word.")] = None
+    message: Annotated[str | None, *Clipped(512), Field(description="Why, and what to do, for people.")] = (
+        None
+    )
+    version: Annotated[int | None, Field(ge=0, description="The version of the secret in the service.")] = (
+        None
+    )
+    last_changed: Annotated[Instant | None, Field(description="When the written value last changed.")] = None
+    source: Annotated[
+        str | None, *Clipped(512), Field(description="Where it comes from, as dev:/apps/web/NAME.")
+    ] = None
+
+
+class PlanStatus(ResourceModel):
+    """What `mode: Plan` or the guard holds back; key names only."""
+
+    add: Annotated[_PlanNames, Field(description="Keys that would be added.")] = ()
+    change: Annotated[_PlanNames, Field(description="Keys whose value would change.")] = ()
+    remove: Annotated[_PlanNames, Field(description="Keys that would be removed.")] = ()
+    omitted: Annotated[int, Field(ge=0, description="Names that the lists have no room for.")] = 0
+
+
+class SecretSyncStatus(ResourceModel):
+    """What the operator last did and saw."""
+
+    observed_generation: Annotated[
+        int | None, Field(ge=0, description="The metadata.generation that this status speaks about.")
+    ] = None
+    conditions: Annotated[
+        tuple[Condition, ...],
+        Field(
+            strict=False,
+            max_length=16,
+            description="Ready, Reconciling, Stalled (kstatus) and Guarded.",
+            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
+        ),
+    ] = ()
+    source: Annotated[
+        str | None,
+        *Clipped(512),
+        Field(description="What is read, as dev:/apps/web, and how many sources more."),
+    ] = None
+    last_refresh_time: Annotated[
+        Instant | None,
+        Field(description="When the source was last read; written together with another change only."),
+    ] = None
+    updates: Annotated[
+        Updates | None,
+        Field(strict=False, description="How changes become known: Events within a second, or Polling."),
+    ] = None
+    target: Annotated[TargetStatus | None, Field(description="What was written last.")] = None
+    keys: Annotated[
+        tuple[KeyStatus, ...],
+        Field(strict=False, max_length=KEYS_MAX, description="Keys, those with a problem first."),
+    ] = ()
+    keys_total: Annotated[int | None, Field(ge=0, description="How many keys there are in all.")] = None
+    plan: Annotated[PlanStatus | None, Field(description="What is held back; empty when nothing is.")] = None
+    last_handled_requested_at: Annotated[
+        str | None,
+        Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
+    ] = None
+
+    def to_wire(self) -> dict[str, object]:
+        """Return the status as the API server takes it: camelCase, and nothing where there is nothing.
+
+        Absent fields are left out, never null, as server-side apply wants it.
+        """
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
