@@ -1,0 +1,252 @@
+"""One connection to one API server: an aiohttp session over the TLS and credentials that `access` read.
+
+`kubernetes.aio`'s own request path costs several times the CPU, much of it for looking up proxies and netrc
+entries in a thread on each request: docs/decisions/0002-requests-to-the-api-server.md has the measurements.
+So proxies of the environment are not honoured, only the kubeconfig's `proxy-url`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Self
+
+import aiohttp
+import yarl
+from aiohttp import hdrs
+
+from keybearer.base.clock import Clock, SystemClock
+from keybearer.base.errors import ConfigurationError
+from keybearer.base.logs import get_logger
+from keybearer.kube.access import Access, load_access
+from keybearer.kube.errors import AnswerTooLargeError, UnavailableError
+
+__all__ = ["Answer", "Connection", "Request"]
+
+_USER_AGENT = "keybearer"
+_RENEWAL_PAUSE_SECONDS = 10.0
+"""Credentials that were read again and are still refused are not read again before this has passed."""
+
+_KEEP_ALIVE_SECONDS = 60.0
+"""Under the 90 s after which the API server closes an idle connection (`IdleTimeout` of its http.Server)."""
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent.
+
+    Attributes:
+        method: in upper case.
+        target: path and query, percent-encoded already.
+        headers: all but the credentials.
+        body: as it travels.
+        timeout_seconds: for everything from connecting to the last byte.
+        max_bytes: the longest answer that is accepted.
+    """
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes | None = field(default=None, repr=False)
+    timeout_seconds: float = 10.0
+    max_bytes: int = 4 * 1024 * 1024
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.target.partition('?')[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer. `retry_after` is in seconds, from the header."""
+
+    status: int
+    body: bytes = field(repr=False)
+    retry_after: float | None
+
+
+class Connection:
+    """Sends requests to one API server. Made by `open`; closed by `close`, or as an async context."""
+
+    def __init__(
+        self, access: Access, *, kubeconfig: str | None, context: str | None, clock: Clock | None = None
+    ) -> None:
+        self._access = access
+        self._kubeconfig = kubeconfig
+        self._context = context
+        self._clock = clock or SystemClock()
+        self._renewal = asyncio.Lock()
+        self._renewals = 0
+        self._renewed_at = float("-inf")
+        self._session = aiohttp.ClientSession(
+            connector=self._new_connector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), proxy=access.proxy
+        )
+
+    @classmethod
+    async def open(cls, *, kubeconfig: str | None = None, context: str | None = None) -> Self:
+        """Return a connection; nothing has been sent yet.
+
+        Args:
+            kubeconfig: path (or paths joined by `os.pathsep`); None takes the pod's ServiceAccount.
+            context: a context of the kubeconfig other than its current one.
+
+        Raises:
+            ConfigurationError: the configuration is missing or can't be used.
+        """
+        access = await load_access(kubeconfig=kubeconfig, context=context)
+        return cls(access, kubeconfig=kubeconfig, context=context)
+
+    @property
+    def server(self) -> str:
+        """Return the address of the API server."""
+        return self._access.server
+
+    @property
+    def namespace(self) -> str:
+        """Return the namespace of our pod, or of the kubeconfig's context."""
+        return self._access.namespace
+
+    @property
+    def renewals(self) -> int:
+        """Return how often the credentials were read again; an argument of `renew`."""
+        return self._renewals
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections; requests under way fail."""
+        await self._session.close()
+
+    def open_session(self, *, limit: int) -> aiohttp.ClientSession:
+        """Return a session of its own for a library that sends by itself; the caller closes it.
+
+        It shares TLS, proxy and credentials, which are renewed by the same hook: kopf takes it as
+        `kopf.AiohttpSession(server=connection.server, aiohttp_session=connection.open_session(limit=100))`.
+
+        Args:
+            limit: the most connections at once, watches included; further requests wait.
+        """
+
+        async def identify(
+            request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+        ) -> aiohttp.ClientResponse:
+            authorization = await self._access.authorization()
+            if authorization is not None:
+                request.headers[hdrs.AUTHORIZATION] = authorization
+            request.server_hostname = self._access.server_name
+            return await handler(request)
+
+        return aiohttp.ClientSession(
+            connector=self._new_connector(limit=limit),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=self._access.proxy,
+            middlewares=(identify,),
+        )
+
+    async def send(self, request: Request) -> Answer:
+        """Send one request and return its whole answer, whatever its status.
+
+        Raises:
+            UnavailableError: no connection, a time-out, or a connection that broke.
+            AnswerTooLargeError: the body is longer than the request allows.
+        """
+        timeout = aiohttp.ClientTimeout(total=request.timeout_seconds)
+        async with self._exchange(request, timeout) as response:
+            content = await _read(response, request)
+            return Answer(response.status, content, _retry_after(response))
+
+    @asynccontextmanager
+    async def stream(
+        self, request: Request, *, silence_seconds: float
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send a request whose answer goes on; yield the answer as soon as its status is known.
+
+        Args:
+            request: its timeout counts until the connection stands.
+            silence_seconds: the longest wait for the next byte.
+
+        Raises:
+            UnavailableError: no connection, too long a silence, or a connection that broke, here or while
+                the yielded answer is read.
+        """
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=request.timeout_seconds, sock_read=silence_seconds
+        )
+        async with self._exchange(request, timeout) as response:
+            yield response
+
+    async def renew(self, renewals: int) -> bool:
+        """Read the credentials again after a 401; return whether the request is worth another try.
+
+        Args:
+            renewals: what the property said before the request was sent; when it has moved on since,
+                another task has renewed already.
+        """
+        async with self._renewal:
+            if renewals != self._renewals:
+                return True
+            if self._clock.monotonic() - self._renewed_at < _RENEWAL_PAUSE_SECONDS:
+                return False
+            self._renewed_at = self._clock.monotonic()
+            try:
+                fresh = await load_access(kubeconfig=self._kubeconfig, context=self._context)
+            except ConfigurationError as error:
+                _log.warning("credentials_not_renewed", error=str(error))
+                return False
+            self._access.adopt(fresh)
+            self._renewals += 1
+            return True
+
+    @asynccontextmanager
+    async def _exchange(
+        self,
+        request: Request,
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's, which is finer than asyncio.timeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        headers = request.headers
+        authorization = await self._access.authorization()
+        if authorization is not None:
+            headers = {**headers, hdrs.AUTHORIZATION: authorization}
+        try:
+            async with self._session.request(
+                request.method,
+                yarl.URL(self._access.server + request.target, encoded=True),
+                headers=headers,
+                data=request.body,
+                timeout=timeout,
+                allow_redirects=False,
+                server_hostname=self._access.server_name,
+            ) as response:
+                yield response
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise UnavailableError(
+                f"{request}: the API server at {self.server} can't be reached ({type(error).__name__})"
+            ) from error
+
+    def _new_connector(self, *, limit: int) -> aiohttp.TCPConnector:
+        return aiohttp.TCPConnector(limit=limit, ssl=self._access.tls, keepalive_timeout=_KEEP_ALIVE_SECONDS)
+
+
+async def _read(response: aiohttp.ClientResponse, request: Request) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > request.max_bytes:
+            response.close()
+            raise AnswerTooLargeError(f"{request}: the answer is longer than {request.max_bytes} bytes")
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> float | None:
+    text = response.headers.get(hdrs.RETRY_AFTER)
+    # The API server writes whole seconds; the other form, a date, comes from no part of it.
+    return float(text) if text is not None and text.isascii() and text.isdigit() else None
