@@ -1,0 +1,164 @@
+"""Names matched by patterns that tenants write: globs and RE2, in linear time and bounded memory.
+
+Never Python's `re`: it backtracks, and one pattern of ten characters could hold the event loop for hours.
+A pattern between slashes is RE2 and matches anywhere in a name (/^DB_/); any other is a glob and matches the
+whole name, with `*`, `?`, `[abc]` and `[!abc]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import re2  # type: ignore[import-untyped]  # google-re2 ships no types; the protocols below say what is used
+
+from keybearer.base.errors import KeybearerError
+
+__all__ = ["InvalidPatternError", "Matcher", "Renamer", "compile_matcher", "compile_renamer"]
+
+_PROGRAM_MAX_BYTES = 64 * 1024  # one expression; room for some 2,700 instructions
+_UNION_MAX_BYTES = 512 * 1024  # all expressions of one list, joined
+_GLOB_MARKS = frozenset("*?[")
+
+
+class _Match(Protocol):
+    def group(self, group: int, /) -> str | None: ...
+
+
+class _Expression(Protocol):
+    @property
+    def groups(self) -> int: ...
+    def search(self, text: str, /) -> _Match | None: ...
+    def fullmatch(self, text: str, /) -> _Match | None: ...
+
+
+class InvalidPatternError(KeybearerError):
+    """A pattern is no RE2 expression or too large; the text names it and says why."""
+
+
+Matcher = Callable[[str], bool]
+"""Tells whether a name matches."""
+Renamer = Callable[[str], str | None]
+"""Returns the new name, or None where the rule doesn't match."""
+
+
+def compile_matcher(patterns: Iterable[str]) -> Matcher:
+    """Return a function that tells whether a name matches any of the patterns.
+
+    However many patterns there are, one pass over the name decides.
+
+    Raises:
+        InvalidPatternError: a pattern can't be compiled, or all together are too large.
+    """
+    exact: set[str] = set()
+    expressions: list[str] = []
+    for pattern in patterns:
+        if pattern == "*":
+            return _always
+        if _is_expression(pattern):
+            expressions.append(pattern[1:-1])
+        elif _GLOB_MARKS.isdisjoint(pattern):
+            exact.add(pattern)
+            continue
+        else:
+            expressions.append(_translate_glob(pattern))
+        _compile(expressions[-1], pattern)
+    if not expressions:
+        return exact.__contains__
+    union = _compile(
+        "|".join(f"(?:{expression})" for expression in expressions), "the list as a whole", _UNION_MAX_BYTES
+    )
+
+    def matches(name: str) -> bool:
+        return name in exact or union.search(name) is not None
+
+    return matches
+
+
+def compile_renamer(pattern: str, replacement: str) -> Renamer:
+    r"""Return the rule that gives names that match `pattern` as a whole the name `replacement`.
+
+    After an RE2 expression, `\0` to `\9` in the replacement stand for the match and its groups (a group that
+    took no part is empty) and `\\` for a backslash; after an exact name it is taken as it is.
+
+    Raises:
+        InvalidPatternError: the expression can't be compiled, or the replacement names a group it has not.
+    """
+    if not _is_expression(pattern):
+        return lambda name: replacement if name == pattern else None
+    expression = _compile(pattern[1:-1], pattern, captures=True)
+    pieces = _split_replacement(replacement, expression.groups, pattern)
+
+    def apply(name: str) -> str | None:
+        match = expression.fullmatch(name)
+        if match is None:
+            return None
+        return "".join(piece if isinstance(piece, str) else match.group(piece) or "" for piece in pieces)
+
+    return apply
+
+
+def _always(_: str) -> bool:
+    return True
+
+
+def _is_expression(pattern: str) -> bool:
+    return len(pattern) > 2 and pattern[0] == pattern[-1] == "/"
+
+
+def _compile(
+    expression: str, pattern: str, max_bytes: int = _PROGRAM_MAX_BYTES, *, captures: bool = False
+) -> _Expression:
+    options = re2.Options()
+    options.max_mem = max_bytes
+    options.log_errors = False
+    options.never_capture = not captures
+    try:
+        compiled: _Expression = re2.compile(expression, options)
+    except re2.error as error:
+        detail = error.args[0] if error.args else b""
+        reason = detail.decode(errors="replace") if isinstance(detail, bytes) else str(detail)
+        raise InvalidPatternError(f"pattern {pattern!r} is refused: {reason}") from error
+    return compiled
+
+
+def _translate_glob(glob: str) -> str:
+    parts = [r"(?s)\A"]
+    rest = glob
+    while rest:
+        mark, rest = rest[0], rest[1:]
+        if mark == "*":
+            parts.append(".*")
+        elif mark == "?":
+            parts.append(".")
+        elif mark == "[" and (end := rest.find("]", 2 if rest.startswith("!") else 1)) > 0:
+            parts.append(_translate_class(rest[:end]))
+            rest = rest[end + 1 :]
+        else:
+            parts.append(re2.escape(mark))
+    return "".join(parts) + r"\z"
+
+
+def _translate_class(content: str) -> str:
+    negated = content.startswith("!")
+    members = content.removeprefix("!")
+    escaped = "".join("\\" + member if member in r"\[]^&~|" else member for member in members)
+    return f"[{'^' if negated else ''}{escaped}]"
+
+
+def _split_replacement(replacement: str, groups: int, pattern: str) -> tuple[str | int, ...]:
+    """Return literal texts and numbers of groups, in order."""
+    pieces: list[str | int] = []
+    marks = iter(replacement)
+    for mark in marks:
+        follower = next(marks, "") if mark == "\\" else ""
+        if mark != "\\" or follower == "\\":
+            pieces.append(mark)
+        elif follower.isascii() and follower.isdigit() and int(follower) <= groups:
+            pieces.append(int(follower))
+        else:
+            raise InvalidPatternError(
+                f"the replacement of pattern {pattern!r} may refer to \\0 to \\{min(groups, 9)} only; "
+                "write \\\\ for a backslash"
+            )
+    return tuple(pieces)

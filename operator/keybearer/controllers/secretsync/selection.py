@@ -1,0 +1,269 @@
+"""From what the sources hold to keys of the target: pure, and nothing is dropped without a word.
+
+Every secret that the patterns take becomes an entry or a problem. Where several claim one key of the target,
+the last in this order has it, and each that lost is reported:
+
+1. of one source, imported secrets, import by import, below the folder's own;
+2. of a recursive listing, by path and then by name;
+3. single items of the selection above what patterns took;
+4. later sources above earlier ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+
+from keybearer.controllers.listing import SourceSecret
+from keybearer.controllers.secretsync.extract import ExtractError, extract_value
+from keybearer.controllers.secretsync.patterns import (
+    InvalidPatternError,
+    Matcher,
+    Renamer,
+    compile_matcher,
+    compile_renamer,
+)
+from keybearer.controllers.secretsync.spec_source import Decoding, KeyItem, KeySelection, Source
+
+__all__ = [
+    "KeyProblem",
+    "KeyProblemReason",
+    "SelectedKey",
+    "Selection",
+    "SourceContent",
+    "pinned_versions",
+    "place",
+    "select",
+]
+
+_COMPILED_MAX = (
+    128  # selections whose patterns stay compiled; each takes at most about 1 MiB, most take little
+)
+
+
+class KeyProblemReason(StrEnum):
+    """Why a secret is not, or not as it stands, a key of the target."""
+
+    VALUE_HIDDEN = "ValueHidden"
+    KEY_NOT_FOUND = "KeyNotFound"
+    INVALID_PATTERN = "InvalidPattern"
+    INVALID_VALUE = "InvalidValue"
+    CLASH = "Clash"
+    IMPORT_OVERRIDDEN = "ImportOverridden"
+    INVALID_KEY = "InvalidKey"
+    MISSING_TYPE_KEY = "MissingTypeKey"
+    INVALID_TYPE_VALUE = "InvalidTypeValue"
+    TOO_LARGE = "TooLarge"
+
+    @property
+    def blocking(self) -> bool:
+        """Whether writing the target would lose something: then the last good one stays."""
+        return self not in (KeyProblemReason.CLASH, KeyProblemReason.IMPORT_OVERRIDDEN)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceContent:
+    """What one source of the spec held when it was read.
+
+    Attributes:
+        source: as the spec has it, selection of keys included.
+        secrets: the folder's own, with a recursive source those of the folders below, in any order; and the
+            imported ones, in the order of imports.
+        pinned: answers to `pinned_versions`, each of that version.
+    """
+
+    source: Source
+    secrets: Sequence[SourceSecret]
+    pinned: Sequence[SourceSecret] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedKey:
+    """A key of the target and where its value comes from."""
+
+    target_key: str
+    value: bytes = field(repr=False)
+    source_ref: str
+    version: int
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyProblem:
+    """One key that needs attention; `message` can be shown to anybody who may see names."""
+
+    key: str
+    reason: KeyProblemReason
+    message: str
+    source_ref: str | None = None
+
+    @property
+    def blocking(self) -> bool:
+        """Whether writing the target would lose something."""
+        return self.reason.blocking
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the target is given, by target key, and what needs attention, in the order it was met."""
+
+    entries: tuple[SelectedKey, ...]
+    problems: tuple[KeyProblem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A secret that wants a key of the target."""
+
+    target_key: str
+    secret: SourceSecret
+    item: KeyItem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    includes: Matcher
+    excludes: Matcher
+    renamers: tuple[Renamer, ...]
+    item_keys: frozenset[str]
+
+    def takes(self, key: str) -> bool:
+        return key in self.item_keys or (self.includes(key) and not self.excludes(key))
+
+    def rename(self, key: str) -> str:
+        for renamer in self.renamers:
+            renamed = renamer(key)
+            if renamed is not None:
+                return renamed
+        return key
+
+
+def pinned_versions(keys: KeySelection) -> tuple[tuple[str, int], ...]:
+    """Return the names and versions that a listing doesn't bring and that must be read one by one."""
+    return tuple(dict.fromkeys((item.key, item.version) for item in keys.items if item.version is not None))
+
+
+def select(contents: Iterable[SourceContent]) -> Selection:
+    """Return the keys of the target that the sources, in order, give; later ones win.
+
+    Names are not judged here: with a template, a secret whose name is no valid key is a fine variable. What
+    is written in the end goes through `payload.judge_payload`.
+    """
+    problems: list[KeyProblem] = []
+    winners: dict[str, _Claim] = {}
+    for content in contents:
+        for claim in _claims(content, problems):
+            lost = winners.get(claim.target_key)
+            if lost is not None:
+                problems.append(_lost(lost, claim, KeyProblemReason.CLASH))
+            winners[claim.target_key] = claim
+    entries = [entry for claim in winners.values() if (entry := _take(claim, problems)) is not None]
+    entries.sort(key=lambda entry: entry.target_key)
+    return Selection(tuple(entries), tuple(problems))
+
+
+def _claims(content: SourceContent, problems: list[KeyProblem]) -> Iterator[_Claim]:
+    label, keys = content.source.label, content.source.keys
+    try:
+        compiled = _compile(keys)
+    except InvalidPatternError as error:
+        problems.append(KeyProblem(label, KeyProblemReason.INVALID_PATTERN, str(error), label))
+        return
+    effective = _effective(content, compiled, problems)
+    for key, secret in effective.items():
+        if key not in compiled.item_keys:
+            yield _Claim(compiled.rename(key), secret)
+    pinned = {(secret.key, secret.version): secret for secret in content.pinned}
+    for item in keys.items:
+        found = effective.get(item.key) if item.version is None else pinned.get((item.key, item.version))
+        if found is not None:
+            yield _Claim(item.target_key or compiled.rename(item.key), found, item)
+        else:
+            version = "" if item.version is None else f" in version {item.version}"
+            problems.append(
+                KeyProblem(
+                    item.key,
+                    KeyProblemReason.KEY_NOT_FOUND,
+                    f"{label} has no secret {item.key}{version}; create it, or correct keys.items",
+                    label,
+                )
+            )
+
+
+def _effective(
+    content: SourceContent, compiled: _Compiled, problems: list[KeyProblem]
+) -> dict[str, SourceSecret]:
+    """Return, by name, the secrets that the selection takes, each once, in the order of precedence."""
+    taken = [secret for secret in content.secrets if compiled.takes(secret.key)]
+    own = sorted((s for s in taken if _is_own(content.source, s)), key=lambda s: (s.path, s.key))
+    effective: dict[str, SourceSecret] = {}
+    for secret in (*(s for s in taken if not _is_own(content.source, s)), *own):
+        lost = effective.pop(secret.key, None)
+        # A recursive source that also imports one of its own folders lists the same secret twice.
+        if lost is not None and place(lost) != place(secret):
+            reason = (
+                KeyProblemReason.CLASH
+                if _is_own(content.source, lost)
+                else KeyProblemReason.IMPORT_OVERRIDDEN
+            )
+            problems.append(
+                _lost(_Claim(secret.key, lost), _Claim(compiled.rename(secret.key), secret), reason)
+            )
+        effective[secret.key] = secret
+    return effective
+
+
+def place(secret: SourceSecret) -> str:
+    """Return where a secret stands, as `dev:/db/DB_HOST`."""
+    return f"{secret.environment}:{secret.path.rstrip('/')}/{secret.key}"
+
+
+def _is_own(source: Source, secret: SourceSecret) -> bool:
+    """Tell the folder's own secrets from imported ones."""
+    if secret.environment != source.environment:
+        return False
+    path = "/" + secret.path.strip("/")
+    if path == source.secret_path:
+        return True
+    return source.recursive and path.startswith(source.secret_path.rstrip("/") + "/")
+
+
+def _lost(lost: _Claim, winner: _Claim, reason: KeyProblemReason) -> KeyProblem:
+    return KeyProblem(
+        winner.target_key,
+        reason,
+        f"{place(winner.secret)} is taken, not {place(lost.secret)}; both give {winner.target_key}",
+        place(lost.secret),
+    )
+
+
+def _take(claim: _Claim, problems: list[KeyProblem]) -> SelectedKey | None:
+    secret, item = claim.secret, claim.item
+    ref = place(secret)
+    if secret.hidden:
+        message = f"the identity may list {ref} but not read its value; grant that, or exclude the key"
+        problems.append(KeyProblem(claim.target_key, KeyProblemReason.VALUE_HIDDEN, message, ref))
+        return None
+    try:
+        if item is None:
+            value = extract_value(secret.value, None, Decoding.NONE)
+        else:
+            value = extract_value(secret.value, item.json_property, item.decode)
+    except ExtractError as error:
+        problem = KeyProblem(claim.target_key, KeyProblemReason.INVALID_VALUE, f"{ref}: {error}", ref)
+        problems.append(problem)
+        return None
+    return SelectedKey(claim.target_key, value, ref, secret.version, secret.updated_at)
+
+
+@lru_cache(maxsize=_COMPILED_MAX)
+def _compile(keys: KeySelection) -> _Compiled:
+    return _Compiled(
+        includes=compile_matcher(keys.include),
+        excludes=compile_matcher(keys.exclude),
+        renamers=tuple(compile_renamer(rename.pattern, rename.replacement) for rename in keys.rename),
+        item_keys=frozenset(item.key for item in keys.items),
+    )
