@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typer
 
+from keybearer.cli.crds import crds
+
 __all__ = ["app"]
 
 app = typer.Typer(
@@ -25,6 +27,9 @@ def version() -> None:
     from keybearer import __version__  # noqa: PLC0415 - reads the package metadata only when asked
 
     typer.echo(__version__)
+
+
+app.command()(crds)
 
 
 @app.callback()

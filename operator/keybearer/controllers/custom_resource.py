@@ -49,6 +49,7 @@ __all__ = [
     "RuledModel",
     "describe_invalid",
     "rule",
+    "write_duration",
 ]
 
 DNS_SUBDOMAIN_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
@@ -159,7 +160,8 @@ def _at_least_interval(duration: timedelta) -> timedelta:
     return duration
 
 
-def _write_duration(duration: timedelta) -> str:
+def write_duration(duration: timedelta) -> str:
+    """Return the duration as manifests write it, in the largest unit that takes it whole."""
     seconds = int(duration.total_seconds())
     for unit, size in (("h", 3600), ("m", 60)):
         if seconds and seconds % size == 0:
@@ -195,7 +197,7 @@ _DurationValue = Annotated[
     timedelta,
     Field(strict=False),
     BeforeValidator(_read_duration),
-    PlainSerializer(_write_duration, return_type=str),
+    PlainSerializer(write_duration, return_type=str),
 ]
 
 Duration = Annotated[_DurationValue, _duration_schema((_IS_DURATION, _DURATION_MESSAGE))]
@@ -216,6 +218,7 @@ Instant = Annotated[
     Field(strict=False),
     AfterValidator(lambda instant: instant.astimezone(UTC)),
     PlainSerializer(format_instant, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
 """`metav1.Time`: RFC 3339 in UTC, whole seconds."""
 

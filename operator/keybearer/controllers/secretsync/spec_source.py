@@ -110,7 +110,7 @@ class KeyItem(RuledModel):
     ] = None
 
     @rule(
-        cel="!has(self.as) || !(self.as == '.' || self.as.startsWith('..'))",
+        cel="!has(self.__as__) || !(self.__as__ == '.' || self.__as__.startsWith('..'))",
         message="as must not be . and must not begin with ..",
     )
     def _names_a_key(self) -> bool:

@@ -1,0 +1,39 @@
+"""`keybearer crds`: the CustomResourceDefinitions that the operator needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["crds"]
+
+
+def crds(
+    output_dir: Annotated[
+        Path | None, typer.Option(help="Write one file per kind into this directory instead of printing.")
+    ] = None,
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail and name the files that are out of step.")
+    ] = False,
+) -> None:
+    """Print the CustomResourceDefinitions as YAML, for kubectl apply -f -."""
+    from keybearer.controllers import crds as definitions  # noqa: PLC0415 - models load only when asked for
+
+    if output_dir is None:
+        if check:
+            raise typer.BadParameter("--check needs --output-dir, the directory to look into")
+        typer.echo(definitions.render_crds(), nl=False)
+        return
+    if check:
+        stale = definitions.out_of_step(output_dir)
+        for name in stale:
+            typer.echo(
+                f"{output_dir / name} is out of step; run: keybearer crds --output-dir {output_dir}", err=True
+            )
+        raise typer.Exit(1 if stale else 0)
+    output_dir.mkdir(parents=True, exist_ok=True)
+    for name, content in definitions.crd_files().items():
+        (output_dir / name).write_text(content, encoding="utf-8")
