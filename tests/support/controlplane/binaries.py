@@ -51,10 +51,14 @@ def control_plane_binaries() -> Binaries:
     found: dict[str, Path] = {}
     assets = kubebuilder_assets()
     if assets is not None:
-        found = {name: assets / name for name in control_plane_recipe().packages if _executable(assets / name)}
+        found = {
+            name: assets / name for name in control_plane_recipe().packages if _executable(assets / name)
+        }
         missing = {"etcd", "kube-apiserver", "kubectl"} - found.keys()
         if missing:
-            raise BuildError(f"KUBEBUILDER_ASSETS={assets} lacks {', '.join(sorted(missing))}: unset or fill it")
+            raise BuildError(
+                f"KUBEBUILDER_ASSETS={assets} lacks {', '.join(sorted(missing))}: unset or fill it"
+            )
     recipe = control_plane_recipe()
     found |= _cached(recipe, [name for name in recipe.packages if name not in found])
     return Binaries(
@@ -66,7 +70,7 @@ def control_plane_binaries() -> Binaries:
 
 
 def helm_binary() -> Path:
-    """helm from the cache, built if need be. BuildError when it can't be."""
+    """Path of Helm in the cache, built if need be; BuildError when it can't be."""
     return _cached(helm_recipe(), ["helm"])["helm"]
 
 

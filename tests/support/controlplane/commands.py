@@ -40,7 +40,7 @@ class ApiServerOptions:
 
 
 def etcd_command(program: Path, directory: Path) -> list[str | Path]:
-    """etcd on the Unix socket `directory/etcd.sock`: no port to race for, and closed to other users."""
+    """Etcd on the Unix socket `directory/etcd.sock`: no port to race for, and closed to other users."""
     return [
         program,
         "--name=local",
@@ -88,6 +88,8 @@ def api_server_command(
         f"--service-account-signing-key-file={identity.service_accounts.key}",
         "--service-cluster-ip-range=10.96.0.0/16",
         "--profiling=false",
+        # Ends open watches at SIGTERM. The default waits a minute for clients to close them.
+        "--shutdown-watch-termination-grace-period=1s",
         f"--runtime-config={_switches(_RUNTIME_CONFIG | dict(options.runtime_config))}",
         f"--feature-gates={_switches(_FEATURE_GATES | dict(options.feature_gates))}",
         *options.extra_flags,

@@ -1,4 +1,4 @@
-"""The control plane as its users see it: a URL, kubeconfig files, kubectl, and an API server that may fail."""
+"""The control plane as its users see it: URL, kubeconfig files, kubectl, and an API server that may fail."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ class ControlPlane:
         log_directory: Receives the servers' logs, which stay; None: `stop()` removes the logs.
     """
 
-    def __init__(
-        self, options: ApiServerOptions | None = None, *, log_directory: Path | None = None
-    ) -> None:
+    def __init__(self, options: ApiServerOptions | None = None, *, log_directory: Path | None = None) -> None:
         self._options = options or ApiServerOptions()
         self._log_directory = log_directory
         self._started: _Started | None = None
@@ -122,7 +120,9 @@ class ControlPlane:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise DeadlineExceededError(f"kubectl {' '.join(args)} did not end within {_KUBECTL_DEADLINE}") from error
+            raise DeadlineExceededError(
+                f"kubectl {' '.join(args)} did not end within {_KUBECTL_DEADLINE}"
+            ) from error
         if finished.returncode != 0:
             raise KubectlError(args, finished.returncode, finished.stderr)
         return finished.stdout
@@ -171,7 +171,7 @@ class ControlPlane:
         self._cluster.servers.start_api_server()
 
     def check(self) -> None:
-        """Returns while all servers run; else ProcessExitedError, which ends with the log of one that doesn't."""
+        """All servers run; else ProcessExitedError, which ends with the log of one that doesn't."""
         self._cluster.servers.check()
 
     def log_tail(self, name: str, lines: int = 40) -> str:

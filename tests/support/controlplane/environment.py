@@ -22,7 +22,7 @@ def cache_root() -> Path:
 
 
 def kubebuilder_assets() -> Path | None:
-    """The directory of ready-made programs that the user names, by the convention of Kubebuilder's envtest."""
+    """The directory of ready-made programs that the user names, as Kubebuilder's envtest reads it."""
     named = _variables().get("KUBEBUILDER_ASSETS")
     return Path(named) if named else None
 

@@ -111,7 +111,7 @@ class Process:
             self._child = spawn(self._command, output=log, environment=self._environment)
 
     def check(self) -> None:
-        """Returns when the child runs; ProcessExitedError with the end of its log when it has ended."""
+        """The child runs; ProcessExitedError with the end of its log when it has ended."""
         if self.running:
             return
         status = "was never started" if self._child is None else f"ended with status {self._child.returncode}"

