@@ -17,61 +17,48 @@ _LONGEST_WAIT_SECONDS = 3.0
 
 
 class Exchange:
-    """Sends requests, at most so many at once; waits in line before `may_write` is asked, not after."""
+    """Sends requests, at most so many at once; further ones wait in the order they came."""
 
     def __init__(
         self,
         connection: Connection,
         *,
-        may_write: Callable[[], None],
         max_in_flight: int,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._connection = connection
-        self._may_write = may_write
         self._slots = asyncio.Semaphore(max_in_flight)
         self._sleep = sleep
 
-    async def ask(self, subject: str, request: Request) -> Answer:
-        """Return the answer to a read, whose status is under 300.
+    async def ask(self, subject: str, request: Request, *, allow: Callable[[], None] | None = None) -> Answer:
+        """Return an answer whose status is under 300.
 
         Args:
             subject: what is done to which object; begins the text of an error.
             request: what to send.
+            allow: called right before each attempt, after any wait for a slot; what it raises goes on to the
+                caller, and nothing is sent.
 
         Raises:
             KubeError: any of its kinds.
         """
         async with self._slots:
-            return await self._answered(subject, request, None)
-
-    async def write(self, subject: str, request: Request) -> Answer:
-        """Return the answer to a write, as `ask` does; `may_write` is asked before each attempt.
-
-        Raises:
-            LeaseLostError: by `may_write`; nothing was sent.
-            KubeError: any of its kinds.
-        """
-        async with self._slots:
-            return await self._answered(subject, request, self._may_write)
-
-    async def _answered(self, subject: str, request: Request, allow: Callable[[], None] | None) -> Answer:
-        shed = 0
-        while True:
-            if allow is not None:
-                allow()
-            renewals = self._connection.renewals
-            answer = await self._connection.send(request)
-            if answer.status < 300:
-                return answer
-            if answer.status == 401 and await self._connection.renew(renewals):
-                continue
-            error = error_of_answer(subject, answer.status, answer.body, answer.retry_after)
-            shed += 1
-            if (
-                not isinstance(error, TooManyRequestsError)
-                or shed == _TRIES_WHEN_SHED
-                or error.retry_after > _LONGEST_WAIT_SECONDS
-            ):
-                raise error
-            await self._sleep(error.retry_after)
+            shed = 0
+            while True:
+                if allow is not None:
+                    allow()
+                renewals = self._connection.renewals
+                answer = await self._connection.send(request)
+                if answer.status < 300:
+                    return answer
+                if answer.status == 401 and await self._connection.renew(renewals):
+                    continue
+                error = error_of_answer(subject, answer.status, answer.body, answer.retry_after)
+                shed += 1
+                if (
+                    not isinstance(error, TooManyRequestsError)
+                    or shed == _TRIES_WHEN_SHED
+                    or error.retry_after > _LONGEST_WAIT_SECONDS
+                ):
+                    raise error
+                await self._sleep(error.retry_after)

@@ -16,29 +16,29 @@ import orjson
 from pydantic import JsonValue
 
 from keybearer.base.clock import parse_instant
-from keybearer.kube.connection import Answer, Connection, Request
-from keybearer.kube.errors import AnswerTooLargeError, NotFoundError, UnavailableError
+from keybearer.kube.connection import Connection, Request
+from keybearer.kube.documents import (
+    APPLY,
+    JSON_PATCH,
+    MERGE_PATCH,
+    METADATA,
+    PLAIN,
+    POST,
+    POST_FOR_METADATA,
+    named,
+    parse_object,
+    with_metadata,
+)
+from keybearer.kube.errors import NotFoundError, UnavailableError
 from keybearer.kube.exchange import Exchange
+from keybearer.kube.pages import ListQuery, pages
 from keybearer.kube.resources import SERVICE_ACCOUNTS, JsonObject, ObjectKey, Resource
 
 __all__ = ["FIELD_MANAGER", "Gateway", "ServiceAccountToken"]
 
 FIELD_MANAGER = "keybearer"
 
-_JSON = "application/json"
-_OBJECT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-
-_READ = {"Accept": _JSON}
-_READ_METADATA = {"Accept": _OBJECT_METADATA}
-_LIST_METADATA = {"Accept": "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}
-_APPLY = {"Accept": _OBJECT_METADATA, "Content-Type": "application/apply-patch+yaml"}  # JSON is YAML
-_CREATE = {"Accept": _OBJECT_METADATA, "Content-Type": _JSON}
-_MERGE = {"Accept": _OBJECT_METADATA, "Content-Type": "application/merge-patch+json"}
-_JSON_PATCH = {"Accept": _OBJECT_METADATA, "Content-Type": "application/json-patch+json"}
-_POST = {"Accept": _JSON, "Content-Type": _JSON}
-
 _MANAGED = f"?fieldManager={FIELD_MANAGER}"
-_PAGE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,20 @@ class Gateway:
         connection: borrowed; whoever opened it closes it.
         may_write: called right before each write is sent; raises LeaseLostError when it must not be.
         max_in_flight: requests at once; further ones wait in the order they came.
+        timeout_seconds: for one request, without the wait before it.
     """
 
     def __init__(
-        self, connection: Connection, *, may_write: Callable[[], None], max_in_flight: int = 64
+        self,
+        connection: Connection,
+        *,
+        may_write: Callable[[], None],
+        max_in_flight: int = 64,
+        timeout_seconds: float = 10.0,
     ) -> None:
-        self._exchange = Exchange(connection, may_write=may_write, max_in_flight=max_in_flight)
+        self._exchange = Exchange(connection, max_in_flight=max_in_flight)
+        self._may_write = may_write
+        self._timeout_seconds = timeout_seconds
 
     async def get(
         self, resource: Resource, key: ObjectKey, *, metadata_only: bool = False
@@ -71,9 +79,9 @@ class Gateway:
         Raises:
             KubeError: all but NotFoundError.
         """
-        request = Request("GET", resource.path(key), _READ_METADATA if metadata_only else _READ)
+        request = self._request("GET", resource.path(key), METADATA if metadata_only else PLAIN)
         try:
-            return _object(await self._exchange.ask(f"read {resource.kind} {key}", request))
+            return parse_object((await self._exchange.ask(f"read {resource.kind} {key}", request)).body)
         except NotFoundError:
             return None
 
@@ -90,10 +98,10 @@ class Gateway:
             KubeError: any other of its kinds; NotFoundError when the namespace doesn't exist.
         """
         target = resource.collection_path(key.namespace) + _MANAGED
-        request = Request("POST", target, _CREATE, orjson.dumps(_named(resource, key, body, None)))
-        return _object(await self._exchange.write(f"create {resource.kind} {key}", request))
+        request = self._request("POST", target, POST_FOR_METADATA, orjson.dumps(named(resource, key, body)))
+        return await self._write(f"create {resource.kind} {key}", request)
 
-    async def apply(
+    async def apply(  # noqa: PLR0913 - the choices that server-side apply has
         self,
         resource: Resource,
         key: ObjectKey,
@@ -101,6 +109,7 @@ class Gateway:
         *,
         uid: str | None = None,
         force: bool = True,
+        manager: str = FIELD_MANAGER,
     ) -> JsonObject:
         """Server-side apply, and return the object's metadata.
 
@@ -113,12 +122,16 @@ class Gateway:
             body: the fields that are to be ours; those of an earlier apply that are missing are removed.
             uid: apply to that very object only.
             force: take over fields that other managers own.
+            manager: the field manager; one for each of several owners that merge into one object.
 
         Raises:
             ConflictError: the object has another uid or is gone, or (without force) fields have other owners.
             KubeError: any other of its kinds.
         """
-        return await self._apply(resource, key, "", _named(resource, key, body, uid), force=force)
+        query = {"fieldManager": manager} | ({"force": "true"} if force else {})
+        target = f"{resource.path(key)}?{urlencode(query)}"
+        request = self._request("PATCH", target, APPLY, orjson.dumps(named(resource, key, body, uid=uid)))
+        return await self._write(f"apply {resource.kind} {key}", request)
 
     async def apply_status(
         self,
@@ -133,16 +146,10 @@ class Gateway:
 
         It never creates: a missing object is a NotFoundError (a ConflictError with `uid`).
         """
-        named = _named(resource, key, {"status": dict(status)}, uid)
-        return await self._apply(resource, key, "status", named, force=force)
-
-    async def _apply(
-        self, resource: Resource, key: ObjectKey, subresource: str, named: JsonObject, *, force: bool
-    ) -> JsonObject:
-        target = resource.path(key, subresource) + _MANAGED + ("&force=true" if force else "")
-        request = Request("PATCH", target, _APPLY, orjson.dumps(named))
-        subject = f"apply {subresource}{' of ' if subresource else ''}{resource.kind} {key}"
-        return _object(await self._exchange.write(subject, request))
+        body = named(resource, key, {"status": dict(status)}, uid=uid)
+        target = resource.path(key, "status") + _MANAGED + ("&force=true" if force else "")
+        request = self._request("PATCH", target, APPLY, orjson.dumps(body))
+        return await self._write(f"apply status of {resource.kind} {key}", request)
 
     async def merge_patch(
         self,
@@ -168,9 +175,9 @@ class Gateway:
             KubeError: any other of its kinds.
         """
         guards = {"uid": uid, "resourceVersion": resource_version}
-        guarded = _with_metadata(patch, {name: value for name, value in guards.items() if value is not None})
-        request = Request("PATCH", resource.path(key) + _MANAGED, _MERGE, orjson.dumps(guarded))
-        return _object(await self._exchange.write(f"patch {resource.kind} {key}", request))
+        guarded = with_metadata(patch, {name: value for name, value in guards.items() if value is not None})
+        request = self._request("PATCH", resource.path(key) + _MANAGED, MERGE_PATCH, orjson.dumps(guarded))
+        return await self._write(f"patch {resource.kind} {key}", request)
 
     async def json_patch(
         self, resource: Resource, key: ObjectKey, operations: Sequence[Mapping[str, JsonValue]]
@@ -183,8 +190,8 @@ class Gateway:
             KubeError: any other of its kinds.
         """
         body = orjson.dumps([dict(operation) for operation in operations])
-        request = Request("PATCH", resource.path(key) + _MANAGED, _JSON_PATCH, body)
-        return _object(await self._exchange.write(f"patch {resource.kind} {key}", request))
+        request = self._request("PATCH", resource.path(key) + _MANAGED, JSON_PATCH, body)
+        return await self._write(f"patch {resource.kind} {key}", request)
 
     async def delete(
         self, resource: Resource, key: ObjectKey, *, uid: str, resource_version: str | None = None
@@ -204,9 +211,9 @@ class Gateway:
             "preconditions": preconditions,
             "propagationPolicy": "Background",
         }
-        request = Request("DELETE", resource.path(key), _POST, orjson.dumps(options))
+        request = self._request("DELETE", resource.path(key), POST, orjson.dumps(options))
         try:
-            await self._exchange.write(f"delete {resource.kind} {key}", request)
+            await self._exchange.ask(f"delete {resource.kind} {key}", request, allow=self._may_write)
         except NotFoundError:
             return False
         return True
@@ -216,7 +223,7 @@ class Gateway:
         resource: Resource,
         namespace: str | None = None,
         *,
-        label_selector: str | None = None,
+        label_selector: str = "",
         metadata_only: bool = False,
         page_size: int = 500,
     ) -> AsyncIterator[JsonObject]:
@@ -226,25 +233,10 @@ class Gateway:
             GoneError: the iteration took longer than the API server keeps its state; begin again.
             KubeError: any other of its kinds.
         """
-        query = {"labelSelector": label_selector} if label_selector else {}
-        headers = _LIST_METADATA if metadata_only else _READ
-        following: str | None = ""
-        while following is not None:
-            more = {"continue": following} if following else {}
-            target = (
-                f"{resource.collection_path(namespace)}?{urlencode({**query, **more, 'limit': page_size})}"
-            )
-            request = Request("GET", target, headers, max_bytes=_PAGE_BYTES)
-            try:
-                page = _object(await self._exchange.ask(f"list {resource.plural}", request))
-            except AnswerTooLargeError:
-                if page_size == 1:
-                    raise
-                page_size //= 2
-                continue
-            for item in _items(page):
+        query = ListQuery(resource, namespace, label_selector, metadata_only, page_size)
+        async for page in pages(self._exchange, query):
+            for item in page.items:
                 yield item
-            following = _continue(page)
 
     async def token_request(
         self, namespace: str, service_account: str, *, audience: str, lifetime: timedelta
@@ -265,9 +257,9 @@ class Gateway:
         key = ObjectKey(namespace, service_account)
         spec: JsonObject = {"audiences": [audience], "expirationSeconds": int(lifetime.total_seconds())}
         body: JsonObject = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
-        request = Request("POST", SERVICE_ACCOUNTS.path(key, "token"), _POST, orjson.dumps(body))
-        answer = _object(await self._exchange.ask(f"request a token of ServiceAccount {key}", request))
-        match answer.get("status"):
+        request = self._request("POST", SERVICE_ACCOUNTS.path(key, "token"), POST, orjson.dumps(body))
+        answer = await self._exchange.ask(f"request a token of ServiceAccount {key}", request)
+        match parse_object(answer.body).get("status"):
             case {"token": str(token), "expirationTimestamp": str(expires)}:
                 return ServiceAccountToken(token, parse_instant(expires))
             case _:
@@ -280,46 +272,16 @@ class Gateway:
         Raises:
             KubeError: any of its kinds.
         """
-        answer = _object(
-            await self._exchange.ask("read the server's version", Request("GET", "/version", _READ))
+        answer = await self._exchange.ask(
+            "read the server's version", self._request("GET", "/version", PLAIN)
         )
-        return str(answer.get("gitVersion", ""))
+        return str(parse_object(answer.body).get("gitVersion", ""))
 
+    async def _write(self, subject: str, request: Request) -> JsonObject:
+        answer = await self._exchange.ask(subject, request, allow=self._may_write)
+        return parse_object(answer.body)
 
-def _named(resource: Resource, key: ObjectKey, body: Mapping[str, JsonValue], uid: str | None) -> JsonObject:
-    metadata: JsonObject = {"name": key.name}
-    if resource.namespaced:
-        metadata["namespace"] = key.namespace
-    if uid is not None:
-        metadata["uid"] = uid
-    named = _with_metadata(body, metadata)
-    named["apiVersion"] = resource.api_version
-    named["kind"] = resource.kind
-    return named
-
-
-def _with_metadata(body: Mapping[str, JsonValue], metadata: Mapping[str, JsonValue]) -> JsonObject:
-    given = body.get("metadata")
-    return {**body, "metadata": {**(given if isinstance(given, dict) else {}), **metadata}}
-
-
-def _object(answer: Answer) -> JsonObject:
-    try:
-        parsed = orjson.loads(answer.body)
-    except orjson.JSONDecodeError:
-        # Not chained: the decoder's error carries the whole body.
-        raise UnavailableError("the API server's answer is no JSON") from None
-    if not isinstance(parsed, dict):
-        raise UnavailableError("the API server's answer is no object")
-    return parsed
-
-
-def _items(page: JsonObject) -> list[JsonObject]:
-    items = page.get("items")
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
-def _continue(page: JsonObject) -> str | None:
-    metadata = page.get("metadata")
-    token = metadata.get("continue") if isinstance(metadata, dict) else None
-    return token if isinstance(token, str) and token else None
+    def _request(
+        self, method: str, target: str, headers: dict[str, str], body: bytes | None = None
+    ) -> Request:
+        return Request(method, target, headers, body, timeout_seconds=self._timeout_seconds)
