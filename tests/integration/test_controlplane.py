@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -19,13 +20,15 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from support.controlplane import servers
 from support.controlplane.commands import ApiServerOptions
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import ControlPlaneError, KubectlError, ProcessExitedError
+from support.controlplane.ports import free_port
 from support.controlplane.scratch import ScratchDirectory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.integration
 
@@ -88,7 +91,8 @@ def test_a_fresh_service_account_is_forbidden_until_a_role_lets_it(
         *("create", "rolebinding", "reader", "--role=reader", f"--namespace={namespace}"),
         f"--serviceaccount={namespace}:reader",
     )
-    assert _eventually_lists_secrets(control_plane, reader) == ""
+    # The API server authorizes from a cache that learns of a new binding a moment later.
+    _wait_until(lambda: _may_list_secrets(control_plane, reader))
 
 
 def test_deleting_a_namespace_finishes_and_takes_its_content(control_plane: ControlPlane) -> None:
@@ -159,6 +163,26 @@ def test_the_api_server_comes_back_on_its_port_with_its_data() -> None:
         assert cluster.api_server_pid != first_pid
 
 
+def test_a_port_that_another_program_took_first_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        ports = iter([other.getsockname()[1], free_port()])
+        monkeypatch.setattr(servers, "free_port", lambda: next(ports))
+        with ControlPlane() as cluster:
+            assert "address already in use" in cluster.log_tail("kube-apiserver", lines=10**6)
+            assert cluster.kubectl("get", "--raw", "/readyz") == "ok"
+
+
+def test_a_restart_waits_for_a_program_that_borrowed_the_port() -> None:
+    with ControlPlane() as cluster, ThreadPoolExecutor() as threads:
+        cluster.stop_api_server()
+        port = int(cluster.server_url.rpartition(":")[2])
+        with socket.create_server(("127.0.0.1", port)):
+            restart = threads.submit(cluster.start_api_server)
+            _wait_until(lambda: "address already in use" in cluster.log_tail("kube-apiserver"))
+        restart.result()
+        assert cluster.kubectl("get", "--raw", "/readyz") == "ok"
+
+
 def test_stop_ends_every_process_and_removes_every_file() -> None:
     with _no_new_children():
         cluster = ControlPlane()
@@ -206,7 +230,10 @@ def test_nothing_outlives_a_parent_that_is_stopped_by(stopped_by: signal.Signals
         parent.send_signal(stopped_by)
         assert parent.wait(_END_SECONDS) == (-signal.SIGKILL if stopped_by is signal.SIGKILL else 0)
 
-        assert not _still_running(children)
+        survivors = _still_running(children)
+        for survivor in survivors:
+            survivor.kill()
+        assert not survivors
         if stopped_by is not signal.SIGKILL:
             assert not Path(ready["kubeconfig"]).parent.exists()
         assert (tmp_path / "stderr").read_text() == ""
@@ -231,15 +258,19 @@ def test_directories_of_killed_runs_are_removed_by_the_next(
     living.close()
 
 
-def _eventually_lists_secrets(control_plane: ControlPlane, kubeconfig: Path) -> str:
-    """The API server authorizes from a cache that learns of a new binding a moment later."""
+def _may_list_secrets(control_plane: ControlPlane, kubeconfig: Path) -> bool:
+    try:
+        control_plane.kubectl("get", "secrets", kubeconfig=kubeconfig)
+    except KubectlError:
+        return False
+    return True
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _END_SECONDS
-    while True:
-        try:
-            return control_plane.kubectl("get", "secrets", "--output=name", kubeconfig=kubeconfig)
-        except KubectlError:
-            if time.monotonic() > deadline:
-                raise
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @contextmanager
