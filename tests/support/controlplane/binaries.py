@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from support.controlplane.cache import exclusive
 from support.controlplane.environment import go_environment, kubebuilder_assets
 from support.controlplane.errors import BuildError
-from support.controlplane.process import kill_session, spawn
+from support.controlplane.process import kill_group, spawn
 from support.controlplane.progress import report
 from support.controlplane.recipes import Recipe, control_plane_recipe, helm_recipe
 from support.controlplane.toolchain import go_command
@@ -101,7 +101,7 @@ def _build(recipe: Recipe, name: str, directory: Path, position: str) -> None:
         while _still_runs(child):
             report(f"building {name}: {time.monotonic() - started:.0f} s")
     except BaseException:
-        kill_session(child)
+        kill_group(child)
         raise
     if child.returncode != 0:
         tail = "\n".join(log_file.read_text(errors="replace").splitlines()[-_FAILURE_LINES:])

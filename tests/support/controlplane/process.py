@@ -1,6 +1,6 @@
 """Child processes that are waited for by condition, stopped with a deadline and never outlive us.
 
-Each runs in a session of its own: Ctrl-C in a terminal reaches only us, and we stop the children in the
+Each leads a process group of its own: Ctrl-C in a terminal reaches only us, and we stop the children in the
 order they need.
 """
 
@@ -22,7 +22,7 @@ from support.controlplane.errors import ControlPlaneError, DeadlineExceededError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Process", "kill_session", "spawn"]
+__all__ = ["Process", "kill_group", "spawn"]
 
 _POLL_SECONDS = 0.05
 _TAIL_BYTES = 64 * 1024
@@ -41,7 +41,7 @@ def spawn(
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> subprocess.Popen[bytes]:
-    """A running child, in its own session, with both output streams in `output` and no input.
+    """A running child, in its own process group, with both output streams in `output` and no input.
 
     On Linux the kernel kills it (not its children) when this process ends, however it ends. Elsewhere only
     the caller's own clean-up ends it. May be called from any thread.
@@ -169,8 +169,8 @@ class Process:
         return ""
 
 
-def kill_session(child: subprocess.Popen[bytes]) -> None:
-    """The child and every process of its session are killed."""
+def kill_group(child: subprocess.Popen[bytes]) -> None:
+    """The child and every process of its group are killed."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
