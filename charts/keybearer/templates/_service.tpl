@@ -1,0 +1,57 @@
+{{- /* The embedded service: its addresses and the Secrets it starts from. */}}
+
+{{- define "keybearer.serviceHost" -}}
+{{ include "keybearer.serviceName" . }}.{{ .Release.Namespace }}.svc
+{{- end }}
+
+{{- define "keybearer.serviceUrl" -}}
+{{- if .Values.operator.serviceUrl }}
+{{- .Values.operator.serviceUrl }}
+{{- else if .Values.embeddedService.enabled }}
+{{- $port := int .Values.embeddedService.port }}
+{{- printf "https://%s%s" (include "keybearer.serviceHost" .) (eq $port 443 | ternary "" (printf ":%d" $port)) }}
+{{- else }}
+{{- fail "operator.serviceUrl is required when embeddedService.enabled is false" }}
+{{- end }}
+{{- end }}
+
+{{- /* "true" where the operator talks to the embedded service and so needs the CA that the chart knows. */}}
+{{- define "keybearer.trustsEmbeddedService" -}}
+{{- if and .Values.embeddedService.enabled (not .Values.operator.serviceUrl) }}true{{ end }}
+{{- end }}
+
+{{- define "keybearer.rootKeySecret" -}}
+{{ default (printf "%s-root-key" (include "keybearer.serviceName" .)) .Values.embeddedService.rootKey.existingSecret }}
+{{- end }}
+
+{{- define "keybearer.adminSecret" -}}
+{{ default (printf "%s-admin" (include "keybearer.serviceName" .)) .Values.embeddedService.admin.existingSecret }}
+{{- end }}
+
+{{- define "keybearer.tlsSecret" -}}
+{{ default (printf "%s-tls" (include "keybearer.serviceName" .)) .Values.embeddedService.tls.existingSecret }}
+{{- end }}
+
+{{- /*
+Data of a Secret of the release as it is in the cluster, as YAML; empty where there is none yet or the cluster isn't
+asked (helm template). Call with (list $ "name").
+*/}}
+{{- define "keybearer.existingData" -}}
+{{- $root := index . 0 }}
+{{- with lookup "v1" "Secret" $root.Release.Namespace (index . 1) }}
+{{- toYaml .data }}
+{{- end }}
+{{- end }}
+
+{{- /*
+Metadata of a Secret made once. It is immutable, so that a render without the cluster (helm template, GitOps), which
+makes fresh contents each time, is refused by the API server and can't destroy what depends on the old ones.
+*/}}
+{{- define "keybearer.madeOnceMetadata" -}}
+{{- $root := index . 0 -}}
+name: {{ index . 1 }}
+namespace: {{ $root.Release.Namespace }}
+labels:
+  {{- include "keybearer.labels" $root | nindent 2 }}
+  app.kubernetes.io/component: service
+{{- end }}
