@@ -56,11 +56,12 @@ DNS_SUBDOMAIN_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a
 """RFC 1123 subdomain, as Kubernetes demands of most names (at most 253 characters)."""
 
 DURATION_MAX = timedelta(days=365)
+_DURATION_LENGTH_MAX = 8
 _INTERVAL_MIN = timedelta(seconds=10)
 MESSAGE_MAX = 4096
 """Longest message of a condition or a key that we write into a status."""
 
-_DURATION_MESSAGE = "must be digits and one unit (s, m or h), for example 30s, 5m or 12h, or 0; at most 8760h"
+_DURATION_MESSAGE = "must be 0, or digits and one unit (s, m or h) as in 30s, 5m or 12h, at most 8760h"
 _INTERVAL_MESSAGE = "must be at least 10s, or 0 to refresh only on change"
 _MARK = "cel_rule"
 _NAMED_IN_DESCRIPTION = 12  # problems that one description spells out; the rest is counted
@@ -143,8 +144,8 @@ def _is_marked(member: object) -> bool:
 def _read_duration(given: object) -> object:
     if isinstance(given, timedelta):
         return given
-    if isinstance(given, bool) or not isinstance(given, (str, int)):
-        raise ValueError(_DURATION_MESSAGE)  # noqa: TRY004 - pydantic collects ValueError only
+    if isinstance(given, bool) or not isinstance(given, (str, int)) or len(str(given)) > _DURATION_LENGTH_MAX:
+        raise ValueError(_DURATION_MESSAGE)
     try:
         duration = parse_duration(given)
     except ValueError:
@@ -155,7 +156,7 @@ def _read_duration(given: object) -> object:
 
 
 def _at_least_interval(duration: timedelta) -> timedelta:
-    if duration and duration < _INTERVAL_MIN:
+    if duration < _INTERVAL_MIN and duration:
         raise ValueError(_INTERVAL_MESSAGE)
     return duration
 
@@ -169,15 +170,15 @@ def write_duration(duration: timedelta) -> str:
     return f"{seconds}s" if seconds else "0"
 
 
-# `type(self) == int` first: a bare 0 has no text to match. The API server evaluates a rule even where the
-# pattern failed, so each rule lets pass what another one reports.
+# `type(self) == int` first: a bare 0 has no text to match. The API server evaluates a rule even where another
+# one failed, so each lets pass what another reports. Hours are held to four digits before `duration` sees
+# them: it overflows at 2,562,048 of them, with a message that helps nobody.
+_READS_AS_DURATION = "string(self).matches('^(0|[0-9]+[sm]|0*[0-9]{1,4}h)$')"
 _IS_DURATION = (
-    "type(self) == int ? self == 0 : "
-    f"(string(self).matches('{DURATION_PATTERN}') && string(self).size() <= 8"
-    " && duration(string(self)) <= duration('8760h'))"
+    f"type(self) == int ? self == 0 : {_READS_AS_DURATION} && duration(string(self)) <= duration('8760h')"
 )
 _IS_INTERVAL = (
-    "type(self) == int || !string(self).matches('^[0-9]{1,7}[smh]$')"
+    f"type(self) == int || !{_READS_AS_DURATION} || duration(string(self)) == duration('0s')"
     " || duration(string(self)) >= duration('10s')"
 )
 
@@ -187,7 +188,7 @@ def _duration_schema(*rules: tuple[str, str]) -> WithJsonSchema:
         {
             "x-kubernetes-int-or-string": True,
             "pattern": DURATION_PATTERN,
-            "maxLength": 8,
+            "maxLength": _DURATION_LENGTH_MAX,
             "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules],
         }
     )
@@ -316,7 +317,10 @@ def describe_invalid(error: ValidationError, *, root: str = "spec") -> str:
         error: of a model of a custom resource.
         root: the field that the model was read from.
     """
-    problems = error.errors(include_url=False, include_context=True, include_input=False)
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    # Pydantic counts a list whose items failed as empty.
+    inside = {problem["loc"][:depth] for problem in problems for depth in range(len(problem["loc"]))}
+    problems = [one for one in problems if one["type"] != "too_short" or one["loc"] not in inside]
     sentences = [
         f"{_path(root, problem['loc'])} {_sentence(problem['type'], problem['msg'])}"
         for problem in problems[:_NAMED_IN_DESCRIPTION]

@@ -78,12 +78,7 @@ class _Inliner:
 
     def inline(self, schema: _Schema, where: str, within: tuple[str, ...], *, with_defaults: bool) -> _Schema:
         """Return the schema in the words of a CRD; `within` names the definitions it stands in."""
-        if "$ref" in schema:
-            name = schema["$ref"].removeprefix("#/$defs/")
-            if name in within:
-                raise UnsayableSchemaError(f"{where}: {name} refers to itself, which a CRD can't say")
-            beside = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
-            schema, within = {**self._definitions[name], **beside}, (*within, name)
+        schema, within = self._resolve(schema, where, within)
 
         def inner(part: _Schema, step: str, *, defaults: bool = with_defaults) -> _Schema:
             return self.inline(part, where + step, within, with_defaults=defaults)
@@ -99,12 +94,25 @@ class _Inliner:
                     said[keyword] = inner(value, "[]", defaults=False)
                 case "additionalProperties" if isinstance(value, dict):
                     said[keyword] = inner(value, "[*]")
+                case "const":
+                    said["enum"] = [value]
                 case _ if keyword in _SAYABLE or keyword.startswith("x-kubernetes-"):
                     said[keyword] = value
                 case _:
                     raise UnsayableSchemaError(f"{where}: a CRD has no word for {keyword}")
         _say_default(said, schema.get("default"), with_defaults=with_defaults)
         return said
+
+    def _resolve(
+        self, schema: _Schema, where: str, within: tuple[str, ...]
+    ) -> tuple[_Schema, tuple[str, ...]]:
+        if "$ref" not in schema:
+            return schema, within
+        name = schema["$ref"].removeprefix("#/$defs/")
+        if name in within:
+            raise UnsayableSchemaError(f"{where}: {name} refers to itself, which a CRD can't say")
+        beside = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
+        return {**self._definitions[name], **beside}, (*within, name)
 
 
 def _say_default(said: _Schema, value: object, *, with_defaults: bool) -> None:

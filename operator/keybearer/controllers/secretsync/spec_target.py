@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from keybearer.controllers.custom_resource import ObjectName, ResourceModel, RuledModel, rule
 from keybearer.controllers.secretsync.spec_source import TARGET_KEY_PATTERN, is_target_key
@@ -118,6 +118,13 @@ class Workload(ResourceModel):
     name: Annotated[ObjectName, Field(description="Its name.")]
 
 
+def _named_once(workloads: tuple[Workload, ...]) -> tuple[Workload, ...]:
+    """Mirror the API server, which keeps a list of type map free of duplicates by itself."""
+    if len({(one.kind, one.name) for one in workloads}) < len(workloads):
+        raise ValueError("names a workload twice")
+    return workloads
+
+
 _LabelValue = Annotated[str, Field(max_length=63, pattern=_LABEL_VALUE_PATTERN)]
 
 _OURS_CEL = "key.matches('^([^/]*[.])?keybearer[.]dev/')"
@@ -218,6 +225,7 @@ class Target(RuledModel):
                 "x-kubernetes-list-map-keys": ["kind", "name"],
             },
         ),
+        AfterValidator(_named_once),
     ] = ()
 
     @rule(
@@ -278,11 +286,3 @@ class Target(RuledModel):
     )
     def _sets_valid_annotations(self) -> bool:
         return all(map(_SYNTAX.fullmatch, self.annotations))
-
-    @rule(
-        cel="!has(self.rolloutRestart) || self.rolloutRestart.all(one, "
-        "self.rolloutRestart.exists_one(other, other.kind == one.kind && other.name == one.name))",
-        message="rolloutRestart names a workload twice",
-    )
-    def _restarts_each_once(self) -> bool:
-        return len({(one.kind, one.name) for one in self.rollout_restart}) == len(self.rollout_restart)

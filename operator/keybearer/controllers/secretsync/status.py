@@ -140,4 +140,5 @@ class SecretSyncStatus(ResourceModel):
 
         Absent fields are left out, never null, as server-side apply wants it.
         """
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        wire = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return {name: part for name, part in wire.items() if part not in ([], {})}

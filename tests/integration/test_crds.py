@@ -1,0 +1,140 @@
+"""The CRDs before a real API server: accepted whole, and of one mind with the models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from keybearer.controllers.crds import CUSTOM_RESOURCES, crd_files
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from support.controlplane.controlplane import ControlPlane
+from support.controlplane.errors import KubectlError
+from support.corpus import CorpusCase, corpus_cases
+
+pytestmark = pytest.mark.integration
+
+_CASES = list(corpus_cases("secretsync"))
+_CHECKED_IN = Path(__file__).resolve().parents[2] / "crds"
+
+
+@pytest.fixture(scope="module")
+def cluster(control_plane: ControlPlane) -> ControlPlane:
+    """Return the cluster with the CRDs served, and a namespace of this module's own."""
+    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(_CHECKED_IN))
+    for resource in CUSTOM_RESOURCES:
+        control_plane.kubectl("wait", "--for=condition=Established", f"crd/{resource.name}", "--timeout=30s")
+    control_plane.kubectl("create", "namespace", "crds")
+    return control_plane
+
+
+def _manifest(spec: dict[str, Any], name: str = "case") -> str:
+    # JSON is YAML, and has no words that turn into flags by themselves.
+    return json.dumps(
+        {
+            "apiVersion": "keybearer.dev/v1alpha1",
+            "kind": "SecretSync",
+            "metadata": {"name": name, "namespace": "crds"},
+            "spec": spec,
+        }
+    )
+
+
+def _dry_run(cluster: ControlPlane, spec: dict[str, Any]) -> dict[str, Any]:
+    answer = cluster.kubectl(
+        "create", "--dry-run=server", "-o", "json", "-f", "-", input=_manifest(spec, "dry")
+    )
+    created: dict[str, Any] = json.loads(answer)
+    return created
+
+
+@pytest.mark.parametrize("name", sorted(crd_files()))
+def test_the_server_finds_nothing_to_object_to_in_a_crd(cluster: ControlPlane, name: str) -> None:
+    crd = yaml.safe_load((_CHECKED_IN / name).read_text(encoding="utf-8"))
+    live = json.loads(cluster.kubectl("get", "crd", crd["metadata"]["name"], "-o", "json"))
+    conditions = {one["type"]: one["status"] for one in live["status"]["conditions"]}
+
+    assert conditions["Established"] == "True"
+    assert conditions["NamesAccepted"] == "True"
+    assert conditions.get("NonStructuralSchema", "False") == "False"
+
+
+@pytest.mark.parametrize("case", [case for case in _CASES if case.accepted], ids=lambda case: case.name)
+def test_the_server_takes_what_the_corpus_accepts_and_means_the_same(
+    cluster: ControlPlane, case: CorpusCase
+) -> None:
+    stored = _dry_run(cluster, case.spec)["spec"]
+
+    assert SecretSyncSpec.model_validate(stored) == SecretSyncSpec.model_validate(case.spec)
+
+
+@pytest.mark.parametrize("case", [case for case in _CASES if not case.accepted], ids=lambda case: case.name)
+def test_the_server_refuses_what_the_corpus_refuses_and_says_where_and_why(
+    cluster: ControlPlane, case: CorpusCase
+) -> None:
+    with pytest.raises(KubectlError) as refusal:
+        _dry_run(cluster, case.spec)
+
+    assert case.field in str(refusal.value)
+    assert case.because in str(refusal.value)
+
+
+def test_defaults_are_not_written_into_list_items_where_gitops_tools_would_see_a_difference(
+    cluster: ControlPlane,
+) -> None:
+    source = {"projectId": "shop", "environment": "dev", "keys": {"items": [{"key": "A"}]}}
+
+    listed = _dry_run(cluster, {"sources": [source]})["spec"]
+    single = _dry_run(cluster, {"source": source})["spec"]
+
+    assert listed["sources"] == [source]
+    assert single["source"]["secretPath"] == "/"
+    assert single["source"]["keys"]["items"] == [{"key": "A"}]
+
+
+def test_a_field_that_does_not_exist_is_named_to_who_applies_it(cluster: ControlPlane) -> None:
+    spec = {"source": {"projectId": "shop", "environment": "dev", "secretpath": "/"}}
+
+    with pytest.raises(KubectlError, match=r'unknown field "spec\.source\.secretpath"'):
+        _dry_run(cluster, spec)
+
+
+def test_people_find_syncs_by_short_name_and_category_with_their_state_in_columns(
+    cluster: ControlPlane,
+) -> None:
+    cluster.kubectl("apply", "-f", "-", input=_manifest({"source": {"projectId": "p", "environment": "dev"}}))
+    status = {
+        "source": "dev:/",
+        "updates": "Events",
+        "target": {"kind": "Secret", "name": "web", "keys": 3},
+        "conditions": [
+            {
+                "type": "Ready",
+                "status": "True",
+                "reason": "Synced",
+                "message": "",
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }
+        ],
+    }
+    patch = ("--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
+    cluster.kubectl("patch", "-n", "crds", "kbs", "case", *patch)
+
+    heads, row = cluster.kubectl("get", "-n", "crds", "keybearer", "-o", "wide").strip().splitlines()
+
+    assert heads.split() == ["NAME", "SOURCE", "TARGET", "READY", "REASON", "UPDATES", "AGE"]
+    assert row.split()[:6] == ["case", "dev:/", "web", "True", "Synced", "Events"]
+
+
+def test_a_status_is_bounded_by_the_server_as_by_the_model(cluster: ControlPlane) -> None:
+    cluster.kubectl(
+        "apply", "-f", "-", input=_manifest({"source": {"projectId": "p", "environment": "dev"}}, "bounded")
+    )
+    keys = [{"key": f"K{number}", "state": "Synced"} for number in range(101)]
+    patch = ("--subresource=status", "--type=merge", "-p", json.dumps({"status": {"keys": keys}}))
+
+    with pytest.raises(KubectlError, match=r"status\.keys"):
+        cluster.kubectl("patch", "-n", "crds", "kbs", "bounded", *patch)
