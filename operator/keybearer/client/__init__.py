@@ -1,1 +1,84 @@
-"""Typed client of the service interface, async and sync."""
+"""Typed client of the service interface, asynchronous and blocking.
+
+    with Keybearer("https://keybearer.example.com", UniversalAuth(client_id, client_secret)) as client:
+        for secret in client.secrets.list(project_id=project_id, environment="prod"):
+            ...
+
+Requests and answers are pure values (`operations`), the logic between them is a generator of steps (`auth`,
+`exchange`), and the two clients differ only in how they take a step (`asynchronous`, `blocking`).
+"""
+
+from __future__ import annotations
+
+from keybearer.client.asynchronous import AsyncKeybearer
+from keybearer.client.blocking import Keybearer
+from keybearer.client.credentials import KubernetesAuth, LdapAuth, SuppliedToken, UniversalAuth
+from keybearer.client.errors import (
+    BadRequest,
+    ClientClosed,
+    ClientError,
+    DecodeError,
+    InvalidArgument,
+    NotFound,
+    PermissionDenied,
+    RateLimited,
+    ServerFailure,
+    ServiceError,
+    TransportError,
+    Unauthenticated,
+    ValidationFailed,
+)
+from keybearer.client.models import (
+    AccessToken,
+    Environment,
+    Folder,
+    ImportBlock,
+    NotModified,
+    Project,
+    Secret,
+    SecretListing,
+    SecretMetadata,
+    SecretTag,
+    SecretType,
+)
+from keybearer.client.options import ClientOptions
+from keybearer.client.retries import NO_RETRIES, RetryPolicy
+from keybearer.client.transport import new_async_http, new_http
+
+__all__ = [
+    "NO_RETRIES",
+    "AccessToken",
+    "AsyncKeybearer",
+    "BadRequest",
+    "ClientClosed",
+    "ClientError",
+    "ClientOptions",
+    "DecodeError",
+    "Environment",
+    "Folder",
+    "ImportBlock",
+    "InvalidArgument",
+    "Keybearer",
+    "KubernetesAuth",
+    "LdapAuth",
+    "NotFound",
+    "NotModified",
+    "PermissionDenied",
+    "Project",
+    "RateLimited",
+    "RetryPolicy",
+    "Secret",
+    "SecretListing",
+    "SecretMetadata",
+    "SecretTag",
+    "SecretType",
+    "ServerFailure",
+    "ServiceError",
+    "SuppliedToken",
+    "TransportError",
+    "Unauthenticated",
+    "UniversalAuth",
+    "ValidationFailed",
+    "new_async_http",
+    "new_http",
+]

@@ -1,0 +1,138 @@
+"""The asynchronous client: takes steps on an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from inspect import isawaitable
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from keybearer.client.auth import farewell
+from keybearer.client.credentials import Credentials, SuppliedToken
+from keybearer.client.errors import TransportError
+from keybearer.client.messages import Response
+from keybearer.client.options import ClientOptions, base_url_of, open_session
+from keybearer.client.resources import (
+    AsyncShell,
+    AuthApi,
+    EnvironmentsApi,
+    FoldersApi,
+    ProjectsApi,
+    SecretsApi,
+    StatusApi,
+)
+from keybearer.client.session import Session
+from keybearer.client.steps import Alone, Ask, Step, Steps, Transmit, Wait
+from keybearer.client.transport import Intake, failure_of, new_async_http, outgoing
+
+__all__ = ["AsyncKeybearer"]
+
+T = TypeVar("T")
+
+
+class AsyncKeybearer:
+    """A client of one service as one identity, for use on one event loop.
+
+    Use it as an async context manager, or call `aclose`.
+
+    Args:
+        url: the address of the service.
+        credentials: what to log in with, on first use and whenever the token has run out; or a token from
+            elsewhere. None for what needs no token, or to log in by `auth` later.
+        options: how to behave.
+        http: connections to share with other clients (`new_async_http` of `keybearer.client`); they are
+            borrowed, never closed. The trust of `options.ca_pem` is theirs to have then.
+        sleep: waits, in seconds, before a retry.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        credentials: Credentials | SuppliedToken | None = None,
+        *,
+        options: ClientOptions | None = None,
+        http: httpx.AsyncClient | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._base_url = base_url_of(url)
+        self._options = options or ClientOptions()
+        self._session = open_session(credentials, self._options)
+        self._http = http or new_async_http(self._options)
+        self._owns_http = http is None
+        self._sleep = sleep
+        self._alone = asyncio.Lock()
+        self.auth: AuthApi[AsyncShell] = AuthApi(self)
+        self.secrets: SecretsApi[AsyncShell] = SecretsApi(self)
+        self.projects: ProjectsApi[AsyncShell] = ProjectsApi(self)
+        self.environments: EnvironmentsApi[AsyncShell] = EnvironmentsApi(self)
+        self.folders: FoldersApi[AsyncShell] = FoldersApi(self)
+        self.status: StatusApi[AsyncShell] = StatusApi(self)
+
+    @property
+    def session(self) -> Session:
+        """The client's state."""
+        return self._session
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Take the steps, and return their result."""
+        outcome: object = None
+        with closing(steps):
+            while True:
+                try:
+                    step = steps.send(outcome)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+                outcome = await self._take(step)
+
+    async def aclose(self) -> None:
+        """Revoke the tokens that were logged in for, and close connections of our own."""
+        try:
+            if not self._session.is_closed:
+                await self.run(farewell(self._session))
+        finally:
+            if self._owns_http:
+                await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _take(self, step: Step[Any]) -> object:
+        match step:
+            case Transmit():
+                return await self._send(step)
+            case Wait(delay):
+                await self._sleep(delay.total_seconds())
+                return None
+            case Ask(source):
+                text = source()
+                return await text if isawaitable(text) else text
+            case Alone(steps):
+                async with self._alone:
+                    return await self.run(steps)
+            case _:
+                raise TypeError(step)
+
+    async def _send(self, step: Transmit) -> Response | TransportError:
+        request = outgoing(self._base_url, self._options, step)
+        try:
+            async with asyncio.timeout(self._options.timeout.total_seconds()):
+                answer = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
+                try:
+                    intake = Intake(step.request, answer, self._options)
+                    async for piece in answer.aiter_bytes():
+                        intake.add(piece)
+                finally:
+                    await answer.aclose()
+        except (httpx.TransportError, TimeoutError) as error:
+            return failure_of(step.request, self._base_url, error)
+        return intake.response()

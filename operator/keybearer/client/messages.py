@@ -1,0 +1,115 @@
+"""Requests and responses as plain values: what an operation builds and reads, and what a shell carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import quote
+
+import pydantic
+from pydantic_core import PydanticSerializationError
+
+from keybearer.client.errors import InvalidArgument
+from keybearer.wire.base import WireModel
+
+__all__ = ["Method", "Query", "Request", "Response", "fill", "issues_of", "json_body", "query_of"]
+
+_ISSUES_MAX = 5
+
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Query = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent, but for the token and the service's address.
+
+    Attributes:
+        path: absolute from the service's root (`/api/...`), percent-encoded.
+        query: names and values, not encoded.
+        body: JSON, or nothing.
+        headers: beside those that every request carries.
+    """
+
+    method: Method
+    path: str
+    query: Query = ()
+    body: bytes | None = field(default=None, repr=False)
+    headers: Query = ()
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What came back, whole. Names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+def fill(template: str, *segments: str) -> str:
+    """Return the path with each `{}` replaced by a percent-encoded segment.
+
+    Raises:
+        InvalidArgument: a segment is empty, `.` or `..`, which would name another path.
+    """
+    for segment in segments:
+        if segment in {"", ".", ".."}:
+            raise InvalidArgument(f"{segment!r} can't stand in a path; give a name or an id")
+    return template.format(*(_encoded(segment) for segment in segments))
+
+
+def query_of(parameters: Mapping[str, str | int | bool | Sequence[str] | None]) -> Query:
+    """Return the parameters as texts: None and empty lists left out, booleans in words, lists by comma."""
+    return tuple(
+        (name, text) for name, value in parameters.items() if (text := _query_text(value)) is not None
+    )
+
+
+def json_body(make: Callable[[], WireModel]) -> bytes:
+    """Return the body that `make` makes as JSON in the wire's spelling, without what is not given.
+
+    Raises:
+        InvalidArgument: a field is out of the wire's bounds, or a text can't be written as UTF-8.
+    """
+    try:
+        return make().model_dump_json(by_alias=True, exclude_none=True).encode()
+    except pydantic.ValidationError as error:
+        problem = issues_of(error)
+    except PydanticSerializationError:
+        problem = "a text can't be written as UTF-8: it holds a lone surrogate"
+    # Outside the handlers, so that the originals, which hold the values, don't travel as context.
+    raise InvalidArgument(problem)
+
+
+def issues_of(error: pydantic.ValidationError) -> str:
+    """Return the first issues as `path: sentence`, without the input that pydantic would show."""
+    issues = error.errors(include_url=False, include_context=False, include_input=False)
+    shown = [
+        f"{'.'.join(map(str, issue['loc'])) or 'body'}: {issue['msg']}" for issue in issues[:_ISSUES_MAX]
+    ]
+    more = len(issues) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _query_text(value: str | int | bool | Sequence[str] | None) -> str | None:  # noqa: FBT001 - it is a value
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return value
+    return ",".join(value) or None
+
+
+def _encoded(segment: str) -> str:
+    try:
+        return quote(segment, safe="")
+    except UnicodeEncodeError as error:
+        raise InvalidArgument("a name can't be written as UTF-8 (a lone surrogate)") from error

@@ -1,0 +1,1 @@
+"""The operations of the interface, each a frozen dataclass of its arguments."""

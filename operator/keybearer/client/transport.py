@@ -1,0 +1,160 @@
+"""What both shells need of httpx: connections, requests out, answers in, failures named.
+
+Cookies are never kept and redirects never followed: connections shared by several identities carry nothing
+from one to another. Proxies named in the environment are used, as by any httpx client.
+"""
+
+from __future__ import annotations
+
+import ssl
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+import httpx
+
+from keybearer.client.errors import DecodeError, InvalidArgument, TransportError
+from keybearer.client.messages import Request, Response
+from keybearer.client.options import ClientOptions
+from keybearer.client.steps import Transmit
+
+__all__ = ["Intake", "failure_of", "new_async_http", "new_http", "outgoing"]
+
+_CAUSES_MAX = 10
+_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (httpx.ConnectTimeout, "the service did not accept a connection in time"),
+    (httpx.PoolTimeout, "no connection of the pool came free in time"),
+    (httpx.ConnectError, "the service can't be reached"),
+    (httpx.ProxyError, "the proxy refused"),
+    (httpx.TimeoutException, "no complete answer came in time"),
+    (TimeoutError, "no complete answer came in time"),
+    (httpx.RemoteProtocolError, "the connection ended before a complete answer, or what came is no HTTP"),
+    (httpx.NetworkError, "the connection broke"),
+)
+
+
+def new_async_http(options: ClientOptions) -> httpx.AsyncClient:
+    """Return connections for the asynchronous client; who asks for them closes them."""
+    return httpx.AsyncClient(verify=_tls(options.ca_pem), cookies=_no_cookies())
+
+
+def new_http(options: ClientOptions) -> httpx.Client:
+    """Return connections for the blocking client; who asks for them closes them."""
+    return httpx.Client(verify=_tls(options.ca_pem), cookies=_no_cookies())
+
+
+def outgoing(base_url: str, options: ClientOptions, step: Transmit) -> httpx.Request:
+    """Return the request for httpx.
+
+    It is made from nothing, not by a client's `build_request`: the default headers, parameters and
+    credentials of a borrowed client stay out of it.
+    """
+    request = step.request
+    headers = {
+        "Accept": "application/json",
+        # Read as it is: a bound on the length of an answer holds before it is unpacked.
+        "Accept-Encoding": "identity",
+        "User-Agent": options.user_agent,
+        **dict(request.headers),
+    }
+    if request.body is not None:
+        headers["Content-Type"] = "application/json"
+    if step.bearer is not None:
+        headers["Authorization"] = f"Bearer {step.bearer}"
+    seconds = options.timeout.total_seconds()
+    # Connecting gets a part of the time, so that running out there is known as "not sent".
+    timeout = httpx.Timeout(seconds, connect=seconds / 2, pool=seconds / 2)
+    return httpx.Request(
+        request.method,
+        base_url + request.path,
+        params=request.query or None,
+        headers=headers,
+        content=request.body,
+        extensions={"timeout": timeout.as_dict()},
+    )
+
+
+class Intake:
+    """Takes the body of an answer in, piece by piece, within bounds of length and time."""
+
+    def __init__(self, request: Request, answer: httpx.Response, options: ClientOptions) -> None:
+        self._request = request
+        self._answer = answer
+        self._options = options
+        self._pieces: list[bytes] = []
+        self._length = 0
+        self._deadline = options.clock.monotonic() + options.timeout.total_seconds()
+        encoding = answer.headers.get("content-encoding", "identity").strip().lower()
+        if encoding != "identity":
+            raise DecodeError(f"{request}: the answer is encoded, which was not asked for")
+        declared = answer.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared[:20]) > options.max_response_bytes:
+            raise self._too_long()
+
+    def add(self, piece: bytes) -> None:
+        """Take a piece in.
+
+        Raises:
+            DecodeError: the answer is longer than allowed.
+            TimeoutError: it takes longer than allowed.
+        """
+        self._length += len(piece)
+        if self._length > self._options.max_response_bytes:
+            raise self._too_long()
+        if self._options.clock.monotonic() > self._deadline:
+            raise TimeoutError
+        self._pieces.append(piece)
+
+    def response(self) -> Response:
+        """Return the whole answer."""
+        headers = {name.lower(): value for name, value in self._answer.headers.items()}
+        return Response(self._answer.status_code, headers, b"".join(self._pieces))
+
+    def _too_long(self) -> DecodeError:
+        return DecodeError(
+            f"{self._request}: the answer is longer than {self._options.max_response_bytes} bytes; "
+            "ask for less, or raise max_response_bytes"
+        )
+
+
+def failure_of(request: Request, base_url: str, error: Exception) -> TransportError:
+    """Return what went wrong in our words, with the original as its cause.
+
+    httpx's own texts are not repeated: some show the header they stumbled over.
+    """
+    untrusted = _certificate_problem(error)
+    if untrusted is not None:
+        reason = f"the service's certificate is not trusted: {untrusted}"
+    else:
+        reason = next((text for kind, text in _REASONS if isinstance(error, kind)), type(error).__name__)
+    failure = TransportError(
+        f"{request} at {base_url}: {reason}",
+        sent=not isinstance(error, _UNSENT),
+        is_retryable=untrusted is None and not isinstance(error, httpx.UnsupportedProtocol),
+    )
+    # Local protocol errors are left out: their text shows the header.
+    failure.__cause__ = None if isinstance(error, httpx.LocalProtocolError) else error
+    return failure
+
+
+def _certificate_problem(error: BaseException) -> str | None:
+    cause: BaseException | None = error
+    for _ in range(_CAUSES_MAX):
+        if cause is None:
+            return None
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause.verify_message
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def _tls(ca_pem: bytes | None) -> ssl.SSLContext:
+    if ca_pem is None:
+        return httpx.create_ssl_context()
+    try:
+        return ssl.create_default_context(cadata=ca_pem.decode("ascii"))
+    except (ssl.SSLError, UnicodeDecodeError) as error:
+        raise InvalidArgument("ca_pem holds no certificates in PEM") from error
+
+
+def _no_cookies() -> CookieJar:
+    return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
