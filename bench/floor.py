@@ -1,0 +1,146 @@
+"""The floor: the two API-server writes of each sync and nothing else, by a bare aiohttp loop.
+
+`python -m bench.floor KUBECONFIG AT_ONCE < OBJECTS` is a program of its own, as the operator is, so that it
+shares no event loop with the harness. OBJECTS is a JSON list of `[namespace, name, uid]` of SecretSyncs. For
+each it applies a Secret, then the status, both server-side, and prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+import uvloop
+
+from bench.kube import APPLY_PATCH, KubeApi, connect, in_parallel, secret_path, secretsync_path
+from bench.workload import encoded
+
+__all__ = ["FloorResult", "Writes", "bodies", "main"]
+
+_APPLY = {"fieldManager": "keybearer", "force": "true"}
+_INSTANT = "2026-01-02T03:04:05Z"
+_FINGERPRINT = "hmac-sha256:" + "0123456789abcdef" * 4
+
+
+@dataclass(frozen=True, slots=True)
+class FloorResult:
+    """Seconds from the first request to the last answer, and processor seconds of the program meanwhile."""
+
+    objects: int
+    seconds: float
+    cpu_seconds: float
+    secret_bytes: int
+    status_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """The two requests of one sync, ready to send."""
+
+    secret_path: str
+    secret: bytes
+    status_path: str
+    status: bytes
+
+
+def bodies(namespace: str, name: str, uid: str, keys: int) -> Writes:
+    """Return what a sync of that many keys writes: as many bytes as the operator's own, to a few per cent."""
+    values = {f"KEY_{number}": f"value-{number}-of-{name}".ljust(32, ".") for number in range(keys)}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "Opaque",
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "labels": {"keybearer.dev/managed": "true", "app.kubernetes.io/managed-by": "keybearer"},
+            "ownerReferences": [
+                {
+                    "apiVersion": "keybearer.dev/v1alpha1",
+                    "kind": "SecretSync",
+                    "name": name,
+                    "uid": uid,
+                    "controller": True,
+                    "blockOwnerDeletion": True,
+                }
+            ],
+        },
+        "data": encoded(values),
+    }
+    status = {
+        "apiVersion": "keybearer.dev/v1alpha1",
+        "kind": "SecretSync",
+        "metadata": {"name": name, "namespace": namespace},
+        "status": {
+            "observedGeneration": 1,
+            "conditions": [_condition("Ready", "True"), _condition("Reconciling", "False")],
+            "lastRefreshTime": _INSTANT,
+            "updates": "Events",
+            "target": {"kind": "Secret", "name": name, "keys": keys, "fingerprint": _FINGERPRINT},
+            "keys": [
+                {"key": key, "state": "Synced", "reason": "Synced", "version": 1, "lastChanged": _INSTANT}
+                for key in values
+            ],
+            "keysTotal": keys,
+        },
+    }
+    return Writes(
+        secret_path=secret_path(namespace, name),
+        secret=orjson.dumps(secret),
+        status_path=secretsync_path(namespace, name) + "/status",
+        status=orjson.dumps(status),
+    )
+
+
+def _condition(kind: str, status: str) -> dict[str, object]:
+    return {
+        "type": kind,
+        "status": status,
+        "reason": "Synced",
+        "message": "5 keys are in Secret sync-00000",
+        "lastTransitionTime": _INSTANT,
+        "observedGeneration": 1,
+    }
+
+
+async def _write_all(api: KubeApi, writes: Iterator[Writes], at_once: int) -> float:
+    async def write(one: Writes) -> None:
+        await api.send("PATCH", one.secret_path, one.secret, content_type=APPLY_PATCH, query=_APPLY)
+        await api.send("PATCH", one.status_path, one.status, content_type=APPLY_PATCH, query=_APPLY)
+
+    started = time.monotonic()
+    await in_parallel(writes, write, at_once=at_once)
+    return time.monotonic() - started
+
+
+async def _run(kubeconfig: Path, at_once: int, keys: int) -> FloorResult:
+    objects: list[tuple[str, str, str]] = orjson.loads(sys.stdin.buffer.read())
+    writes = [bodies(*target, keys) for target in objects]
+    async with connect(kubeconfig, connections=at_once) as api:
+        cpu_before = time.process_time()
+        seconds = await _write_all(api, iter(writes), at_once)
+        cpu_seconds = time.process_time() - cpu_before
+    return FloorResult(
+        objects=len(writes),
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        secret_bytes=len(writes[0].secret),
+        status_bytes=len(writes[0].status),
+    )
+
+
+def main() -> None:
+    """Print the result of one run, as JSON."""
+    kubeconfig, at_once, keys = sys.argv[1:]
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        result = runner.run(_run(Path(kubeconfig), int(at_once), int(keys)))
+    print(orjson.dumps(asdict(result)).decode())
+
+
+if __name__ == "__main__":
+    main()

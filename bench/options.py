@@ -1,0 +1,59 @@
+"""What one run of the benchmarks is told to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.workload import Dimensions
+
+__all__ = ["Options", "quick"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Sizes and lengths; the defaults are those that the bars were set for.
+
+    Attributes:
+        directory: where logs of every program stay.
+        dimensions: of the cold sync and of everything that follows one.
+        large_syncs: SecretSyncs of the large cold sync.
+        repeats: cold syncs per figure; the median counts.
+        at_once: writes in flight of the floor, as many as the operator has workers.
+        latency_seconds: what the proxy adds to each request to the service.
+        foreign_secrets: how many, of 10 KiB each.
+        changes: values changed for the propagation.
+        repairs: edits, and deletions, at rest; also the least number during a cold sync.
+        steady_seconds: length of the steady window.
+        endurance_minutes: length of the long run.
+        deadline_seconds: how long anything may take that is awaited.
+    """
+
+    directory: Path
+    dimensions: Dimensions = field(default_factory=Dimensions)
+    large_syncs: int = 10_000
+    repeats: int = 3
+    at_once: int = 32
+    latency_seconds: float = 0.005
+    foreign_secrets: int = 2_000
+    changes: int = 5
+    repairs: int = 60
+    steady_seconds: float = 60.0
+    endurance_minutes: float = 10.0
+    deadline_seconds: float = 300.0
+
+
+def quick(directory: Path, syncs: int) -> Options:
+    """Return options that show within minutes whether everything works; the figures say little."""
+    return Options(
+        directory=directory,
+        dimensions=Dimensions(syncs=syncs),
+        large_syncs=syncs * 4,
+        repeats=1,
+        foreign_secrets=200,
+        changes=2,
+        repairs=10,
+        steady_seconds=20.0,
+        endurance_minutes=1.0,
+        deadline_seconds=120.0,
+    )

@@ -1,0 +1,38 @@
+"""The rows that can be measured, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from bench.figures import RowResult
+from bench.options import Options
+from bench.rows import cold, endurance, foreign, large, propagation, repair, restart, steady
+
+__all__ = ["ROWS", "Row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    Attributes:
+        run: measures it; given are the results of earlier rows of the same run, by name.
+        only_when_named: left out of a run that names no rows.
+    """
+
+    run: Callable[[Options, Mapping[str, RowResult]], Awaitable[RowResult]]
+    only_when_named: bool = False
+
+
+ROWS: Mapping[str, Row] = {
+    "cold": Row(cold.run),
+    "large": Row(large.run),
+    "foreign": Row(foreign.run),
+    "propagation": Row(propagation.run),
+    "steady": Row(steady.run),
+    "repair": Row(repair.run),
+    "restart": Row(restart.run),
+    "endurance": Row(endurance.run, only_when_named=True),
+}
+"""In the order of a run: later rows refer to earlier ones."""
