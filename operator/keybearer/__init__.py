@@ -1,7 +1,7 @@
 """Keybearer: secrets and certificates for Kubernetes, and out to other stores.
 
-As a library it is the client of the service: `keybearer.Keybearer` and `keybearer.AsyncKeybearer`; the rest is
-in `keybearer.client`. Names are looked up when they are first used, so that `import keybearer` costs nothing;
+As a library it is the client of the service: `keybearer.Keybearer` and `keybearer.AsyncKeybearer`; the rest
+is in `keybearer.client`. Names are looked up when first used, so that `import keybearer` costs nothing;
 `__init__.pyi` tells type checkers what they are. A plain import of the client would also tie it to every part
 that asks for the version.
 """
