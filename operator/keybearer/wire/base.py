@@ -9,7 +9,16 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
-__all__ = ["SLUG_PATTERN", "Confidential", "Slug", "WireInstant", "WireModel", "to_slug"]
+__all__ = [
+    "SLUG_PATTERN",
+    "Confidential",
+    "QueryFlag",
+    "Slug",
+    "WireInstant",
+    "WireModel",
+    "to_slug",
+    "write_instant",
+]
 
 
 class WireModel(BaseModel):
@@ -30,12 +39,24 @@ Confidential = Annotated[str, Field(repr=False)]
 would travel to the other side as the value."""
 
 
-def _write_instant(instant: datetime) -> str:
+def write_instant(instant: datetime) -> str:
+    """Return ISO 8601 in UTC with milliseconds and `Z` (wire.md section 0)."""
     return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
 
 
-WireInstant = Annotated[datetime, PlainSerializer(_write_instant, return_type=str, when_used="json")]
+WireInstant = Annotated[datetime, PlainSerializer(write_instant, return_type=str, when_used="json")]
 """ISO 8601 in UTC with milliseconds and `Z` (wire.md section 0)."""
+
+
+def _read_flag(given: object) -> object:
+    # The published parser takes `0` and nothing for false and any other text for true.
+    if isinstance(given, str):
+        return given.strip().lower() not in ("", "0", "false")
+    return given
+
+
+QueryFlag = Annotated[bool, BeforeValidator(_read_flag)]
+"""A boolean of a query: `true` or `false`, and what wire.md section 0 tells of other texts."""
 
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 

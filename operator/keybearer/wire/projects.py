@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
-from keybearer.wire.base import Slug, WireInstant, WireModel
+from keybearer.wire.base import QueryFlag, Slug, WireInstant, WireModel
 from keybearer.wire.limits import (
+    BATCH_MAX_ITEMS,
     DESCRIPTION_MAX,
     ENVIRONMENT_SLUG_MAX,
     FOLDER_PATH_MAX,
@@ -17,6 +19,7 @@ from keybearer.wire.limits import (
 )
 
 __all__ = [
+    "BatchUpdateFolders",
     "CreateEnvironment",
     "CreateFolder",
     "CreateProject",
@@ -26,11 +29,22 @@ __all__ = [
     "EnvironmentSummary",
     "Folder",
     "FolderAnswer",
+    "FolderEnvironment",
     "FolderList",
+    "FolderQuery",
+    "FolderWithEnvironment",
+    "FolderWithEnvironmentAnswer",
     "Project",
     "ProjectAnswer",
     "ProjectList",
+    "ProjectQuery",
+    "SingleEnvironment",
+    "UpdateEnvironment",
     "UpdateFolder",
+    "UpdateProject",
+    "WorkspaceAnswer",
+    "WorkspaceEnvironmentAnswer",
+    "WorkspaceList",
 ]
 
 
@@ -77,6 +91,24 @@ class ProjectAnswer(WireModel):
     project: Project
 
 
+class WorkspaceAnswer(WireModel):
+    """`{workspace}`, the older word for a project."""
+
+    workspace: Project
+
+
+class WorkspaceList(WireModel):
+    """`{workspaces}`."""
+
+    workspaces: list[Project]
+
+
+class ProjectQuery(WireModel):
+    """Query of GET /api/v1/projects."""
+
+    type: str | None = None
+
+
 class ProjectList(WireModel):
     """`{projects}`."""
 
@@ -94,6 +126,16 @@ class CreateProject(WireModel):
     has_delete_protection: bool = False
 
 
+class UpdateProject(WireModel):
+    """PATCH /api/v1/projects/{id}: what is absent stays."""
+
+    name: Annotated[str, Field(min_length=1, max_length=PROJECT_NAME_MAX)] | None = None
+    slug: Annotated[Slug, Field(min_length=PROJECT_SLUG_MIN, max_length=PROJECT_SLUG_MAX)] | None = None
+    description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
+    auto_capitalization: bool | None = None
+    has_delete_protection: bool | None = None
+
+
 class CreateEnvironment(WireModel):
     """POST .../environments; without a position it goes last."""
 
@@ -107,6 +149,28 @@ class EnvironmentAnswer(WireModel):
 
     message: str
     project_id: str
+    environment: Environment
+
+
+class UpdateEnvironment(WireModel):
+    """PATCH .../environments/{id}: what is absent stays."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    slug: Annotated[Slug, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)] | None = None
+    position: Annotated[int, Field(ge=1)] | None = None
+
+
+class SingleEnvironment(WireModel):
+    """`{environment}`."""
+
+    environment: Environment
+
+
+class WorkspaceEnvironmentAnswer(WireModel):
+    """`{message, workspace, environment}`: the older word for a project, which holds its id."""
+
+    message: str
+    workspace: str
     environment: Environment
 
 
@@ -131,6 +195,27 @@ class FolderAnswer(WireModel):
     """`{folder}`."""
 
     folder: Folder
+
+
+class FolderEnvironment(WireModel):
+    """The environment of a folder that was asked for by its id."""
+
+    env_id: str
+    env_name: str
+    env_slug: str
+
+
+class FolderWithEnvironment(Folder):
+    """A folder as GET folders/{id} answers it."""
+
+    project_id: str
+    environment: FolderEnvironment
+
+
+class FolderWithEnvironmentAnswer(WireModel):
+    """`{folder}` of GET folders/{id}."""
+
+    folder: FolderWithEnvironment
 
 
 class FolderList(WireModel):
@@ -168,3 +253,31 @@ class DeleteFolder(_FolderBody):
     """DELETE folders/{idOrName}; v1 always forces."""
 
     force_delete: bool = False
+
+
+class _FolderItem(WireModel):
+    id: str
+    environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+    path: _Path = "/"
+    name: Annotated[str, Field(min_length=1, max_length=255, pattern=_FOLDER_NAME)]
+    description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
+
+
+class BatchUpdateFolders(WireModel):
+    """PATCH folders/batch: all or none. The project by id (v2) or slug (v1)."""
+
+    project_id: str | None = None
+    project_slug: str | None = None
+    workspace_id: str | None = None
+    folders: Annotated[list[_FolderItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
+
+
+class FolderQuery(WireModel):
+    """Query of GET folders; `lastSecretModified` leaves out folders whose secrets are older."""
+
+    project_id: str | None = None
+    workspace_id: str | None = None
+    environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+    path: _Path = "/"
+    recursive: QueryFlag = False
+    last_secret_modified: datetime | None = None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, JsonValue
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
-from keybearer.wire.base import Confidential, WireInstant, WireModel
+from keybearer.wire.base import Confidential, QueryFlag, WireInstant, WireModel
 from keybearer.wire.limits import (
+    BATCH_MAX_ITEMS,
     ENVIRONMENT_SLUG_MAX,
     FOLDER_PATH_MAX,
     METADATA_MAX_ITEMS,
@@ -18,15 +19,26 @@ from keybearer.wire.limits import (
 )
 
 __all__ = [
+    "BatchCreateSecrets",
+    "BatchDeleteSecrets",
+    "BatchMode",
+    "BatchUpdateSecrets",
     "CreateSecret",
     "DeleteSecret",
+    "GetSecretByIdQuery",
+    "GetSecretQuery",
+    "GetSecretV4Query",
     "ImportBlock",
+    "ListSecretsQuery",
+    "ListSecretsV4Query",
+    "NewSecretItem",
     "Secret",
     "SecretAnswer",
     "SecretList",
     "SecretMetadata",
     "SecretTag",
     "SecretType",
+    "SecretsAnswer",
     "UpdateSecret",
 ]
 
@@ -157,3 +169,125 @@ class UpdateSecret(_SecretBody):
 
 class DeleteSecret(_SecretBody):
     """DELETE .../{secretName}, with a JSON body."""
+
+
+class SecretsAnswer(WireModel):
+    """Answer of a batch."""
+
+    secrets: list[Secret]
+
+
+class NewSecretItem(WireModel):
+    """One secret of a batch that creates."""
+
+    secret_key: str
+    secret_value: Confidential
+    secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] = ""
+    skip_multiline_encoding: bool | None = None
+    tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] = Field(default_factory=list)
+    secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] = Field(
+        default_factory=list
+    )
+    metadata: JsonValue = None
+
+
+class _ChangedSecretItem(WireModel):
+    secret_key: str
+    secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] | None = None
+    secret_value: Confidential | None = None
+    new_secret_name: str | None = None
+    secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
+    skip_multiline_encoding: bool | None = None
+    tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] | None = None
+    secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] | None = None
+    metadata: JsonValue = None
+    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
+
+
+class _RemovedSecretItem(WireModel):
+    secret_key: str
+    type: AnySecretType = SecretType.SHARED
+
+
+class BatchMode(StrEnum):
+    """What a batch update does with a key that doesn't exist."""
+
+    FAIL_ON_NOT_FOUND = "failOnNotFound"
+    UPSERT = "upsert"
+    IGNORE = "ignore"
+
+
+class BatchCreateSecrets(_SecretBody):
+    """POST .../batch: all or none."""
+
+    secrets: Annotated[list[NewSecretItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
+
+
+class BatchUpdateSecrets(_SecretBody):
+    """PATCH .../batch: all or none."""
+
+    mode: BatchMode = BatchMode.FAIL_ON_NOT_FOUND
+    secrets: Annotated[list[_ChangedSecretItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
+
+
+class BatchDeleteSecrets(_SecretBody):
+    """DELETE .../batch, with a JSON body: all or none."""
+
+    secrets: Annotated[list[_RemovedSecretItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
+
+
+class _ReadQuery(WireModel):
+    """What lists and single reads share. Absent flags have the defaults of wire.md section 2.2."""
+
+    project_id: str | None = None
+    workspace_id: str | None = None
+    workspace_slug: str | None = None
+    project_slug: str | None = None
+    environment: str | None = None
+    secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] = "/"
+    view_secret_value: QueryFlag = True
+    expand_secret_references: QueryFlag = True
+    include_imports: Annotated[
+        QueryFlag, Field(validation_alias=AliasChoices("includeImports", "include_imports"))
+    ] = True
+
+
+class ListSecretsQuery(_ReadQuery):
+    """Query of GET /api/v3/secrets/raw; `tagSlugs` are parted by commas.
+
+    `metadataFilter` is `key=a,value=b|key=c`, at most ten pairs, all of which must hold.
+    """
+
+    recursive: QueryFlag = False
+    include_personal_overrides: QueryFlag = False
+    tag_slugs: Annotated[str, Field(max_length=4096)] = ""
+    metadata_filter: Annotated[str, Field(max_length=16384)] = ""
+
+
+class ListSecretsV4Query(ListSecretsQuery):
+    """Query of GET /api/v4/secrets."""
+
+    project_id: Annotated[str, Field(min_length=1)]
+    environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+
+
+class GetSecretQuery(_ReadQuery):
+    """Query of GET /api/v3/secrets/raw/{secretName}."""
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    type: AnySecretType = SecretType.SHARED
+
+
+class GetSecretV4Query(GetSecretQuery):
+    """Query of GET /api/v4/secrets/{secretName}."""
+
+    project_id: Annotated[str, Field(min_length=1)]
+    environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+
+
+class GetSecretByIdQuery(WireModel):
+    """Query of GET .../id/{id}."""
+
+    view_secret_value: QueryFlag = True
+    expand_secret_references: QueryFlag = True

@@ -1,0 +1,304 @@
+"""Login, renew, revoke, and the check of each request's token (wire.md sections 1.1 to 1.3)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import new_uuid
+from keybearer.domain.authorization import Principal
+from keybearer.domain.errors import DomainError, ForbiddenError, NotFoundError, UnauthenticatedError
+from keybearer.domain.lifetimes import NO_FAILURES, Lockout, TokenTerms, is_locked, lockout_after, token_terms
+from keybearer.domain.principals import CheckedToken, PrincipalCache, token_digest
+from keybearer.domain.server_keys import ServerKeys
+from keybearer.domain.tokens import read_token, sign_token
+from keybearer.store.database import Database
+from keybearer.store.records import AccessToken, ClientSecret, Identity, UniversalAuth
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["EVERY_ADDRESS", "Authentication", "IssuedToken", "credential_digest"]
+
+EVERY_ADDRESS = ("0.0.0.0/0", "::/0")
+"""The trusted ranges of a credential that may be used from anywhere (wire.md section 1.1)."""
+
+_INVALID = "Invalid credentials"
+_NOT_ALLOWED = "You are not allowed to access this resource"
+_EXPIRED = "Your token has expired. Please re-authenticate."
+
+
+def credential_digest(key: bytes, credential: str) -> bytes:
+    """Return what is kept of a client secret: with 256 random bits, a keyed digest needs no stretching."""
+    return hmac.digest(key, credential.encode("utf-8", "surrogateescape"), hashlib.sha256)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """The answer of login and renew; seconds."""
+
+    text: str = field(repr=False)
+    terms: TokenTerms
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One try to log in; the secret only as its digest."""
+
+    client_id: str
+    digest: bytes = field(repr=False)
+    organization_slug: str | None
+    address: str | None
+    now: datetime
+
+
+class Authentication:
+    """Who asks."""
+
+    def __init__(self, database: Database, keys: ServerKeys, clock: Clock) -> None:
+        self._database = database
+        self._keys = keys
+        self._clock = clock
+        self._cache = PrincipalCache()
+        database.revisions.subscribe(self._cache.forget)
+
+    async def authenticate(self, text: str | None, address: str | None) -> Principal:
+        """Return who the bearer of the token is.
+
+        Raises:
+            UnauthenticatedError: the token is missing, malformed, expired, revoked or unknown.
+            ForbiddenError: the token may not be used from this address.
+        """
+        if not text:
+            raise UnauthenticatedError("Token missing")
+        digest = token_digest(text)
+        now = self._clock.now()
+        checked = self._cache.find(digest, self._clock.monotonic())
+        if checked is None:
+            checked = await self._check(text, digest, now)
+        if checked.expires_at is not None and now >= checked.expires_at:
+            raise UnauthenticatedError(_EXPIRED, name="TokenError")
+        _require_address(checked.trusted_ips, address)
+        return checked.principal
+
+    async def login_universal(
+        self, client_id: str, client_secret: str, organization_slug: str | None, address: str | None
+    ) -> IssuedToken:
+        """Return a fresh token for a client id and its secret.
+
+        Raises:
+            UnauthenticatedError: unknown client, wrong, expired or used up secret, or locked out.
+            NotFoundError: the organization that was named doesn't exist.
+            ForbiddenError: the secret may not be used from this address.
+        """
+        attempt = _Attempt(
+            client_id,
+            credential_digest(self._keys.credential_digest, client_secret),
+            organization_slug,
+            address,
+            self._clock.now(),
+        )
+        refused: DomainError
+        async with self._database.writing() as unit:
+            try:
+                return await self._login(unit, attempt)
+            except DomainError as refusal:
+                # Caught within the unit: the failure that it counted must be committed.
+                refused = refusal
+        raise refused
+
+    async def renew(self, text: str) -> IssuedToken:
+        """Return a token with a new lifetime for one that is still good.
+
+        Raises:
+            UnauthenticatedError: it is not, or the new lifetime would pass its max TTL.
+        """
+        claims = read_token(self._keys.token_signing, text)
+        now = self._clock.now()
+        if claims.expires_at is not None and now >= claims.expires_at:
+            raise UnauthenticatedError(_EXPIRED, name="TokenError")
+        async with self._database.writing() as unit:
+            token = await unit.credentials.token(claims.token_id)
+            if token is None:
+                raise UnauthenticatedError(_NOT_ALLOWED)
+            _require_renewable(token, now)
+            terms = token_terms(token, now)
+            await unit.credentials.renew_token(token.id, renewed_at=now, expires_at=terms.expires_at)
+            unit.drop_token(token.id)
+        renewed = replace(token, expires_at=terms.expires_at)
+        return IssuedToken(sign_token(self._keys.token_signing, renewed, now), terms)
+
+    async def revoke(self, text: str) -> None:
+        """Make the token worthless from now on.
+
+        Raises:
+            UnauthenticatedError: it already is.
+        """
+        claims = read_token(self._keys.token_signing, text)
+        async with self._database.writing() as unit:
+            if not await unit.credentials.delete_token(claims.token_id):
+                raise UnauthenticatedError(_NOT_ALLOWED)
+            unit.drop_token(claims.token_id)
+
+    async def _check(self, text: str, digest: bytes, now: datetime) -> CheckedToken:
+        claims = read_token(self._keys.token_signing, text)
+        if claims.expires_at is not None and now >= claims.expires_at:
+            raise UnauthenticatedError(_EXPIRED, name="TokenError")
+        generation = self._cache.generation
+        async with self._database.reading() as unit:
+            token = await unit.credentials.token(claims.token_id)
+            identity = None if token is None else await unit.identities.get(token.identity_id)
+        if token is None or identity is None or identity.id != claims.identity_id:
+            raise UnauthenticatedError(_NOT_ALLOWED)
+        if token.num_uses_limit > 0:
+            await self._use(token)
+        # The token's text may be older than its last renewal: the earlier end of the two counts.
+        ends = [end for end in (claims.expires_at, token.expires_at) if end is not None]
+        checked = CheckedToken(_principal(identity, token), min(ends, default=None), token.trusted_ips)
+        if token.num_uses_limit == 0:
+            self._cache.keep(digest, checked, monotonic=self._clock.monotonic(), generation=generation)
+        return checked
+
+    async def _use(self, token: AccessToken) -> None:
+        async with self._database.writing() as unit:
+            present = await unit.credentials.token(token.id)
+            used_up = present is None or present.num_uses >= present.num_uses_limit
+            if used_up:
+                await unit.credentials.delete_token(token.id)
+            else:
+                await unit.credentials.count_token_use(token.id)
+        if used_up:
+            raise UnauthenticatedError("Unable to authenticate: the access token has reached its usage limit")
+
+    async def _login(self, unit: UnitOfWork, attempt: _Attempt) -> IssuedToken:
+        auth = await unit.credentials.universal_auth_of_client(attempt.client_id)
+        if auth is None:
+            raise UnauthenticatedError(_INVALID)
+        if is_locked(auth, attempt.now):
+            raise UnauthenticatedError(
+                "This identity auth method is temporarily locked, please try again later"
+            )
+        _require_address(auth.client_secret_trusted_ips, attempt.address)
+        secret = await self._matching(unit, auth, attempt.digest)
+        if secret is None:
+            if auth.lockout_enabled:
+                await _count(unit, auth, lockout_after(auth, attempt.now))
+            raise UnauthenticatedError(_INVALID)
+        ended = _ended(secret, attempt.now)
+        if ended is not None:
+            await unit.credentials.revoke_client_secret(secret.id, attempt.now)
+            raise ended
+        await _require_organization(unit, auth, attempt.organization_slug)
+        return await self._issue(unit, auth, secret, attempt.now)
+
+    async def _matching(self, unit: UnitOfWork, auth: UniversalAuth, digest: bytes) -> ClientSecret | None:
+        match = None
+        for secret in await unit.credentials.client_secrets(auth.identity_id, usable_only=True):
+            # Every one is compared, so that the time says nothing about which came close.
+            if hmac.compare_digest(secret.digest, digest):
+                match = secret
+        return match
+
+    async def _issue(
+        self, unit: UnitOfWork, auth: UniversalAuth, secret: ClientSecret, now: datetime
+    ) -> IssuedToken:
+        token = AccessToken(
+            id=new_uuid(),
+            identity_id=auth.identity_id,
+            auth_method="universal-auth",
+            client_secret_id=secret.id,
+            ttl=auth.access_token_ttl,
+            max_ttl=auth.access_token_max_ttl,
+            period=auth.access_token_period,
+            num_uses=0,
+            num_uses_limit=auth.access_token_num_uses_limit,
+            trusted_ips=auth.access_token_trusted_ips,
+            created_at=now,
+            renewed_at=None,
+            expires_at=None,
+        )
+        terms = token_terms(token, now)
+        token = replace(token, expires_at=terms.expires_at)
+        if auth.failures or auth.locked_until is not None:
+            await _count(unit, auth, NO_FAILURES)
+        await unit.credentials.count_use(secret.id, now)
+        await unit.credentials.prune_tokens(now)
+        await unit.credentials.add_token(token)
+        return IssuedToken(sign_token(self._keys.token_signing, token, now), terms)
+
+
+async def _count(unit: UnitOfWork, auth: UniversalAuth, counter: Lockout) -> None:
+    await unit.credentials.record_lockout(
+        auth.identity_id,
+        failures=counter.failures,
+        last_failure_at=counter.last_failure_at,
+        locked_until=counter.locked_until,
+    )
+
+
+async def _require_organization(unit: UnitOfWork, auth: UniversalAuth, slug: str | None) -> None:
+    if not slug:
+        return
+    organization = await unit.identities.organization_by_slug(slug)
+    if organization is None:
+        raise NotFoundError(f"Organization with slug '{slug}' not found")
+    identity = await unit.identities.get(auth.identity_id)
+    if identity is None or identity.organization_id != organization.id:
+        raise UnauthenticatedError("Identity is not a member of the organization")
+
+
+def _principal(identity: Identity, token: AccessToken) -> Principal:
+    return Principal(
+        identity_id=identity.id,
+        organization_id=identity.organization_id,
+        organization_role=identity.role,
+        permission_revision=identity.permission_revision,
+        token_id=token.id,
+    )
+
+
+def _ended(secret: ClientSecret, now: datetime) -> UnauthenticatedError | None:
+    if secret.ttl > 0 and now >= secret.created_at + timedelta(seconds=secret.ttl):
+        return UnauthenticatedError("Access denied due to expired client secret")
+    if secret.num_uses_limit > 0 and secret.num_uses >= secret.num_uses_limit:
+        return UnauthenticatedError("Access denied due to client secret usage limit reached")
+    return None
+
+
+def _require_renewable(token: AccessToken, now: datetime) -> None:
+    if token.expires_at is not None and now >= token.expires_at:
+        raise UnauthenticatedError("Failed to renew MI access token due to TTL expiration")
+    if token.period > 0 or token.max_ttl == 0:
+        return
+    end = token.created_at + timedelta(seconds=token.max_ttl)
+    if now >= end:
+        raise UnauthenticatedError("Failed to renew MI access token due to Max TTL expiration")
+    if now + timedelta(seconds=token.ttl) > end:
+        # Refused rather than shortened (wire.md section 1.3).
+        raise UnauthenticatedError("Failed to renew MI access token past its Max TTL expiration")
+
+
+def _require_address(ranges: tuple[str, ...], address: str | None) -> None:
+    refused = _refused_address(ranges, address)
+    if refused is not None:
+        raise refused
+
+
+def _refused_address(ranges: tuple[str, ...], address: str | None) -> ForbiddenError | None:
+    if ranges == EVERY_ADDRESS:
+        return None
+    try:
+        given = ipaddress.ip_address(address or "")
+    except ValueError:
+        return _outside()
+    if isinstance(given, ipaddress.IPv6Address) and given.ipv4_mapped is not None:
+        given = given.ipv4_mapped
+    if any(given in ipaddress.ip_network(trusted, strict=False) for trusted in ranges):
+        return None
+    return _outside()
+
+
+def _outside() -> ForbiddenError:
+    return ForbiddenError("This credential may not be used from this IP address", name="ForbiddenError")

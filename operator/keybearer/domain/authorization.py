@@ -1,0 +1,151 @@
+"""Who may do what: roles, their rules, and the one question `allows`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from keybearer.base.ids import IdentityId, OrganizationId
+from keybearer.domain.errors import Denial, ForbiddenError
+
+__all__ = [
+    "Action",
+    "OrganizationRole",
+    "Principal",
+    "ProjectRole",
+    "Subject",
+    "Where",
+    "allows",
+    "require",
+    "require_organization",
+]
+
+
+class OrganizationRole(StrEnum):
+    """What an identity is in its organization. An admin is admin of every project as well."""
+
+    ADMIN = "admin"
+    MEMBER = "member"
+    NO_ACCESS = "no-access"
+
+
+class ProjectRole(StrEnum):
+    """What an identity is in a project."""
+
+    ADMIN = "admin"
+    MEMBER = "member"
+    VIEWER = "viewer"
+    NO_ACCESS = "no-access"
+
+
+class Action(StrEnum):
+    """What is done; the words stand in the refusal."""
+
+    READ = "read"
+    CREATE = "create"
+    EDIT = "edit"
+    DELETE = "delete"
+
+
+class Subject(StrEnum):
+    """What it is done to; the words stand in the refusal."""
+
+    SECRETS = "secrets"
+    FOLDERS = "secret-folders"
+    ENVIRONMENTS = "environments"
+    TAGS = "tags"
+    PROJECT = "workspace"
+    MEMBERS = "member"
+    IDENTITIES = "identity"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks: a machine identity whose token was checked."""
+
+    identity_id: IdentityId
+    organization_id: OrganizationId
+    organization_role: str
+    permission_revision: int
+    token_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The part of a project a question is about; rules of roles hold everywhere, grants need the place."""
+
+    environment: str
+    path: str
+
+
+_ALL = frozenset(Action)
+_READ = frozenset({Action.READ})
+_RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
+    ProjectRole.ADMIN: dict.fromkeys(Subject, _ALL),
+    ProjectRole.MEMBER: {
+        Subject.SECRETS: _ALL,
+        Subject.FOLDERS: _ALL,
+        Subject.ENVIRONMENTS: _ALL,
+        Subject.TAGS: _ALL,
+        Subject.PROJECT: _READ,
+        Subject.MEMBERS: _READ,
+    },
+    ProjectRole.VIEWER: {
+        Subject.SECRETS: _READ,
+        Subject.FOLDERS: _READ,
+        Subject.ENVIRONMENTS: _READ,
+        Subject.TAGS: _READ,
+        Subject.PROJECT: _READ,
+        Subject.MEMBERS: _READ,
+    },
+    ProjectRole.NO_ACCESS: {},
+}
+_KNOWN_ROLES = frozenset(ProjectRole)
+_ORGANIZATION_RULES: dict[OrganizationRole, dict[Subject, frozenset[Action]]] = {
+    OrganizationRole.ADMIN: dict.fromkeys(Subject, _ALL),
+    OrganizationRole.MEMBER: {Subject.PROJECT: frozenset({Action.READ, Action.CREATE})},
+    OrganizationRole.NO_ACCESS: {},
+}
+
+
+def allows(roles: Iterable[str], action: Action, subject: Subject) -> bool:
+    """Return whether any of the project roles allows it; a role that is not known allows nothing."""
+    return any(
+        action in _RULES[ProjectRole(role)].get(subject, frozenset())
+        for role in roles
+        if role in _KNOWN_ROLES
+    )
+
+
+def require(roles: Iterable[str], action: Action, subject: Subject, where: Where | None = None) -> None:
+    """Let pass what the project roles allow.
+
+    Raises:
+        ForbiddenError: none of them allows it.
+    """
+    if not allows(roles, action, subject):
+        raise _denied(action, subject, where)
+
+
+def require_organization(principal: Principal, action: Action, subject: Subject) -> None:
+    """Let pass what the principal's role in the organization allows.
+
+    Raises:
+        ForbiddenError: the role doesn't allow it.
+    """
+    rules = (
+        _ORGANIZATION_RULES[OrganizationRole(principal.organization_role)]
+        if principal.organization_role in frozenset(OrganizationRole)
+        else {}
+    )
+    if action not in rules.get(subject, frozenset()):
+        raise _denied(action, subject, None)
+
+
+def _denied(action: Action, subject: Subject, where: Where | None) -> ForbiddenError:
+    place = (None, None) if where is None else (where.environment, where.path)
+    return ForbiddenError(
+        f"You are not allowed to {action} on {subject}",
+        denial=Denial(action, subject, environment=place[0], path=place[1]),
+    )

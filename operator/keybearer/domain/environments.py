@@ -1,0 +1,180 @@
+"""Environments of a project (wire.md section 2.10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId, new_uuid
+from keybearer.domain.access import ProjectRef, open_project
+from keybearer.domain.authorization import Action, Principal, Subject
+from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.store.database import Database
+from keybearer.store.records import Environment, Folder
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["EnvironmentChange", "Environments", "add_environment"]
+
+_MAX_PER_PROJECT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentChange:
+    """What changes; None leaves a field as it is."""
+
+    name: str | None = None
+    slug: EnvironmentSlug | None = None
+    position: int | None = None
+
+
+async def add_environment(unit: UnitOfWork, environment: Environment) -> None:
+    """Store a new environment with its root folder."""
+    await unit.projects.add_environment(environment)
+    await unit.folders.add(
+        Folder(
+            id=new_uuid(),
+            environment_id=environment.id,
+            parent_id=None,
+            name="root",
+            path=FolderPath("/"),
+            description=None,
+            version=1,
+            is_reserved=False,
+            last_secret_modified=None,
+            created_at=environment.created_at,
+            updated_at=environment.created_at,
+        )
+    )
+
+
+class Environments:
+    """Decides about environments."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(
+        self, principal: Principal, ref: ProjectRef, name: str, slug: EnvironmentSlug, position: int | None
+    ) -> Environment:
+        """Make an environment; those at its position and after move on by one, without a position it is last.
+
+        Raises:
+            NotFoundError: no such project.
+            ForbiddenError: the principal may not.
+            InvalidError: the slug is taken, or the project has too many.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.CREATE, Subject.ENVIRONMENTS)
+            project = access.project
+            await unit.move_project(project.id)
+            others = await unit.projects.environments([project.id])
+            if any(other.slug == slug for other in others):
+                raise InvalidError(f"Environment with slug '{slug}' already exists")
+            if len(others) >= _MAX_PER_PROJECT:
+                raise InvalidError(f"A project has at most {_MAX_PER_PROJECT} environments")
+            now = self._clock.now()
+            place = min(position or len(others) + 1, len(others) + 1)
+            environment = Environment(new_uuid(), project.id, name, slug, place, now, now)
+            await _renumber(unit, [*others[: place - 1], environment, *others[place - 1 :]], others)
+            await add_environment(unit, environment)
+            return environment
+
+    async def get(
+        self, principal: Principal, ref: ProjectRef, *, environment_id: str = "", slug: str = ""
+    ) -> Environment:
+        """Return one environment of the project, by id or slug.
+
+        Raises:
+            NotFoundError: no such project or environment.
+            ForbiddenError: the principal may not read environments.
+        """
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.READ, Subject.ENVIRONMENTS)
+            return await _one(unit, access.project.id, environment_id=environment_id, slug=slug)
+
+    async def get_anywhere(self, principal: Principal, environment_id: str) -> Environment:
+        """Return an environment by its id alone.
+
+        Raises:
+            NotFoundError: no project of the organization has it.
+            ForbiddenError: the principal may not read environments of its project.
+        """
+        async with self._database.reading() as unit:
+            environment = await unit.projects.environment_by_id(environment_id)
+            if environment is None:
+                raise NotFoundError(f"Environment with ID '{environment_id}' not found")
+            access = await open_project(unit, principal, ProjectRef(id=environment.project_id))
+            access.require(Action.READ, Subject.ENVIRONMENTS)
+            return environment
+
+    async def update(
+        self, principal: Principal, ref: ProjectRef, environment_id: str, change: EnvironmentChange
+    ) -> Environment:
+        """Change an environment.
+
+        Raises:
+            NotFoundError: no such project or environment.
+            ForbiddenError: the principal may not.
+            InvalidError: the new slug is taken.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.EDIT, Subject.ENVIRONMENTS)
+            await unit.move_project(access.project.id)
+            old = await _one(unit, access.project.id, environment_id=environment_id)
+            everyone = await unit.projects.environments([access.project.id])
+            others = [item for item in everyone if item.id != old.id]
+            if any(other.slug == change.slug for other in others):
+                raise InvalidError(f"Environment with slug '{change.slug}' already exists")
+            place = min(change.position or old.position, len(everyone))
+            new = replace(
+                old,
+                name=old.name if change.name is None else change.name,
+                slug=old.slug if change.slug is None else change.slug,
+                position=place,
+                updated_at=self._clock.now(),
+            )
+            await unit.projects.update_environments([new])
+            await _renumber(unit, [*others[: place - 1], new, *others[place - 1 :]], others)
+            return new
+
+    async def delete(self, principal: Principal, ref: ProjectRef, environment_id: str) -> Environment:
+        """Remove an environment with all it holds, and return what it was.
+
+        Raises:
+            NotFoundError: no such project or environment.
+            ForbiddenError: the principal may not.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.DELETE, Subject.ENVIRONMENTS)
+            await unit.move_project(access.project.id)
+            old = await _one(unit, access.project.id, environment_id=environment_id)
+            await unit.projects.delete_environment(old.id)
+            others = await unit.projects.environments([access.project.id])
+            await _renumber(unit, others, others)
+            return old
+
+
+async def _one(
+    unit: UnitOfWork, project_id: ProjectId, *, environment_id: str = "", slug: str = ""
+) -> Environment:
+    for environment in await unit.projects.environments([project_id]):
+        if environment.id == environment_id or environment.slug == slug:
+            return environment
+    named = f"ID '{environment_id}'" if environment_id else f"slug '{slug}'"
+    raise NotFoundError(f"Environment with {named} in project with ID {project_id} not found")
+
+
+async def _renumber(unit: UnitOfWork, ordered: list[Environment], stored: list[Environment]) -> None:
+    """Number the environments from 1 in this order, writing only those stored ones that move."""
+    known = {environment.id for environment in stored}
+    moved = [
+        replace(environment, position=position)
+        for position, environment in enumerate(ordered, start=1)
+        if environment.position != position and environment.id in known
+    ]
+    await unit.projects.update_environments(moved)

@@ -1,0 +1,73 @@
+"""Why the service refuses. No HTTP here: `keybearer.server.errors` holds the one table of statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keybearer.base.errors import KeybearerError
+
+__all__ = [
+    "Denial",
+    "DomainError",
+    "ForbiddenError",
+    "InvalidError",
+    "NotFoundError",
+    "SchemaViolationError",
+    "UnauthenticatedError",
+]
+
+
+class DomainError(KeybearerError):
+    """A refusal. `name` replaces the usual word of `error` in the answer (wire.md section 8.2)."""
+
+    def __init__(self, message: str, *, name: str | None = None, details: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.name = name
+        self.details = tuple(details)
+
+
+class UnauthenticatedError(DomainError):
+    """Who asks is unknown, or no longer known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """The rule that was missing."""
+
+    action: str
+    subject: str
+    environment: str | None = None
+    path: str | None = None
+
+
+class ForbiddenError(DomainError):
+    """Who asks is known and may not."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        name: str | None = None,
+        details: Sequence[str] = (),
+        denial: Denial | None = None,
+    ) -> None:
+        super().__init__(message, name=name, details=details)
+        self.denial = denial
+
+
+class NotFoundError(DomainError):
+    """What was named doesn't exist."""
+
+
+class InvalidError(DomainError):
+    """A rule of the service forbids it, a name that is taken for example."""
+
+
+class SchemaViolationError(DomainError):
+    """A field has a form that its schema forbids; `field` is its name on the wire."""
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message)
+        self.field = field

@@ -1,0 +1,266 @@
+"""Folders (wire.md section 2.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.authorization import Action, Principal, Subject, Where
+from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.paths import ROOT, ancestors, folder_name_of, normalize_path, parent_of
+from keybearer.store.database import Database
+from keybearer.store.records import Environment, Folder
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.limits import FOLDER_PATH_MAX
+
+__all__ = ["FolderChange", "FolderView", "Folders", "FoldersAt"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldersAt:
+    """A folder as a request names it."""
+
+    project: ProjectRef
+    environment: EnvironmentSlug
+    path: FolderPath
+
+
+@dataclass(frozen=True, slots=True)
+class FolderView:
+    """A folder with its environment."""
+
+    folder: Folder
+    environment: Environment
+
+
+@dataclass(frozen=True, slots=True)
+class FolderChange:
+    """A folder's new name, in the folder at `path`; None for the description leaves it."""
+
+    id: str
+    environment: EnvironmentSlug
+    path: FolderPath
+    name: str
+    description: str | None
+
+
+class Folders:
+    """Decides about folders."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(
+        self, principal: Principal, at: FoldersAt, name: str, description: str | None
+    ) -> FolderView:
+        """Make a folder in the one at the path; missing folders above it are made on the way.
+
+        Raises:
+            NotFoundError: no such project or environment.
+            ForbiddenError: the principal may not.
+            InvalidError: the folder exists.
+            SchemaViolationError: a name holds what no folder may be called.
+        """
+        path = normalize_path(f"{at.path}/{name}")
+        paths = ancestors(path)
+        async with self._database.writing() as unit:
+            access, environment = await self._open(unit, principal, at, Action.CREATE)
+            await unit.move_project(access.project.id)
+            present = await unit.folders.of_paths(environment.id, [ROOT, *paths])
+            if path in present:
+                raise InvalidError(f"Folder with name '{name}' already exists in path '{at.path}'")
+            now = self._clock.now()
+            for missing in paths:
+                if missing not in present:
+                    parent = present[parent_of(missing)]
+                    folder = _new_folder(environment, parent, missing, now)
+                    if missing == path:
+                        folder = replace(folder, description=description)
+                    await unit.folders.add(folder)
+                    present[missing] = folder
+            return FolderView(present[path], environment)
+
+    async def list(
+        self, principal: Principal, at: FoldersAt, *, recursive: bool, modified_since: datetime | None
+    ) -> Sequence[FolderView]:
+        """Return the folders in the one at the path; an unknown path holds none.
+
+        Raises:
+            NotFoundError: no such project or environment.
+            ForbiddenError: the principal may not read folders.
+        """
+        async with self._database.reading() as unit:
+            access, environment = await self._open(unit, principal, at, Action.READ)
+            above = await unit.folders.at(access.project.id, at.environment, at.path)
+            if above is None:
+                return []
+            found = await (unit.folders.descendants(above) if recursive else unit.folders.children(above))
+        return [
+            FolderView(folder, environment)
+            for folder in found
+            if modified_since is None
+            or (folder.last_secret_modified is not None and folder.last_secret_modified >= modified_since)
+        ]
+
+    async def get(self, principal: Principal, folder_id: str) -> FolderView:
+        """Return one folder by its id.
+
+        Raises:
+            NotFoundError: no project of the organization has it.
+            ForbiddenError: the principal may not read folders of its project.
+        """
+        async with self._database.reading() as unit:
+            folder = await unit.folders.get(folder_id)
+            if folder is None:
+                raise _unknown(folder_id)
+            environment = await unit.projects.environment_by_id(folder.environment_id)
+            if environment is None:
+                raise _unknown(folder_id)
+            access = await open_project(unit, principal, ProjectRef(id=environment.project_id))
+            access.require(Action.READ, Subject.FOLDERS, Where(environment.slug, folder.path))
+            return FolderView(folder, environment)
+
+    async def get_at(self, principal: Principal, at: FoldersAt) -> FolderView:
+        """Return the folder at a path.
+
+        Raises:
+            NotFoundError: no such project, environment or folder.
+            ForbiddenError: the principal may not read folders.
+        """
+        async with self._database.reading() as unit:
+            access, environment = await self._open(unit, principal, at, Action.READ)
+            folder = await unit.folders.at(access.project.id, at.environment, at.path)
+            if folder is None:
+                raise NotFoundError(
+                    f"Folder with path '{at.path}' in environment with slug '{at.environment}' not found"
+                )
+            return FolderView(folder, environment)
+
+    async def update(
+        self, principal: Principal, ref: ProjectRef, changes: Sequence[FolderChange]
+    ) -> Sequence[FolderView]:
+        """Rename folders, all or none; what lies under them moves along.
+
+        Raises:
+            NotFoundError: no such project, environment or folder.
+            ForbiddenError: the principal may not.
+            InvalidError: the new name is taken, or the folder is the root or a reserved one.
+            SchemaViolationError: a name holds what no folder may be called, or a path grows too long.
+        """
+        async with self._database.writing() as unit:
+            return [await self._rename(unit, principal, ref, change) for change in changes]
+
+    async def delete(
+        self, principal: Principal, at: FoldersAt, id_or_name: str, *, force: bool
+    ) -> FolderView:
+        """Remove a folder; one that holds folders only when forced.
+
+        Raises:
+            NotFoundError: no such project, environment or folder.
+            ForbiddenError: the principal may not.
+            InvalidError: the folder is the root, or reserved, or not empty.
+        """
+        async with self._database.writing() as unit:
+            access, environment = await self._open(unit, principal, at, Action.DELETE)
+            await unit.move_project(access.project.id)
+            folder = await _find(unit, access, environment, at, id_or_name)
+            _require_movable(folder)
+            if not force and await self._holds_anything(unit, access, environment, folder):
+                raise InvalidError(
+                    f"Folder '{folder.path}' is not empty; send forceDelete to delete it anyway"
+                )
+            await unit.folders.delete(folder.id)
+            return FolderView(folder, environment)
+
+    async def _holds_anything(
+        self, unit: UnitOfWork, access: ProjectAccess, environment: Environment, folder: Folder
+    ) -> bool:
+        if await unit.folders.children(folder):
+            return True
+        secrets = await unit.secrets.listed(
+            access.project.id, environment.slug, folder.path, recursive=False, with_values=False
+        )
+        return bool(secrets)
+
+    async def _rename(
+        self, unit: UnitOfWork, principal: Principal, ref: ProjectRef, change: FolderChange
+    ) -> FolderView:
+        at = FoldersAt(ref, change.environment, change.path)
+        access, environment = await self._open(unit, principal, at, Action.EDIT)
+        await unit.move_project(access.project.id)
+        old = await _find(unit, access, environment, at, change.id)
+        _require_movable(old)
+        path = normalize_path(f"{parent_of(old.path)}/{change.name}")
+        ancestors(path)
+        longest = await unit.folders.longest_path_beneath(old)
+        if longest and longest - len(old.path) + len(path) > FOLDER_PATH_MAX:
+            raise InvalidError("The paths of folders under it would grow too long; choose a shorter name")
+        if path != old.path and await unit.folders.of_paths(environment.id, [path]):
+            raise InvalidError(f"Folder with name '{change.name}' already exists in path '{parent_of(path)}'")
+        new = replace(
+            old,
+            name=change.name,
+            path=path,
+            description=old.description if change.description is None else change.description,
+            version=old.version + 1,
+            updated_at=self._clock.now(),
+        )
+        await unit.folders.rename(old, new)
+        return FolderView(new, environment)
+
+    async def _open(
+        self, unit: UnitOfWork, principal: Principal, at: FoldersAt, action: Action
+    ) -> tuple[ProjectAccess, Environment]:
+        access = await open_project(unit, principal, at.project)
+        access.require(action, Subject.FOLDERS, Where(at.environment, at.path))
+        environment = await unit.projects.environment(access.project.id, at.environment)
+        if environment is None:
+            raise NotFoundError(
+                f"Environment with slug '{at.environment}' in project with ID {access.project.id} not found"
+            )
+        return access, environment
+
+
+def _new_folder(environment: Environment, parent: Folder, path: FolderPath, now: datetime) -> Folder:
+    return Folder(
+        id=new_uuid(),
+        environment_id=environment.id,
+        parent_id=parent.id,
+        name=folder_name_of(path),
+        path=path,
+        description=None,
+        version=1,
+        is_reserved=False,
+        last_secret_modified=None,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+async def _find(
+    unit: UnitOfWork, access: ProjectAccess, environment: Environment, at: FoldersAt, id_or_name: str
+) -> Folder:
+    """Return the folder of that id in the environment, or of that name in the folder at the path."""
+    folder = await unit.folders.get(id_or_name)
+    if folder is not None and folder.environment_id == environment.id:
+        return folder
+    named = await unit.folders.at(
+        access.project.id, environment.slug, normalize_path(f"{at.path}/{id_or_name}")
+    )
+    if named is None or "/" in id_or_name:
+        raise _unknown(id_or_name)
+    return named
+
+
+def _require_movable(folder: Folder) -> None:
+    if folder.path == ROOT or folder.is_reserved:
+        raise InvalidError("The root folder and reserved folders can't be changed")
+
+
+def _unknown(id_or_name: str) -> NotFoundError:
+    return NotFoundError(f"Folder with ID or name '{id_or_name}' not found")

@@ -1,0 +1,378 @@
+"""Machine identities, their Universal Auth and client secrets (wire.md section 1.4)."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
+from keybearer.domain.authentication import credential_digest
+from keybearer.domain.authorization import (
+    Action,
+    OrganizationRole,
+    Principal,
+    Subject,
+    require_organization,
+)
+from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.server_keys import ServerKeys
+from keybearer.store.database import Database
+from keybearer.store.records import ClientSecret, Identity, UniversalAuth
+from keybearer.store.unit import UnitOfWork
+
+__all__ = [
+    "Identities",
+    "IssuedClientSecret",
+    "UniversalAuthTerms",
+    "new_client_secret",
+    "universal_auth_of",
+]
+
+_MAX_CLIENT_SECRETS = 100
+_PREFIX_LENGTH = 4
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class UniversalAuthTerms:
+    """What may be set of Universal Auth; seconds, with the defaults of wire.md section 1.2."""
+
+    access_token_ttl: int = 2_592_000
+    access_token_max_ttl: int = 2_592_000
+    access_token_num_uses_limit: int = 0
+    access_token_period: int = 0
+    access_token_trusted_ips: tuple[str, ...] = ("0.0.0.0/0", "::/0")
+    client_secret_trusted_ips: tuple[str, ...] = ("0.0.0.0/0", "::/0")
+    lockout_enabled: bool = True
+    lockout_threshold: int = 3
+    lockout_duration_seconds: int = 300
+    lockout_counter_reset_seconds: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedClientSecret:
+    """A client secret at the only moment its text is known."""
+
+    text: str = field(repr=False)
+    record: ClientSecret
+
+
+def universal_auth_of(
+    identity_id: IdentityId, terms: UniversalAuthTerms, clock: Clock, former: UniversalAuth | None = None
+) -> UniversalAuth:
+    """Return a configuration on these terms; the client id of a former one stays.
+
+    Raises:
+        InvalidError: the TTL is over the max TTL, or a trusted address is none.
+    """
+    if 0 < terms.access_token_max_ttl < terms.access_token_ttl:
+        raise InvalidError("Access token TTL cannot be greater than max TTL")
+    now = clock.now()
+    return UniversalAuth(
+        identity_id=identity_id,
+        id=new_uuid() if former is None else former.id,
+        client_id=new_uuid() if former is None else former.client_id,
+        access_token_ttl=terms.access_token_ttl,
+        access_token_max_ttl=terms.access_token_max_ttl,
+        access_token_num_uses_limit=terms.access_token_num_uses_limit,
+        access_token_period=terms.access_token_period,
+        access_token_trusted_ips=_networks(terms.access_token_trusted_ips),
+        client_secret_trusted_ips=_networks(terms.client_secret_trusted_ips),
+        lockout_enabled=terms.lockout_enabled,
+        lockout_threshold=terms.lockout_threshold,
+        lockout_duration_seconds=terms.lockout_duration_seconds,
+        lockout_counter_reset_seconds=terms.lockout_counter_reset_seconds,
+        failures=0,
+        last_failure_at=None,
+        locked_until=None,
+        created_at=now if former is None else former.created_at,
+        updated_at=now,
+    )
+
+
+def new_client_secret(  # noqa: PLR0913 - the fields of one record
+    digest_key: bytes,
+    identity_id: IdentityId,
+    clock: Clock,
+    *,
+    description: str = "",
+    ttl: int = 0,
+    num_uses_limit: int = 0,
+) -> IssuedClientSecret:
+    """Return a fresh client secret of 256 random bits; the record keeps its digest and four characters."""
+    text = secrets.token_hex(_SECRET_BYTES)
+    now = clock.now()
+    record = ClientSecret(
+        id=new_uuid(),
+        identity_id=identity_id,
+        description=description,
+        prefix=text[:_PREFIX_LENGTH],
+        digest=credential_digest(digest_key, text),
+        num_uses=0,
+        num_uses_limit=num_uses_limit,
+        ttl=ttl,
+        revoked=False,
+        last_used_at=None,
+        created_at=now,
+        updated_at=now,
+    )
+    return IssuedClientSecret(text, record)
+
+
+class Identities:
+    """Decides about machine identities."""
+
+    def __init__(self, database: Database, keys: ServerKeys, clock: Clock) -> None:
+        self._database = database
+        self._keys = keys
+        self._clock = clock
+
+    async def create(
+        self, principal: Principal, name: str, organization_id: str, role: OrganizationRole
+    ) -> Identity:
+        """Make an identity; it can't do anything until it has a way to log in.
+
+        Raises:
+            ForbiddenError: the principal may not, or names another organization.
+        """
+        require_organization(principal, Action.CREATE, Subject.IDENTITIES)
+        if organization_id != principal.organization_id:
+            raise NotFoundError(f"Organization with ID '{organization_id}' not found")
+        now = self._clock.now()
+        identity = Identity(IdentityId(new_uuid()), OrganizationId(organization_id), name, role, 1, now, now)
+        async with self._database.writing() as unit:
+            await unit.identities.add(identity)
+        return identity
+
+    async def get(self, principal: Principal, identity_id: str) -> Identity:
+        """Return one identity.
+
+        Raises:
+            NotFoundError: the organization has no such identity.
+            ForbiddenError: the principal may not read identities.
+        """
+        require_organization(principal, Action.READ, Subject.IDENTITIES)
+        async with self._database.reading() as unit:
+            return await _identity(unit, principal, identity_id)
+
+    async def list(self, principal: Principal) -> Sequence[Identity]:
+        """Return the organization's identities, oldest first.
+
+        Raises:
+            ForbiddenError: the principal may not read identities.
+        """
+        require_organization(principal, Action.READ, Subject.IDENTITIES)
+        async with self._database.reading() as unit:
+            return await unit.identities.of_organization(principal.organization_id)
+
+    async def update(
+        self, principal: Principal, identity_id: str, *, name: str | None, role: OrganizationRole | None
+    ) -> Identity:
+        """Change an identity's name or role.
+
+        Raises:
+            NotFoundError: the organization has no such identity.
+            ForbiddenError: the principal may not.
+            InvalidError: the organization would be left without an admin.
+        """
+        require_organization(principal, Action.EDIT, Subject.IDENTITIES)
+        async with self._database.writing() as unit:
+            old = await _identity(unit, principal, identity_id)
+            new = replace(old, name=name or old.name, role=role or old.role, updated_at=self._clock.now())
+            if new.role != old.role:
+                await _require_other_admin(unit, old)
+                await _move(unit, old)
+            await unit.identities.update(new)
+            return new
+
+    async def delete(self, principal: Principal, identity_id: str) -> Identity:
+        """Remove an identity with its credentials, tokens and memberships.
+
+        Raises:
+            NotFoundError: the organization has no such identity.
+            ForbiddenError: the principal may not.
+            InvalidError: the organization would be left without an admin.
+        """
+        require_organization(principal, Action.DELETE, Subject.IDENTITIES)
+        async with self._database.writing() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            await _require_other_admin(unit, identity)
+            await _move(unit, identity)
+            await unit.identities.delete(identity.id)
+            return identity
+
+    async def put_universal_auth(
+        self, principal: Principal, identity_id: str, terms: UniversalAuthTerms, *, attach: bool
+    ) -> UniversalAuth:
+        """Configure Universal Auth: for the first time (`attach`), or anew with the same client id.
+
+        Raises:
+            NotFoundError: no such identity, or nothing to change.
+            ForbiddenError: the principal may not.
+            InvalidError: it is configured already, or the terms contradict each other.
+        """
+        require_organization(principal, Action.EDIT, Subject.IDENTITIES)
+        async with self._database.writing() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            former = await unit.credentials.universal_auth(identity.id)
+            if attach and former is not None:
+                raise InvalidError("Failed to add universal auth to already configured identity")
+            if not attach and former is None:
+                raise _not_configured(identity.id)
+            auth = universal_auth_of(identity.id, terms, self._clock, former)
+            await unit.credentials.put_universal_auth(auth)
+            return auth
+
+    async def universal_auth(self, principal: Principal, identity_id: str) -> UniversalAuth:
+        """Return the identity's Universal Auth.
+
+        Raises:
+            NotFoundError: no such identity, or it has none.
+            ForbiddenError: the principal may not.
+        """
+        require_organization(principal, Action.READ, Subject.IDENTITIES)
+        async with self._database.reading() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            return await _universal_auth(unit, identity)
+
+    async def delete_universal_auth(self, principal: Principal, identity_id: str) -> UniversalAuth:
+        """Take Universal Auth from the identity, with its client secrets and the tokens they gave.
+
+        Raises:
+            NotFoundError: no such identity, or it has none.
+            ForbiddenError: the principal may not.
+        """
+        require_organization(principal, Action.EDIT, Subject.IDENTITIES)
+        async with self._database.writing() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            auth = await _universal_auth(unit, identity)
+            for secret in await unit.credentials.client_secrets(identity.id, usable_only=True):
+                await self._revoke(unit, secret)
+            await unit.credentials.delete_universal_auth(identity.id)
+            return auth
+
+    async def create_client_secret(
+        self, principal: Principal, identity_id: str, *, description: str, ttl: int, num_uses_limit: int
+    ) -> IssuedClientSecret:
+        """Make a client secret; its text is known this once.
+
+        Raises:
+            NotFoundError: no such identity, or it has no Universal Auth.
+            ForbiddenError: the principal may not.
+            InvalidError: the identity has too many.
+        """
+        require_organization(principal, Action.EDIT, Subject.IDENTITIES)
+        async with self._database.writing() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            await _universal_auth(unit, identity)
+            usable = await unit.credentials.client_secrets(identity.id, usable_only=True)
+            if len(usable) >= _MAX_CLIENT_SECRETS:
+                raise InvalidError(
+                    f"An identity has at most {_MAX_CLIENT_SECRETS} client secrets; revoke one first"
+                )
+            issued = new_client_secret(
+                self._keys.credential_digest,
+                identity.id,
+                self._clock,
+                description=description,
+                ttl=ttl,
+                num_uses_limit=num_uses_limit,
+            )
+            await unit.credentials.add_client_secret(issued.record)
+            return issued
+
+    async def client_secrets(self, principal: Principal, identity_id: str) -> Sequence[ClientSecret]:
+        """Return the identity's client secrets that are not revoked, oldest first.
+
+        Raises:
+            NotFoundError: no such identity, or it has no Universal Auth.
+            ForbiddenError: the principal may not.
+        """
+        require_organization(principal, Action.READ, Subject.IDENTITIES)
+        async with self._database.reading() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            await _universal_auth(unit, identity)
+            return await unit.credentials.client_secrets(identity.id, usable_only=True)
+
+    async def client_secret(self, principal: Principal, identity_id: str, secret_id: str) -> ClientSecret:
+        """Return one client secret of the identity.
+
+        Raises:
+            NotFoundError: no such identity or client secret.
+            ForbiddenError: the principal may not.
+        """
+        require_organization(principal, Action.READ, Subject.IDENTITIES)
+        async with self._database.reading() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            return await _client_secret(unit, identity, secret_id)
+
+    async def revoke_client_secret(
+        self, principal: Principal, identity_id: str, secret_id: str
+    ) -> ClientSecret:
+        """Make a client secret worthless, with the tokens that logins with it gave.
+
+        Raises:
+            NotFoundError: no such identity or client secret.
+            ForbiddenError: the principal may not.
+        """
+        require_organization(principal, Action.EDIT, Subject.IDENTITIES)
+        async with self._database.writing() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            secret = await _client_secret(unit, identity, secret_id)
+            return await self._revoke(unit, secret)
+
+    async def _revoke(self, unit: UnitOfWork, secret: ClientSecret) -> ClientSecret:
+        now = self._clock.now()
+        await unit.credentials.revoke_client_secret(secret.id, now)
+        for token_id in await unit.credentials.delete_tokens_of_client_secret(secret.id):
+            unit.drop_token(token_id)
+        return replace(secret, revoked=True, updated_at=now)
+
+
+async def _identity(unit: UnitOfWork, principal: Principal, identity_id: str) -> Identity:
+    identity = await unit.identities.get(IdentityId(identity_id))
+    if identity is None or identity.organization_id != principal.organization_id:
+        raise NotFoundError(f"Identity with ID '{identity_id}' not found")
+    return identity
+
+
+async def _universal_auth(unit: UnitOfWork, identity: Identity) -> UniversalAuth:
+    auth = await unit.credentials.universal_auth(identity.id)
+    if auth is None:
+        raise _not_configured(identity.id)
+    return auth
+
+
+async def _client_secret(unit: UnitOfWork, identity: Identity, secret_id: str) -> ClientSecret:
+    secret = await unit.credentials.client_secret(identity.id, secret_id)
+    if secret is None:
+        raise NotFoundError(f"Client secret with ID '{secret_id}' not found")
+    return secret
+
+
+async def _move(unit: UnitOfWork, identity: Identity) -> None:
+    """Drop what is cached of the identity, and move the projects whose members change with it."""
+    await unit.move_identity(identity.id)
+    for project_id in await unit.projects.projects_of_member(identity.id):
+        await unit.move_project(project_id)
+
+
+async def _require_other_admin(unit: UnitOfWork, identity: Identity) -> None:
+    if identity.role != OrganizationRole.ADMIN:
+        return
+    if await unit.identities.count_role(identity.organization_id, OrganizationRole.ADMIN) < 2:
+        raise InvalidError("The organization's last admin can't go; make another identity admin first")
+
+
+def _not_configured(identity_id: str) -> NotFoundError:
+    return NotFoundError(f"Universal auth of identity with ID '{identity_id}' not found; attach it first")
+
+
+def _networks(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(str(ipaddress.ip_network(address.strip(), strict=False)) for address in addresses)
+    except ValueError as error:
+        raise InvalidError("A trusted IP is no address or range; write 192.0.2.7 or 192.0.2.0/24") from error

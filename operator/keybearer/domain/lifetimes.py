@@ -1,0 +1,79 @@
+"""How long tokens live and when a login method is locked: pure rules of wire.md sections 1.2 and 1.3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from keybearer.store.records import AccessToken, UniversalAuth
+from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
+
+__all__ = [
+    "NO_FAILURES",
+    "PERIODIC_MAX_TTL_SECONDS",
+    "Lockout",
+    "TokenTerms",
+    "is_locked",
+    "lockout_after",
+    "token_terms",
+]
+
+PERIODIC_MAX_TTL_SECONDS = 1_000_000_000
+"""What is reported as max TTL of a periodic token (wire.md section 1.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTerms:
+    """When a token ends, and what its owner is told in seconds. `expires_at` None: without end."""
+
+    expires_at: datetime | None
+    expires_in: int
+    max_ttl: int
+
+
+def token_terms(token: AccessToken, now: datetime) -> TokenTerms:
+    """Return the terms of a token whose present lifetime begins now.
+
+    The times told are always positive: clients that cache a token for a share of `expiresIn` would not cache
+    at all for 0 (wire.md section 9.6).
+    """
+    if token.period > 0:
+        return TokenTerms(now + timedelta(seconds=token.period), token.period, PERIODIC_MAX_TTL_SECONDS)
+    ends = []
+    if token.ttl > 0:
+        ends.append(now + timedelta(seconds=token.ttl))
+    if token.max_ttl > 0:
+        ends.append(token.created_at + timedelta(seconds=token.max_ttl))
+    expires_at = min(ends, default=None)
+    remaining = TOKEN_TTL_MAX_SECONDS if expires_at is None else int((expires_at - now).total_seconds())
+    return TokenTerms(expires_at, max(remaining, 1), token.max_ttl or TOKEN_TTL_MAX_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Lockout:
+    """The counter of failed logins."""
+
+    failures: int
+    last_failure_at: datetime | None
+    locked_until: datetime | None
+
+
+NO_FAILURES = Lockout(0, None, None)
+
+
+def is_locked(auth: UniversalAuth, now: datetime) -> bool:
+    """Return whether the method refuses everybody at present."""
+    return auth.lockout_enabled and auth.locked_until is not None and now < auth.locked_until
+
+
+def lockout_after(auth: UniversalAuth, now: datetime) -> Lockout:
+    """Return the counter after one more failure.
+
+    Failures further apart than the reset time don't add up; the threshold locks and starts the count anew.
+    """
+    reset = timedelta(seconds=auth.lockout_counter_reset_seconds)
+    fresh = auth.last_failure_at is None or now - auth.last_failure_at > reset
+    failures = 1 if fresh else auth.failures + 1
+    if not auth.lockout_enabled or failures < auth.lockout_threshold:
+        return Lockout(failures, now, None)
+    return Lockout(0, None, now + timedelta(seconds=auth.lockout_duration_seconds))

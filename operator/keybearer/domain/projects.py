@@ -1,0 +1,281 @@
+"""Projects and who may use them (wire.md sections 1.4 and 2.10)."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import EnvironmentSlug, IdentityId, ProjectId, new_uuid
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.authorization import (
+    Action,
+    OrganizationRole,
+    Principal,
+    ProjectRole,
+    Subject,
+    require_organization,
+)
+from keybearer.domain.environments import add_environment
+from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.store.database import Database
+from keybearer.store.records import Environment, Membership, Project
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.limits import PROJECT_SLUG_MAX
+
+__all__ = ["NewProject", "ProjectChange", "ProjectView", "Projects"]
+
+_DEFAULT_ENVIRONMENTS = (("Development", "dev"), ("Staging", "staging"), ("Production", "prod"))
+_SUFFIX_LENGTH = 5
+_SUFFIX_LETTERS = string.ascii_lowercase + string.digits
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectView:
+    """A project with its environments."""
+
+    project: Project
+    environments: tuple[Environment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewProject:
+    """What a project is made of; without a slug one is made from the name."""
+
+    name: str
+    slug: str | None
+    description: str | None
+    type: str
+    default_environments: bool
+    delete_protection: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectChange:
+    """What changes; None leaves a field as it is."""
+
+    name: str | None = None
+    slug: str | None = None
+    description: str | None = None
+    auto_capitalization: bool | None = None
+    delete_protection: bool | None = None
+
+
+class Projects:
+    """Decides about projects and memberships."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(self, principal: Principal, new: NewProject) -> ProjectView:
+        """Make a project; its creator becomes its admin.
+
+        Raises:
+            ForbiddenError: the organization's role doesn't allow it.
+            InvalidError: the slug is taken.
+        """
+        require_organization(principal, Action.CREATE, Subject.PROJECT)
+        now = self._clock.now()
+        project = Project(
+            id=ProjectId(new_uuid()),
+            organization_id=principal.organization_id,
+            name=new.name,
+            slug=new.slug or _slug_from(new.name),
+            description=new.description,
+            type=new.type,
+            auto_capitalization=False,
+            has_delete_protection=new.delete_protection,
+            revision=1,
+            created_at=now,
+            updated_at=now,
+        )
+        async with self._database.writing() as unit:
+            await unit.move_names(principal.organization_id)
+            await _require_free_slug(unit, principal, project.slug)
+            await unit.projects.add(project)
+            await unit.keys.create(project.id)
+            await self._add_member(unit, project.id, principal.identity_id, (ProjectRole.ADMIN,))
+            environments = []
+            for position, (name, slug) in enumerate(
+                _DEFAULT_ENVIRONMENTS if new.default_environments else (), start=1
+            ):
+                environment = Environment(
+                    new_uuid(), project.id, name, EnvironmentSlug(slug), position, now, now
+                )
+                await add_environment(unit, environment)
+                environments.append(environment)
+            unit.changes.revisions[project.id] = project.revision
+        return ProjectView(project, tuple(environments))
+
+    async def get(self, principal: Principal, ref: ProjectRef) -> ProjectView:
+        """Return one project.
+
+        Raises:
+            NotFoundError: the organization has no such project.
+            ForbiddenError: the principal has no role in it.
+        """
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.READ, Subject.PROJECT)
+            return await _view(unit, access.project)
+
+    async def list(self, principal: Principal, kind: str | None) -> Sequence[ProjectView]:
+        """Return the projects the principal has to do with, by name; only those of a type if given."""
+        everything = principal.organization_role == OrganizationRole.ADMIN
+        async with self._database.reading() as unit:
+            projects = await unit.projects.all_of(
+                principal.organization_id, member=None if everything else principal.identity_id
+            )
+            projects = [project for project in projects if kind is None or project.type == kind]
+            environments = await unit.projects.environments(project.id for project in projects)
+        return [
+            ProjectView(project, tuple(item for item in environments if item.project_id == project.id))
+            for project in projects
+        ]
+
+    async def update(self, principal: Principal, ref: ProjectRef, change: ProjectChange) -> ProjectView:
+        """Change a project.
+
+        Raises:
+            NotFoundError: the organization has no such project.
+            ForbiddenError: the principal may not edit it.
+            InvalidError: the new slug is taken.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.EDIT, Subject.PROJECT)
+            old = access.project
+            await unit.move_project(old.id)
+            if change.slug is not None and change.slug != old.slug:
+                await unit.move_names(old.organization_id)
+                await _require_free_slug(unit, principal, change.slug)
+            new = replace(
+                old,
+                name=old.name if change.name is None else change.name,
+                slug=old.slug if change.slug is None else change.slug,
+                description=old.description if change.description is None else change.description,
+                auto_capitalization=(
+                    old.auto_capitalization
+                    if change.auto_capitalization is None
+                    else change.auto_capitalization
+                ),
+                has_delete_protection=(
+                    old.has_delete_protection
+                    if change.delete_protection is None
+                    else change.delete_protection
+                ),
+                updated_at=self._clock.now(),
+            )
+            await unit.projects.update(new)
+            return await _view(unit, new)
+
+    async def delete(self, principal: Principal, ref: ProjectRef) -> ProjectView:
+        """Remove a project with all it holds, its data keys included, and return what it was.
+
+        Raises:
+            NotFoundError: the organization has no such project.
+            ForbiddenError: the principal may not delete it.
+            InvalidError: it is protected.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.DELETE, Subject.PROJECT)
+            if access.project.has_delete_protection:
+                raise InvalidError("Project has delete protection; switch it off before deleting the project")
+            view = await _view(unit, access.project)
+            await unit.move_project(access.project.id)
+            await unit.move_names(access.project.organization_id)
+            await unit.projects.delete(access.project.id)
+        return view
+
+    async def put_member(
+        self, principal: Principal, ref: ProjectRef, identity_id: IdentityId, roles: tuple[str, ...]
+    ) -> Membership:
+        """Give an identity of the organization these roles in the project, in place of what it had.
+
+        Raises:
+            NotFoundError: no such project or identity.
+            ForbiddenError: the principal may not decide about members.
+        """
+        async with self._database.writing() as unit:
+            access = await self._open_for_members(unit, principal, ref, identity_id, Action.CREATE)
+            present = await unit.projects.membership(access.project.id, identity_id)
+            if present is None:
+                return await self._add_member(unit, access.project.id, identity_id, roles)
+            changed = replace(present, roles=roles, updated_at=self._clock.now())
+            await unit.projects.update_membership(changed)
+            return changed
+
+    async def remove_member(
+        self, principal: Principal, ref: ProjectRef, identity_id: IdentityId
+    ) -> Membership:
+        """Take all roles in the project from the identity.
+
+        Raises:
+            NotFoundError: no such project, identity or membership.
+            ForbiddenError: the principal may not decide about members.
+        """
+        async with self._database.writing() as unit:
+            access = await self._open_for_members(unit, principal, ref, identity_id, Action.DELETE)
+            present = await unit.projects.membership(access.project.id, identity_id)
+            if present is None:
+                raise NotFoundError(f"Identity with ID '{identity_id}' is not a member of the project")
+            await unit.projects.delete_membership(present.id)
+            return present
+
+    async def members(self, principal: Principal, ref: ProjectRef) -> Sequence[Membership]:
+        """Return the memberships of a project, oldest first.
+
+        Raises:
+            NotFoundError: no such project.
+            ForbiddenError: the principal may not read members.
+        """
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.READ, Subject.MEMBERS)
+            return await unit.projects.memberships(access.project.id)
+
+    async def _open_for_members(
+        self,
+        unit: UnitOfWork,
+        principal: Principal,
+        ref: ProjectRef,
+        identity_id: IdentityId,
+        action: Action,
+    ) -> ProjectAccess:
+        access = await open_project(unit, principal, ref)
+        access.require(action, Subject.MEMBERS)
+        identity = await unit.identities.get(identity_id)
+        if identity is None or identity.organization_id != principal.organization_id:
+            raise NotFoundError(f"Identity with ID '{identity_id}' not found")
+        await unit.move_project(access.project.id)
+        await unit.move_identity(identity_id)
+        return access
+
+    async def _add_member(
+        self, unit: UnitOfWork, project_id: ProjectId, identity_id: IdentityId, roles: tuple[str, ...]
+    ) -> Membership:
+        now = self._clock.now()
+        membership = Membership(new_uuid(), project_id, identity_id, tuple(roles), now, now)
+        await unit.projects.add_membership(membership)
+        await unit.move_identity(identity_id)
+        return membership
+
+
+async def _view(unit: UnitOfWork, project: Project) -> ProjectView:
+    return ProjectView(project, tuple(await unit.projects.environments([project.id])))
+
+
+async def _require_free_slug(unit: UnitOfWork, principal: Principal, slug: str) -> None:
+    if await unit.projects.slug_exists(principal.organization_id, slug):
+        raise InvalidError(f"A project with the slug '{slug}' already exists; choose another slug")
+
+
+def _slug_from(name: str) -> str:
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "project"
+    suffix = "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(_SUFFIX_LENGTH))
+    return f"{base[: PROJECT_SLUG_MAX - _SUFFIX_LENGTH - 1].strip('-')}-{suffix}"

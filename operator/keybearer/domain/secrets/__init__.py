@@ -1,0 +1,1 @@
+"""Secrets: names and values, references, reading, writing, and the tag of a list."""

@@ -1,0 +1,164 @@
+"""Fetches what references name, round by round, and checks that the principal may read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from keybearer.domain.access import ProjectAccess, effective_roles
+from keybearer.domain.authorization import Action, Subject, allows
+from keybearer.domain.errors import ForbiddenError, InvalidError
+from keybearer.domain.secrets.entity_tags import FurtherReach
+from keybearer.domain.secrets.references import (
+    Expander,
+    ExpansionLimitError,
+    has_references,
+    on_one_line,
+)
+from keybearer.store.records import Secret
+from keybearer.store.secrets import Location, ReferenceTarget
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX
+
+__all__ = ["Expanded", "expand_all", "target_of"]
+
+_MAX_TARGETS = 10_000
+_MAX_TOTAL_SIZE = 64 * 1024 * 1024
+_MAX_ROUNDS = REFERENCE_DEPTH_MAX * REFERENCE_PASSES_MAX + 1
+_MAX_DETAILS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """Values by secret id, and what they reached."""
+
+    values: Mapping[str, str] = field(repr=False)
+    reach: FurtherReach
+
+
+def target_of(secret: Secret) -> ReferenceTarget:
+    """Return the place of a secret, seen from its own project."""
+    return ReferenceTarget("", Location(secret.environment, secret.path, secret.key))
+
+
+async def expand_all(
+    unit: UnitOfWork, access: ProjectAccess, secrets: Iterable[Secret], *, single: bool
+) -> Expanded:
+    """Return the values of these secrets of one project with their references replaced.
+
+    Args:
+        unit: where referenced secrets are read.
+        access: the principal in the project of the secrets.
+        secrets: what is expanded; values present.
+        single: whether the caller asked for one secret, which words the refusal.
+
+    Raises:
+        ForbiddenError: a reference names a secret that the principal may not read.
+        InvalidError: a value, or all together, would grow beyond all bounds.
+    """
+    given = list(secrets)
+    values = {secret.id: secret.value or "" for secret in given}
+    referring = [secret for secret in given if has_references(values[secret.id])]
+    if not referring:
+        return Expanded(values, FurtherReach())
+    lookup = _Lookup(unit, access, single=single)
+    # What was listed needs no second reading.
+    lookup.known.update({target_of(secret): secret.value or "" for secret in given})
+    waiting = referring
+    for _ in range(_MAX_ROUNDS):
+        waiting = await _round(lookup, waiting, values)
+        if not waiting:
+            break
+    if sum(map(len, values.values())) > _MAX_TOTAL_SIZE:
+        raise InvalidError("The list grows too large through references; ask for fewer secrets at a time")
+    return Expanded(values, lookup.reach)
+
+
+async def _round(lookup: _Lookup, waiting: list[Secret], values: dict[str, str]) -> list[Secret]:
+    """Expand what is waiting, fetch what that lacked, and return those that must be expanded again."""
+    expander = Expander(lookup.known)
+    lacking: dict[ReferenceTarget, Secret] = {}
+    again = []
+    for secret in waiting:
+        try:
+            expansion = expander.expand(secret.value or "", target_of(secret))
+        except ExpansionLimitError as error:
+            raise InvalidError(
+                f"Secret '{secret.key}' grows too large through its references; shorten what it refers to"
+            ) from error
+        values[secret.id] = on_one_line(expansion.text) if secret.skip_multiline_encoding else expansion.text
+        if expansion.unknown:
+            again.append(secret)
+            lacking.update(dict.fromkeys(expansion.unknown, secret))
+    await lookup.fetch(lacking)
+    return again
+
+
+class _Lookup:
+    """What is known of referenced secrets."""
+
+    def __init__(self, unit: UnitOfWork, access: ProjectAccess, *, single: bool) -> None:
+        self._unit = unit
+        self._home = access
+        self._single = single
+        self._projects: dict[str, ProjectAccess | None] = {"": access}
+        self.known: dict[ReferenceTarget, str | None] = {}
+
+    @property
+    def reach(self) -> FurtherReach:
+        """The further projects that were looked at."""
+        home = self._home.project.id
+        reached = {access.project.id for access in self._projects.values() if access is not None}
+        return FurtherReach(frozenset(reached - {home}), names=len(self._projects) > 1)
+
+    async def fetch(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
+        """Learn these; each comes with a secret that names it."""
+        if len(self.known) + len(lacking) > _MAX_TARGETS:
+            raise InvalidError("The list refers to too many secrets; ask for fewer secrets at a time")
+        await self._open_projects({target.project_slug for target in lacking})
+        self._require_readable(lacking)
+        of_project: dict[str, list[Location]] = {}
+        for target in lacking:
+            self.known[target] = None
+            of_project.setdefault(target.project_slug, []).append(target.location)
+        for slug, locations in of_project.items():
+            access = self._projects[slug]
+            if access is None:
+                continue
+            for secret in await self._unit.secrets.at(access.project.id, locations):
+                place = Location(secret.environment, secret.path, secret.key)
+                self.known[ReferenceTarget(slug, place)] = secret.value
+
+    async def _open_projects(self, slugs: set[str]) -> None:
+        fresh = slugs - self._projects.keys()
+        if not fresh:
+            return
+        principal = self._home.principal
+        self._projects.update(dict.fromkeys(fresh))
+        found = await self._unit.projects.find(principal.organization_id, principal.identity_id, slugs=fresh)
+        for project, roles in found:
+            access = ProjectAccess(principal, project, effective_roles(principal, roles))
+            self._projects[project.slug] = access
+
+    def _require_readable(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
+        refused = []
+        for target, secret in lacking.items():
+            access = self._projects[target.project_slug]
+            if access is not None and not allows(access.roles, Action.READ, Subject.SECRETS):
+                refused.append(_refusal(target, secret))
+        if not refused:
+            return
+        if self._single:
+            raise ForbiddenError(refused[0])
+        raise ForbiddenError(
+            "Failed to expand one or more secret references", details=sorted(refused)[:_MAX_DETAILS]
+        )
+
+
+def _refusal(target: ReferenceTarget, secret: Secret) -> str:
+    place = target.location
+    return (
+        f"You do not have permission to read secret '{place.key}' in environment '{place.environment}' "
+        f"at path '{place.path}', which is referenced by secret '{secret.key}' in environment "
+        f"'{secret.environment}' at path '{secret.path}'."
+    )

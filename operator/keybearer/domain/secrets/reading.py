@@ -1,0 +1,204 @@
+"""Reading secrets: lists with their tag, one secret, one of its versions (wire.md sections 2.2 and 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.authorization import Action, Principal, Subject, Where
+from keybearer.domain.errors import NotFoundError
+from keybearer.domain.paths import depth_between
+from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
+from keybearer.domain.secrets.expansion import Expanded, expand_all
+from keybearer.domain.secrets.questions import (
+    GetSecret,
+    ListSecrets,
+    NotModified,
+    Reached,
+    SecretListing,
+    SecretsAt,
+    ShownSecret,
+)
+from keybearer.store.database import Database
+from keybearer.store.records import Secret
+from keybearer.store.secrets import Location
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.limits import HIDDEN_VALUE, LIST_DEPTH_MAX
+
+__all__ = ["SecretReading", "folder_missing"]
+
+
+class SecretReading:
+    """Answers questions about secrets."""
+
+    def __init__(self, database: Database, tags: EntityTags) -> None:
+        self._database = database
+        self._tags = tags
+
+    async def list(
+        self, principal: Principal, query: ListSecrets, if_none_match: str | None = None
+    ) -> SecretListing | NotModified:
+        """Return the secrets of a folder; an unknown path holds none.
+
+        Raises:
+            NotFoundError: no such project or environment.
+            ForbiddenError: the principal may not read them, or one they refer to.
+            InvalidError: references make the list grow beyond all bounds.
+        """
+        async with self._database.reading() as unit:
+            access = await self._open(unit, principal, query.at)
+            given = candidates(if_none_match)
+            for tag in given:
+                reached = await self._unchanged(unit, access, query, tag)
+                if reached is not None:
+                    return NotModified(tag, reached)
+            await _require_environment(unit, access, query.at)
+            secrets = await unit.secrets.listed(
+                access.project.id,
+                query.at.environment,
+                query.at.path,
+                recursive=query.recursive,
+                with_values=query.view_value,
+            )
+            secrets = sorted(_selected(secrets, query), key=lambda secret: (secret.key, secret.path))
+            if query.view_value and query.expand:
+                expanded = await expand_all(unit, access, secrets, single=False)
+            else:
+                expanded = Expanded({secret.id: secret.value or "" for secret in secrets}, FurtherReach())
+            revisions = await self._revisions(unit, access, expanded.reach)
+        tag = self._tags.make(principal, query, expanded.reach, revisions)
+        reached = Reached(tuple(sorted(revisions.items())))
+        self._database.revisions.observe(revisions)
+        if tag in given:
+            return NotModified(tag, reached)
+        shown = tuple(_shown(secret, expanded.values, visible=query.view_value) for secret in secrets)
+        return SecretListing(shown, (), tag, reached)
+
+    async def get(self, principal: Principal, query: GetSecret) -> ShownSecret:
+        """Return one secret.
+
+        Raises:
+            NotFoundError: no such project, folder, secret or version.
+            ForbiddenError: the principal may not read it, or one it refers to.
+            InvalidError: references make it grow beyond all bounds.
+        """
+        async with self._database.reading() as unit:
+            access = await self._open(unit, principal, query.at)
+            place = Location(query.at.environment, query.at.path, query.key)
+            # Personal secrets belong to users: a machine identity has none (wire.md section 2.8).
+            found = [] if query.personal else await unit.secrets.at(access.project.id, [place])
+            if not found:
+                folder = await unit.folders.at(access.project.id, place.environment, place.path)
+                if folder is None:
+                    raise folder_missing(query.at, name="GetSecretByName")
+                raise NotFoundError(f"Secret with name '{query.key}' not found")
+            return await self._one(unit, access, found[0], query)
+
+    async def get_by_id(
+        self, principal: Principal, secret_id: str, *, expand: bool, view_value: bool
+    ) -> ShownSecret:
+        """Return the present version of the secret of that id.
+
+        Raises:
+            NotFoundError: no project of the organization has it.
+            ForbiddenError: the principal may not read it, or one it refers to.
+            InvalidError: references make it grow beyond all bounds.
+        """
+        async with self._database.reading() as unit:
+            found = await unit.secrets.by_ids([secret_id])
+            if not found or found[0].owner:
+                raise NotFoundError(f"Secret with ID '{secret_id}' not found")
+            secret = found[0]
+            ref = ProjectRef(id=secret.project_id)
+            at = SecretsAt(ref, secret.environment, secret.path)
+            access = await self._open(unit, principal, at)
+            query = GetSecret(
+                at,
+                secret.key,
+                personal=False,
+                version=None,
+                expand=expand,
+                view_value=view_value,
+                include_imports=False,
+            )
+            return await self._one(unit, access, secret, query)
+
+    async def _one(
+        self, unit: UnitOfWork, access: ProjectAccess, secret: Secret, query: GetSecret
+    ) -> ShownSecret:
+        if query.version is not None and query.version != secret.version:
+            former = await unit.secrets.version(secret, query.version)
+            if former is None:
+                raise NotFoundError(f"Version {query.version} of secret with name '{query.key}' not found")
+            secret = former
+        values: Mapping[str, str] = {secret.id: secret.value or ""}
+        if query.view_value and query.expand:
+            values = (await expand_all(unit, access, [secret], single=True)).values
+        return _shown(secret, values, visible=query.view_value)
+
+    async def _open(self, unit: UnitOfWork, principal: Principal, at: SecretsAt) -> ProjectAccess:
+        access = await open_project(unit, principal, at.project)
+        access.require(Action.READ, Subject.SECRETS, Where(at.environment, at.path))
+        return access
+
+    async def _unchanged(
+        self, unit: UnitOfWork, access: ProjectAccess, query: ListSecrets, tag: str
+    ) -> Reached | None:
+        """Return what the tag's answer reached if it still stands, from revisions alone."""
+        reach = self._tags.reach_of(tag)
+        if reach is None:
+            return None
+        revisions = await self._revisions(unit, access, reach)
+        if tag != self._tags.make(access.principal, query, reach, revisions):
+            return None
+        self._database.revisions.observe(revisions)
+        return Reached(tuple(sorted(revisions.items())))
+
+    async def _revisions(
+        self, unit: UnitOfWork, access: ProjectAccess, reach: FurtherReach
+    ) -> dict[str, int]:
+        revisions: dict[str, int] = {access.project.id: access.project.revision}
+        if reach.projects:
+            revisions.update(await unit.projects.revisions(reach.projects))
+        if reach.names:
+            organization_id = access.project.organization_id
+            revisions[organization_id] = await unit.projects.names_revision(organization_id)
+        return revisions
+
+
+def folder_missing(at: SecretsAt, *, name: str) -> NotFoundError:
+    """Return the refusal for a folder or environment that doesn't exist, under the name of the operation."""
+    return NotFoundError(
+        f"Folder with path '{at.path}' in environment with slug '{at.environment}' not found", name=name
+    )
+
+
+async def _require_environment(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt) -> None:
+    if await unit.projects.environment(access.project.id, at.environment) is None:
+        raise NotFoundError(
+            f"Environment with slug '{at.environment}' in project with ID {access.project.id} not found"
+        )
+
+
+def _selected(secrets: Iterable[Secret], query: ListSecrets) -> Iterable[Secret]:
+    for secret in secrets:
+        if depth_between(query.at.path, secret.path) > LIST_DEPTH_MAX:
+            continue
+        if query.tag_slugs and not any(tag.slug in query.tag_slugs for tag in secret.tags):
+            continue
+        pairs = [(item.key, item.value) for item in secret.details.metadata]
+        if all(_has(pairs, key, value) for key, value in query.metadata):
+            yield secret
+
+
+def _has(pairs: list[tuple[str, str]], key: str | None, value: str | None) -> bool:
+    return any(
+        (key is None or key == present_key) and (value is None or value == present_value)
+        for present_key, present_value in pairs
+    )
+
+
+def _shown(secret: Secret, values: Mapping[str, str], *, visible: bool) -> ShownSecret:
+    if not visible:
+        return ShownSecret(secret, HIDDEN_VALUE, hidden=True)
+    return ShownSecret(secret, values[secret.id])

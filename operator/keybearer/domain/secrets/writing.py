@@ -1,0 +1,350 @@
+"""Writing secrets: create, update, delete, alone or many at once (wire.md sections 2.4 and 2.5).
+
+Every operation is one transaction: one bad item, and nothing happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TypeVar
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import new_uuid
+from keybearer.domain.access import ProjectAccess, open_project
+from keybearer.domain.authorization import Action, Principal, Subject, Where
+from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.secrets.expansion import target_of
+from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
+from keybearer.domain.secrets.reading import folder_missing
+from keybearer.domain.secrets.references import named_targets, rename_references
+from keybearer.domain.secrets.text import checked_name, checked_value
+from keybearer.store.database import Database
+from keybearer.store.records import Folder, Metadata, Secret, SecretDetails, Tag
+from keybearer.store.secrets import Location, ReferenceTarget
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
+
+__all__ = ["ChangedSecret", "NewSecret", "OnMissing", "SecretWriting"]
+
+_T = TypeVar("_T")
+_MAX_REFERENCES = 1000
+
+
+class OnMissing(StrEnum):
+    """What a batch update does with a key that doesn't exist."""
+
+    FAIL = "failOnNotFound"
+    UPSERT = "upsert"
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class NewSecret:
+    """A secret to be created."""
+
+    key: str
+    value: str = field(repr=False)
+    comment: str = field(default="", repr=False)
+    skip_multiline_encoding: bool | None = None
+    tag_ids: tuple[str, ...] = ()
+    metadata: tuple[Metadata, ...] = field(default=(), repr=False)
+    reminder_note: str | None = field(default=None, repr=False)
+    reminder_repeat_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSecret:
+    """What changes of a secret; None leaves a field as it is. `at` overrides the folder of the request."""
+
+    key: str
+    value: str | None = field(default=None, repr=False)
+    new_key: str | None = None
+    comment: str | None = field(default=None, repr=False)
+    skip_multiline_encoding: bool | None = None
+    tag_ids: tuple[str, ...] | None = None
+    metadata: tuple[Metadata, ...] | None = field(default=None, repr=False)
+    reminder_note: str | None = field(default=None, repr=False)
+    reminder_repeat_days: int | None = None
+    at: SecretsAt | None = None
+
+
+class SecretWriting:
+    """Decides about changes of secrets."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(
+        self, principal: Principal, at: SecretsAt, new: Sequence[NewSecret], *, personal: bool = False
+    ) -> list[ShownSecret]:
+        """Store new secrets in a folder.
+
+        Raises:
+            NotFoundError: no such project, environment, folder or tag.
+            ForbiddenError: the principal may not.
+            InvalidError: a key exists already, or stands twice in the request.
+            SchemaViolationError: a name or value has a form that is not allowed.
+        """
+        async with self._database.writing() as unit:
+            access = await self._open(unit, principal, at, Action.CREATE)
+            if personal:
+                raise InvalidError("Must be user to create personal secret")
+            return [
+                ShownSecret(secret, secret.value or "")
+                for secret in await self._create(unit, access, at, new)
+            ]
+
+    async def update(
+        self,
+        principal: Principal,
+        at: SecretsAt,
+        changes: Sequence[ChangedSecret],
+        *,
+        personal: bool = False,
+        on_missing: OnMissing = OnMissing.FAIL,
+    ) -> list[ShownSecret]:
+        """Store new versions of secrets; each answer shows the value that was given, empty for none.
+
+        Raises:
+            NotFoundError: no such project, folder, secret or tag.
+            ForbiddenError: the principal may not.
+            InvalidError: a new name is taken or empty, or a value is the mask of a hidden one.
+            SchemaViolationError: a name or value has a form that is not allowed.
+        """
+        async with self._database.writing() as unit:
+            access = await self._open(unit, principal, at, Action.EDIT)
+            if personal:
+                raise InvalidError("Must be user to update personal secret")
+            shown = []
+            for change in changes:
+                place = change.at or at
+                if change.at is not None:
+                    access.require(Action.EDIT, Subject.SECRETS, Where(place.environment, place.path))
+                secret = await self._update(unit, access, place, change, on_missing)
+                if secret is not None:
+                    shown.append(ShownSecret(secret, change.value or ""))
+            return shown
+
+    async def delete(
+        self, principal: Principal, at: SecretsAt, keys: Sequence[str], *, personal: bool = False
+    ) -> list[ShownSecret]:
+        """Remove secrets of a folder with all their versions, and return what they were.
+
+        Raises:
+            NotFoundError: no such project, folder or secret.
+            ForbiddenError: the principal may not.
+        """
+        async with self._database.writing() as unit:
+            access = await self._open(unit, principal, at, Action.DELETE)
+            if personal:
+                raise InvalidError("Must be user to delete personal secret")
+            folder = await _folder(unit, access, at, name="DeleteSecret")
+            wanted = list(dict.fromkeys(keys))
+            found = await unit.secrets.at(access.project.id, _locations(at, wanted))
+            if len(found) < len(wanted):
+                raise NotFoundError("Secret not found")
+            await unit.secrets.delete(secret.id for secret in found)
+            await unit.folders.mark_modified([folder.id], self._clock.now())
+            return [ShownSecret(secret, secret.value or "") for secret in found]
+
+    async def _open(
+        self, unit: UnitOfWork, principal: Principal, at: SecretsAt, action: Action
+    ) -> ProjectAccess:
+        access = await open_project(unit, principal, at.project)
+        access.require(action, Subject.SECRETS, Where(at.environment, at.path))
+        await unit.move_project(access.project.id)
+        return access
+
+    async def _create(
+        self, unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, new: Sequence[NewSecret]
+    ) -> list[Secret]:
+        folder = await _folder(unit, access, at, name="CreateSecret")
+        now = self._clock.now()
+        tags = await _tags(unit, access, {tag_id for item in new for tag_id in item.tag_ids})
+        secrets = [
+            Secret(
+                id=new_uuid(),
+                project_id=access.project.id,
+                folder_id=folder.id,
+                environment=at.environment,
+                path=at.path,
+                key=_key(access, item.key, field="secretName"),
+                owner="",
+                version=1,
+                value=checked_value(item.value),
+                details=SecretDetails(
+                    item.comment, item.metadata, item.reminder_note, item.reminder_repeat_days
+                ),
+                skip_multiline_encoding=item.skip_multiline_encoding,
+                created_at=now,
+                updated_at=now,
+                tags=tuple(tags[tag_id] for tag_id in dict.fromkeys(item.tag_ids)),
+            )
+            for item in new
+        ]
+        keys = [secret.key for secret in secrets]
+        taken = await unit.secrets.at(access.project.id, _locations(at, keys), with_values=False)
+        if taken or len(set(keys)) < len(keys):
+            raise InvalidError("Secret already exists")
+        await unit.secrets.insert(access.project.id, secrets)
+        await _store_references(unit, secrets)
+        await unit.folders.mark_modified([folder.id], now)
+        return secrets
+
+    async def _update(
+        self,
+        unit: UnitOfWork,
+        access: ProjectAccess,
+        at: SecretsAt,
+        change: ChangedSecret,
+        on_missing: OnMissing,
+    ) -> Secret | None:
+        found = await unit.secrets.at(access.project.id, _locations(at, [change.key]))
+        if not found:
+            await _folder(unit, access, at, name="UpdateSecret")
+            return await self._missing(unit, access, at, change, on_missing)
+        old = found[0]
+        new_key = await _new_key(unit, access, old, change)
+        tags = old.tags
+        if change.tag_ids is not None:
+            wanted = await _tags(unit, access, set(change.tag_ids))
+            tags = tuple(wanted[tag_id] for tag_id in dict.fromkeys(change.tag_ids))
+        new = replace(
+            old,
+            key=new_key,
+            version=old.version + 1,
+            value=old.value if change.value is None else checked_value(change.value),
+            details=_details(old.details, change),
+            skip_multiline_encoding=_either(change.skip_multiline_encoding, old.skip_multiline_encoding),
+            updated_at=self._clock.now(),
+            tags=tags,
+        )
+        await unit.secrets.update(access.project.id, [new])
+        await _store_references(unit, [new])
+        if new.key != old.key:
+            await self._rename_in_others(unit, access, old, new.key)
+        await unit.folders.mark_modified([new.folder_id], new.updated_at)
+        return new
+
+    async def _missing(
+        self,
+        unit: UnitOfWork,
+        access: ProjectAccess,
+        at: SecretsAt,
+        change: ChangedSecret,
+        on_missing: OnMissing,
+    ) -> Secret | None:
+        match on_missing:
+            case OnMissing.IGNORE:
+                return None
+            case OnMissing.FAIL:
+                raise NotFoundError(f"Secret with name {change.key} not found")
+            case OnMissing.UPSERT:
+                access.require(Action.CREATE, Subject.SECRETS, Where(at.environment, at.path))
+                new = NewSecret(
+                    change.new_key or change.key,
+                    change.value or "",
+                    change.comment or "",
+                    change.skip_multiline_encoding,
+                    change.tag_ids or (),
+                    change.metadata or (),
+                    change.reminder_note,
+                    change.reminder_repeat_days,
+                )
+                return (await self._create(unit, access, at, [new]))[0]
+
+    async def _rename_in_others(
+        self, unit: UnitOfWork, access: ProjectAccess, old: Secret, new_key: str
+    ) -> None:
+        """Have the project's other secrets name the secret by its new key."""
+        named = target_of(old).location
+        changed: dict[str, Secret] = {}
+        for slug in ("", access.project.slug):
+            target = ReferenceTarget(slug, named)
+            for found in await unit.secrets.referring(access.project.id, slug, named):
+                secret = changed.get(found.id, found)
+                text = rename_references(secret.value or "", target_of(secret), target, new_key)
+                changed[found.id] = replace(secret, value=text)
+        now = self._clock.now()
+        secrets = [replace(secret, version=secret.version + 1, updated_at=now) for secret in changed.values()]
+        if secrets:
+            await unit.secrets.update(access.project.id, secrets)
+            await _store_references(unit, secrets)
+            await unit.folders.mark_modified({secret.folder_id for secret in secrets}, now)
+
+
+async def _folder(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, *, name: str) -> Folder:
+    folder = await unit.folders.at(access.project.id, at.environment, at.path)
+    if folder is None:
+        raise folder_missing(at, name=name)
+    return folder
+
+
+async def _tags(unit: UnitOfWork, access: ProjectAccess, tag_ids: set[str]) -> dict[str, Tag]:
+    if not tag_ids:
+        return {}
+    found = await unit.tags.by_ids(access.project.id, tag_ids)
+    if len(found) < len(tag_ids):
+        raise NotFoundError(f"Tag not found. Found {len(found)} of {len(tag_ids)} tags")
+    return {tag.id: tag for tag in found}
+
+
+async def _new_key(unit: UnitOfWork, access: ProjectAccess, old: Secret, change: ChangedSecret) -> str:
+    if change.new_key is None:
+        return old.key
+    if not change.new_key.strip():
+        raise InvalidError("New secret name cannot be empty")
+    new_key = _key(access, change.new_key, field="newSecretName")
+    if new_key == old.key:
+        return old.key
+    place = Location(old.environment, old.path, new_key)
+    if await unit.secrets.at(access.project.id, [place], with_values=False):
+        raise InvalidError("Secret with the new name already exists")
+    return new_key
+
+
+def _key(access: ProjectAccess, text: str, *, field: str) -> str:
+    name = checked_name(text, field=field)
+    return name.upper() if access.project.auto_capitalization else name
+
+
+def _details(old: SecretDetails, change: ChangedSecret) -> SecretDetails:
+    return SecretDetails(
+        comment=old.comment if change.comment is None else change.comment,
+        metadata=old.metadata if change.metadata is None else change.metadata,
+        reminder_note=_either(change.reminder_note, old.reminder_note),
+        reminder_repeat_days=_either(change.reminder_repeat_days, old.reminder_repeat_days),
+    )
+
+
+def _either(new: _T | None, old: _T | None) -> _T | None:
+    return old if new is None else new
+
+
+def _locations(at: SecretsAt, keys: Iterable[str]) -> list[Location]:
+    return [Location(at.environment, at.path, key) for key in keys]
+
+
+async def _store_references(unit: UnitOfWork, secrets: Iterable[Secret]) -> None:
+    """Remember what the secrets' texts name, so that a rename finds them again."""
+    named: dict[str, set[ReferenceTarget]] = {}
+    for secret in secrets:
+        targets = {
+            target for target in named_targets(secret.value or "", target_of(secret)) if _can_exist(target)
+        }
+        if len(targets) > _MAX_REFERENCES:
+            raise InvalidError(f"Secret '{secret.key}' refers to more than {_MAX_REFERENCES} secrets")
+        named[secret.id] = targets
+    await unit.secrets.set_references(named)
+
+
+def _can_exist(target: ReferenceTarget) -> bool:
+    place = target.location
+    return (
+        len(place.key) <= SECRET_NAME_MAX
+        and len(place.path) <= FOLDER_PATH_MAX
+        and len(place.environment) <= ENVIRONMENT_SLUG_MAX
+    )

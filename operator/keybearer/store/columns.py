@@ -1,0 +1,62 @@
+"""Column types that read the same on SQLite and PostgreSQL, and the bridge from tables to records."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import JSON, BigInteger, Dialect, Select, String, Text, select
+from sqlalchemy.types import TypeDecorator
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from keybearer.store.tables.base import Row
+
+__all__ = ["Instant", "OrderedText", "Texts", "Uuid", "select_record"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware UTC instant kept as milliseconds since 1970: SQLite has no type that keeps the offset."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002 - SQLAlchemy's signature
+        """Return the whole milliseconds."""
+        return None if value is None else (value - _EPOCH) // _MILLISECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - same
+        """Return the instant."""
+        return None if value is None else _EPOCH + value * _MILLISECOND
+
+
+class Texts(TypeDecorator[tuple[str, ...]]):
+    """A short list of texts, as JSON."""
+
+    impl = JSON
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[str, ...] | None, dialect: Dialect) -> list[str] | None:  # noqa: ARG002 - SQLAlchemy's signature
+        """Return the list that JSON knows."""
+        return None if value is None else list(value)
+
+    def process_result_value(self, value: list[str] | None, dialect: Dialect) -> tuple[str, ...] | None:  # noqa: ARG002 - same
+        """Return the texts, unchangeable."""
+        return None if value is None else tuple(value)
+
+
+Uuid = String(36)
+"""A UUID as text: the interface speaks of them as strings everywhere."""
+
+OrderedText = Text().with_variant(Text(collation="C"), "postgresql")
+"""A text that compares by code point on both databases, so that a subtree of paths is one range."""
+
+
+def select_record(row: type[Row], record: type[DataclassInstance]) -> Select[*tuple[Any, ...]]:
+    """Return a select of the table's columns in the order of the record's fields: `record(*row)` reads it."""
+    return select(*(getattr(row, field.name) for field in fields(record)))

@@ -1,0 +1,162 @@
+"""Universal Auth: its configuration, client secrets, and the tokens that were signed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import IdentityId
+from keybearer.store.columns import select_record
+from keybearer.store.records import AccessToken, ClientSecret, UniversalAuth
+from keybearer.store.tables.identities import AccessTokenRow, ClientSecretRow, UniversalAuthRow
+
+__all__ = ["Credentials"]
+
+_AUTHS = select_record(UniversalAuthRow, UniversalAuth)
+_SECRETS = select_record(ClientSecretRow, ClientSecret)
+_TOKENS = select_record(AccessTokenRow, AccessToken)
+
+
+class Credentials:
+    """Repository of how identities authenticate."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def put_universal_auth(self, auth: UniversalAuth) -> None:
+        """Store the configuration, replacing what the identity had."""
+        await self.delete_universal_auth(auth.identity_id)
+        await self._connection.execute(insert(UniversalAuthRow).values(asdict(auth)))
+
+    async def universal_auth(self, identity_id: IdentityId) -> UniversalAuth | None:
+        """Return the identity's configuration, or None."""
+        statement = _AUTHS.where(UniversalAuthRow.identity_id == identity_id)
+        row = (await self._connection.execute(statement)).one_or_none()
+        return None if row is None else UniversalAuth(*row)
+
+    async def universal_auth_of_client(self, client_id: str) -> UniversalAuth | None:
+        """Return the configuration with that client id, or None."""
+        statement = _AUTHS.where(UniversalAuthRow.client_id == client_id)
+        row = (await self._connection.execute(statement)).one_or_none()
+        return None if row is None else UniversalAuth(*row)
+
+    async def delete_universal_auth(self, identity_id: IdentityId) -> None:
+        """Remove the configuration; its client secrets stay until they are revoked."""
+        await self._connection.execute(
+            delete(UniversalAuthRow).where(UniversalAuthRow.identity_id == identity_id)
+        )
+
+    async def record_lockout(
+        self,
+        identity_id: IdentityId,
+        *,
+        failures: int,
+        last_failure_at: datetime | None,
+        locked_until: datetime | None,
+    ) -> None:
+        """Store the lockout counter."""
+        await self._connection.execute(
+            update(UniversalAuthRow)
+            .where(UniversalAuthRow.identity_id == identity_id)
+            .values(failures=failures, last_failure_at=last_failure_at, locked_until=locked_until)
+        )
+
+    async def add_client_secret(self, secret: ClientSecret) -> None:
+        """Store a new client secret."""
+        await self._connection.execute(insert(ClientSecretRow).values(asdict(secret)))
+
+    async def client_secrets(
+        self, identity_id: IdentityId, *, usable_only: bool = False
+    ) -> list[ClientSecret]:
+        """Return the identity's client secrets, oldest first; without the revoked ones if asked."""
+        statement = _SECRETS.where(ClientSecretRow.identity_id == identity_id)
+        if usable_only:
+            statement = statement.where(ClientSecretRow.revoked.is_(False))
+        statement = statement.order_by(ClientSecretRow.created_at, ClientSecretRow.id)
+        return [ClientSecret(*row) for row in await self._connection.execute(statement)]
+
+    async def client_secret(self, identity_id: IdentityId, secret_id: str) -> ClientSecret | None:
+        """Return one client secret of the identity, or None."""
+        statement = _SECRETS.where(
+            ClientSecretRow.id == secret_id, ClientSecretRow.identity_id == identity_id
+        )
+        row = (await self._connection.execute(statement)).one_or_none()
+        return None if row is None else ClientSecret(*row)
+
+    async def count_client_secrets(self, identity_id: IdentityId) -> int:
+        """Return how many client secrets the identity has, revoked ones included."""
+        statement = select(func.count()).where(ClientSecretRow.identity_id == identity_id)
+        return (await self._connection.execute(statement)).scalar_one()
+
+    async def revoke_client_secret(self, secret_id: str, now: datetime) -> None:
+        """Mark the client secret revoked; see `delete_tokens_of_client_secret` for the tokens it gave."""
+        await self._connection.execute(
+            update(ClientSecretRow)
+            .where(ClientSecretRow.id == secret_id)
+            .values(revoked=True, updated_at=now)
+        )
+
+    async def delete_tokens_of_client_secret(self, secret_id: str) -> list[str]:
+        """Forget the tokens that logins with this client secret gave, and return their ids."""
+        statement = (
+            delete(AccessTokenRow)
+            .where(AccessTokenRow.client_secret_id == secret_id)
+            .returning(AccessTokenRow.id)
+        )
+        return list((await self._connection.execute(statement)).scalars())
+
+    async def count_use(self, secret_id: str, now: datetime) -> None:
+        """Count one login with the client secret."""
+        await self._connection.execute(
+            update(ClientSecretRow)
+            .where(ClientSecretRow.id == secret_id)
+            .values(num_uses=ClientSecretRow.num_uses + 1, last_used_at=now)
+        )
+
+    async def add_token(self, token: AccessToken) -> None:
+        """Remember a token that was signed."""
+        await self._connection.execute(insert(AccessTokenRow).values(asdict(token)))
+
+    async def token(self, token_id: str) -> AccessToken | None:
+        """Return what is remembered of a token, or None when it was revoked."""
+        row = (await self._connection.execute(_TOKENS.where(AccessTokenRow.id == token_id))).one_or_none()
+        return None if row is None else AccessToken(*row)
+
+    async def renew_token(self, token_id: str, *, renewed_at: datetime, expires_at: datetime | None) -> None:
+        """Store the token's new lifetime."""
+        await self._connection.execute(
+            update(AccessTokenRow)
+            .where(AccessTokenRow.id == token_id)
+            .values(renewed_at=renewed_at, expires_at=expires_at)
+        )
+
+    async def count_token_use(self, token_id: str) -> None:
+        """Count one use of the token."""
+        await self._connection.execute(
+            update(AccessTokenRow)
+            .where(AccessTokenRow.id == token_id)
+            .values(num_uses=AccessTokenRow.num_uses + 1)
+        )
+
+    async def delete_token(self, token_id: str) -> bool:
+        """Forget the token, which revokes it; return whether it was known."""
+        result = await self._connection.execute(
+            delete(AccessTokenRow).where(AccessTokenRow.id == token_id).returning(AccessTokenRow.id)
+        )
+        return result.first() is not None
+
+    async def delete_tokens_of(self, identity_id: IdentityId) -> list[str]:
+        """Forget all tokens of the identity and return their ids."""
+        result = await self._connection.execute(
+            delete(AccessTokenRow)
+            .where(AccessTokenRow.identity_id == identity_id)
+            .returning(AccessTokenRow.id)
+        )
+        return list(result.scalars())
+
+    async def prune_tokens(self, now: datetime) -> None:
+        """Forget tokens whose lifetime is over."""
+        await self._connection.execute(delete(AccessTokenRow).where(AccessTokenRow.expires_at < now))

@@ -1,0 +1,116 @@
+"""Folders: each row holds its whole path, so that a subtree is one range of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.store.columns import select_record
+from keybearer.store.records import Folder
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow
+
+__all__ = ["Folders", "beneath", "within"]
+
+_FOLDERS = select_record(FolderRow, Folder)
+
+
+def beneath(path: FolderPath) -> ColumnElement[bool]:
+    """Return the condition that a folder lies under the path, at any depth."""
+    prefix = "/" if path == "/" else f"{path}/"
+    # "0" is the character after "/": the range holds exactly the texts that begin with the prefix.
+    end = "0" if path == "/" else f"{path}0"
+    return (FolderRow.path > prefix) & (FolderRow.path < end)
+
+
+def within(path: FolderPath) -> ColumnElement[bool]:
+    """Return the condition that a folder is the one at the path, or lies under it."""
+    return or_(FolderRow.path == path, beneath(path))
+
+
+class Folders:
+    """Repository of folders."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def add(self, folder: Folder) -> None:
+        """Store a new folder."""
+        await self._connection.execute(insert(FolderRow).values(asdict(folder)))
+
+    async def at(
+        self, project_id: ProjectId, environment: EnvironmentSlug, path: FolderPath
+    ) -> Folder | None:
+        """Return the folder at the path, or None where environment or folder don't exist."""
+        statement = _FOLDERS.join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id).where(
+            EnvironmentRow.project_id == project_id,
+            EnvironmentRow.slug == environment,
+            FolderRow.path == path,
+        )
+        row = (await self._connection.execute(statement)).one_or_none()
+        return None if row is None else Folder(*row)
+
+    async def of_paths(self, environment_id: str, paths: Iterable[FolderPath]) -> dict[str, Folder]:
+        """Return those of the paths that exist, by path."""
+        statement = _FOLDERS.where(
+            FolderRow.environment_id == environment_id, FolderRow.path.in_(list(paths))
+        )
+        folders = [Folder(*row) for row in await self._connection.execute(statement)]
+        return {folder.path: folder for folder in folders}
+
+    async def get(self, folder_id: str) -> Folder | None:
+        """Return the folder of that id, or None."""
+        row = (await self._connection.execute(_FOLDERS.where(FolderRow.id == folder_id))).one_or_none()
+        return None if row is None else Folder(*row)
+
+    async def children(self, folder: Folder) -> list[Folder]:
+        """Return the folders directly in this one, by name."""
+        statement = _FOLDERS.where(FolderRow.parent_id == folder.id).order_by(FolderRow.name)
+        return [Folder(*row) for row in await self._connection.execute(statement)]
+
+    async def descendants(self, folder: Folder) -> list[Folder]:
+        """Return the folders under this one at any depth, by path."""
+        statement = _FOLDERS.where(
+            FolderRow.environment_id == folder.environment_id, beneath(folder.path)
+        ).order_by(FolderRow.path)
+        return [Folder(*row) for row in await self._connection.execute(statement)]
+
+    async def longest_path_beneath(self, folder: Folder) -> int:
+        """Return the length of the longest path under the folder, 0 where there is none."""
+        statement = select(func.max(func.length(FolderRow.path))).where(
+            FolderRow.environment_id == folder.environment_id, beneath(folder.path)
+        )
+        return (await self._connection.execute(statement)).scalar_one() or 0
+
+    async def rename(self, old: Folder, new: Folder) -> None:
+        """Store the folder's new name and path, and move the paths of all under it."""
+        await self._connection.execute(
+            update(FolderRow)
+            .where(FolderRow.environment_id == old.environment_id, beneath(old.path))
+            .values(path=new.path + func.substr(FolderRow.path, len(old.path) + 1))
+        )
+        await self._connection.execute(
+            update(FolderRow)
+            .where(FolderRow.id == new.id)
+            .values(
+                name=new.name,
+                path=new.path,
+                description=new.description,
+                version=new.version,
+                updated_at=new.updated_at,
+            )
+        )
+
+    async def mark_modified(self, folder_ids: Iterable[str], now: datetime) -> None:
+        """Store that a secret of these folders changed."""
+        await self._connection.execute(
+            update(FolderRow).where(FolderRow.id.in_(list(folder_ids))).values(last_secret_modified=now)
+        )
+
+    async def delete(self, folder_id: str) -> None:
+        """Remove the folder with all it holds."""
+        await self._connection.execute(delete(FolderRow).where(FolderRow.id == folder_id))

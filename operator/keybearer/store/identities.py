@@ -1,0 +1,80 @@
+"""Organizations and machine identities."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import IdentityId, OrganizationId
+from keybearer.store.columns import select_record
+from keybearer.store.records import Identity, Organization
+from keybearer.store.tables.identities import IdentityRow, OrganizationRow
+
+__all__ = ["Identities"]
+
+_ORGANIZATIONS = select_record(OrganizationRow, Organization)
+_IDENTITIES = select_record(IdentityRow, Identity)
+
+
+class Identities:
+    """Repository of organizations and machine identities."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def is_empty(self) -> bool:
+        """Return whether no organization exists yet."""
+        return (await self._connection.execute(select(OrganizationRow.id).limit(1))).first() is None
+
+    async def add_organization(self, organization: Organization) -> None:
+        """Store a new organization."""
+        await self._connection.execute(insert(OrganizationRow).values(asdict(organization)))
+
+    async def organization(self, organization_id: OrganizationId) -> Organization | None:
+        """Return the organization, or None."""
+        statement = _ORGANIZATIONS.where(OrganizationRow.id == organization_id)
+        row = (await self._connection.execute(statement)).one_or_none()
+        return None if row is None else Organization(*row)
+
+    async def organization_by_slug(self, slug: str) -> Organization | None:
+        """Return the organization, or None."""
+        statement = _ORGANIZATIONS.where(OrganizationRow.slug == slug)
+        row = (await self._connection.execute(statement)).one_or_none()
+        return None if row is None else Organization(*row)
+
+    async def add(self, identity: Identity) -> None:
+        """Store a new identity."""
+        await self._connection.execute(insert(IdentityRow).values(asdict(identity)))
+
+    async def get(self, identity_id: IdentityId) -> Identity | None:
+        """Return the identity, or None."""
+        row = (await self._connection.execute(_IDENTITIES.where(IdentityRow.id == identity_id))).one_or_none()
+        return None if row is None else Identity(*row)
+
+    async def of_organization(self, organization_id: OrganizationId) -> list[Identity]:
+        """Return all identities of the organization, oldest first."""
+        statement = _IDENTITIES.where(IdentityRow.organization_id == organization_id).order_by(
+            IdentityRow.created_at, IdentityRow.id
+        )
+        return [Identity(*row) for row in await self._connection.execute(statement)]
+
+    async def count_role(self, organization_id: OrganizationId, role: str) -> int:
+        """Return how many identities of the organization have the role."""
+        statement = select(func.count()).where(
+            IdentityRow.organization_id == organization_id, IdentityRow.role == role
+        )
+        return (await self._connection.execute(statement)).scalar_one()
+
+    async def update(self, identity: Identity) -> None:
+        """Store the identity's present name and role; its permission revision moves by itself."""
+        await self._connection.execute(
+            update(IdentityRow)
+            .where(IdentityRow.id == identity.id)
+            .values(name=identity.name, role=identity.role, updated_at=identity.updated_at)
+        )
+
+    async def delete(self, identity_id: IdentityId) -> None:
+        """Remove the identity with its credentials, tokens and memberships."""
+        await self._connection.execute(delete(IdentityRow).where(IdentityRow.id == identity_id))

@@ -1,0 +1,1 @@
+"""Alembic's scripts: `versions` holds one module for each step."""

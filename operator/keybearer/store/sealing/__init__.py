@@ -1,0 +1,1 @@
+"""Envelope encryption: a root key wraps data keys, a data key seals the values of one project."""

@@ -1,0 +1,134 @@
+"""The bytes of one sealed text: AES-256-GCM, the name of its key in front, the row's identity bound in.
+
+Layout: format (1 byte) | key id (16) | key version (4, big endian) | nonce (12) | ciphertext and tag.
+The header is authenticated together with the identity of the record that holds the envelope, so that an
+envelope moved to another row, or renamed to another key, doesn't open.
+"""
+
+from __future__ import annotations
+
+import secrets
+import struct
+from dataclasses import dataclass, field
+from typing import NewType
+from uuid import UUID
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from keybearer.base.errors import KeybearerError
+
+__all__ = [
+    "KEY_BYTES",
+    "Ciphertext",
+    "KeyName",
+    "Plaintext",
+    "SealingKey",
+    "UnsealError",
+    "WrappedKey",
+    "associate",
+    "key_name_of",
+    "new_key_material",
+]
+
+Plaintext = NewType("Plaintext", bytes)
+Ciphertext = NewType("Ciphertext", bytes)
+WrappedKey = NewType("WrappedKey", bytes)
+
+KEY_BYTES = 32
+_FORMAT = 1
+_HEADER = struct.Struct(">B16sI")
+_NONCE_BYTES = 12
+_TAG_BYTES = 16
+
+
+class UnsealError(KeybearerError):
+    """A sealed text doesn't open: another key, another record, or damaged bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyName:
+    """Which key sealed an envelope."""
+
+    id: UUID
+    version: int
+
+
+def new_key_material() -> bytes:
+    """Return fresh random bytes for one AES-256 key."""
+    return secrets.token_bytes(KEY_BYTES)
+
+
+def associate(purpose: str, *parts: str | int) -> bytes:
+    """Return associated data that names one record: each part with its length, so none can run together."""
+    texts = [purpose, *(str(part) for part in parts)]
+    encoded = [text.encode() for text in texts]
+    return b"".join(struct.pack(">I", len(text)) + text for text in encoded)
+
+
+def key_name_of(envelope: bytes) -> KeyName:
+    """Return the name of the key that sealed this envelope.
+
+    Raises:
+        UnsealError: the bytes are no envelope of a known format.
+    """
+    if len(envelope) < _HEADER.size + _NONCE_BYTES + _TAG_BYTES:
+        raise UnsealError("a sealed text is shorter than its header; the database is damaged")
+    written_format, raw_id, version = _HEADER.unpack_from(envelope)
+    if written_format != _FORMAT:
+        raise UnsealError(f"a sealed text has the unknown format {written_format}; a newer version wrote it")
+    return KeyName(UUID(bytes=raw_id), version)
+
+
+@dataclass(frozen=True, slots=True)
+class SealingKey:
+    """One AES-256 key that is ready for use.
+
+    Nonces are random: a key may seal 2**32 texts before it should be rotated (NIST SP 800-38D section 8.3).
+    """
+
+    name: KeyName
+    _material: bytes = field(repr=False)
+    _cipher: AESGCM = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_cipher", AESGCM(self._material))
+
+    @property
+    def material(self) -> bytes:
+        """The raw key, for wrapping it under another."""
+        return self._material
+
+    def seal(self, plaintext: Plaintext, identity: bytes) -> Ciphertext:
+        """Return an envelope that only opens with this key and for the same identity (see `associate`)."""
+        header = _HEADER.pack(_FORMAT, self.name.id.bytes, self.name.version)
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return Ciphertext(header + nonce + self._cipher.encrypt(nonce, plaintext, header + identity))
+
+    def open(self, envelope: Ciphertext, identity: bytes) -> Plaintext:
+        """Return what was sealed for this identity.
+
+        Raises:
+            UnsealError: the envelope belongs to another key or record, or was changed.
+        """
+        name = key_name_of(envelope)
+        if name != self.name:
+            raise UnsealError(f"a sealed text names key {name.id} version {name.version}, not the one given")
+        header, rest = envelope[: _HEADER.size], envelope[_HEADER.size :]
+        try:
+            opened = self._cipher.decrypt(rest[:_NONCE_BYTES], rest[_NONCE_BYTES:], header + identity)
+        except InvalidTag as error:
+            raise UnsealError("a sealed text doesn't open for the record that holds it") from error
+        return Plaintext(opened)
+
+    def wrap(self, key: SealingKey, identity: bytes) -> WrappedKey:
+        """Return the other key sealed under this one."""
+        return WrappedKey(self.seal(Plaintext(key.material), identity))
+
+    def unwrap(self, wrapped: WrappedKey, name: KeyName, identity: bytes) -> SealingKey:
+        """Return the key of that name which this one wrapped.
+
+        Raises:
+            UnsealError: another key wrapped it, or it was wrapped for another record.
+        """
+        return SealingKey(name, self.open(Ciphertext(wrapped), identity))

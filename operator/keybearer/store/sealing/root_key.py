@@ -1,0 +1,130 @@
+"""Where the root key comes from: a file with mode 0600, or text given by the environment.
+
+A file holds one key a line, base64 of 32 bytes; `#` starts a comment. The first is active: it wraps. The
+others only unwrap, so that a new key is put in front, the service restarted (which wraps everything anew),
+and the old line removed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID
+
+from keybearer.base.errors import ConfigurationError
+from keybearer.store.sealing.envelope import (
+    KEY_BYTES,
+    KeyName,
+    SealingKey,
+    UnsealError,
+    WrappedKey,
+    key_name_of,
+    new_key_material,
+)
+
+__all__ = ["RootKeys", "create_root_key_file", "parse_root_keys", "read_root_key_file"]
+
+_MAX_FILE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RootKeys:
+    """The active root key and those that are being retired."""
+
+    active: SealingKey
+    retired: tuple[SealingKey, ...] = field(default=())
+
+    def unwrap(self, wrapped: WrappedKey, name: KeyName, identity: bytes) -> SealingKey:
+        """Return the wrapped key, whichever root key wrapped it.
+
+        Raises:
+            ConfigurationError: the root key that wrapped it was not given.
+            UnsealError: the wrapped key was changed or belongs to another record.
+        """
+        wrapped_by = key_name_of(wrapped)
+        for root in (self.active, *self.retired):
+            if root.name == wrapped_by:
+                return root.unwrap(wrapped, name, identity)
+        raise ConfigurationError(
+            f"the database was sealed with root key {wrapped_by.id}, which was not given; "
+            "start with the root key that was used before"
+        )
+
+    def is_current(self, wrapped: WrappedKey) -> bool:
+        """Return whether the active root key wrapped this."""
+        try:
+            return key_name_of(wrapped) == self.active.name
+        except UnsealError:
+            return False
+
+
+def parse_root_keys(text: str, origin: str) -> RootKeys:
+    """Return the keys of a text, the first one active.
+
+    Raises:
+        ConfigurationError: a line is no base64 of 32 bytes, or there is none; names the origin.
+    """
+    lines = [line.split("#", 1)[0].strip() for line in text.splitlines()]
+    keys = [_parse_line(line, origin) for line in lines if line]
+    if not keys:
+        raise ConfigurationError(f"{origin} holds no root key; write base64 of {KEY_BYTES} random bytes")
+    return RootKeys(keys[0], tuple(keys[1:]))
+
+
+def read_root_key_file(path: Path) -> RootKeys | None:
+    """Return the keys of the file, or None where there is no file.
+
+    Raises:
+        ConfigurationError: the file can be read by group or others, or holds no key.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigurationError(f"root key file {path} can't be opened: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise ConfigurationError(
+                f"root key file {path} has mode {mode:04o}: group or others can reach it; "
+                f"run chmod 600 {path}"
+            )
+        content = file.read(_MAX_FILE_BYTES)
+    return parse_root_keys(content.decode("ascii", errors="replace"), f"root key file {path}")
+
+
+def create_root_key_file(path: Path) -> RootKeys:
+    """Write a fresh root key with mode 0600, durably, and return it; never replaces a file.
+
+    Raises:
+        ConfigurationError: the file can't be created.
+    """
+    line = base64.b64encode(new_key_material()) + b"\n"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise ConfigurationError(f"root key file {path} can't be created: {error.strerror}") from error
+    return parse_root_keys(line.decode(), f"root key file {path}")
+
+
+def _parse_line(line: str, origin: str) -> SealingKey:
+    try:
+        material = base64.b64decode(line, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ConfigurationError(f"{origin} holds a line that is no base64") from error
+    if len(material) != KEY_BYTES:
+        raise ConfigurationError(f"{origin} holds a key of {len(material)} bytes; {KEY_BYTES} are needed")
+    # A root key is named by a keyed digest of a constant, so that the name says nothing about the key.
+    digest = hmac.digest(material, b"keybearer root key name", hashlib.sha256)
+    return SealingKey(KeyName(UUID(bytes=digest[:16]), 1), material)

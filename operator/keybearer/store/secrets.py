@@ -1,0 +1,296 @@
+"""Secrets: sealed on the way in, opened on the way out; no envelope leaves this package."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Select, and_, delete, insert, or_, select, update
+from sqlalchemy import Row as Result
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.store.columns import select_record
+from keybearer.store.folders import within
+from keybearer.store.keys import Keys
+from keybearer.store.records import Secret, Tag
+from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
+from keybearer.store.secret_codec import Sealed, open_details, open_value, seal_details, seal_value
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, TagRow
+from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
+
+__all__ = ["Location", "ReferenceTarget", "Secrets", "folder_digest"]
+
+_T = TypeVar("_T")
+_CHUNK = 200  # names in one statement; SQLite and PostgreSQL both take over 30,000 parameters
+
+_COLUMNS = (
+    SecretRow.id,
+    SecretRow.project_id,
+    SecretRow.folder_id,
+    EnvironmentRow.slug.label("environment"),
+    FolderRow.path,
+    SecretRow.key,
+    SecretRow.owner,
+    SecretRow.version,
+    SecretRow.value,
+    SecretRow.details,
+    SecretRow.skip_multiline_encoding,
+    SecretRow.created_at,
+    SecretRow.updated_at,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a secret lives within its project, and its key."""
+
+    environment: EnvironmentSlug
+    path: FolderPath
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceTarget:
+    """What a stored text names; an empty project slug means the secret's own project."""
+
+    project_slug: str
+    location: Location
+
+
+def folder_digest(project_slug: str, environment: EnvironmentSlug, path: FolderPath) -> str:
+    """Return what `SecretReferenceRow.folder` holds for this folder."""
+    named = f"{project_slug}\0{environment}\0{path}"
+    return hashlib.sha256(named.encode()).hexdigest()[:32]
+
+
+class Secrets:
+    """Repository of secrets."""
+
+    def __init__(self, connection: AsyncConnection, keys: Keys) -> None:
+        self._connection = connection
+        self._keys = keys
+
+    async def listed(
+        self,
+        project_id: ProjectId,
+        environment: EnvironmentSlug,
+        path: FolderPath,
+        *,
+        recursive: bool,
+        with_values: bool,
+    ) -> list[Secret]:
+        """Return the shared secrets of the folder, and of all under it if asked, with their tags."""
+        condition = and_(
+            EnvironmentRow.project_id == project_id,
+            EnvironmentRow.slug == environment,
+            within(path) if recursive else FolderRow.path == path,
+            SecretRow.owner == "",
+        )
+        return await self._fetch(condition, with_values=with_values)
+
+    async def at(
+        self, project_id: ProjectId, locations: Iterable[Location], *, with_values: bool = True
+    ) -> list[Secret]:
+        """Return the shared secrets at these places, those that exist, with their tags."""
+        keys_of: dict[tuple[EnvironmentSlug, FolderPath], list[str]] = {}
+        for location in locations:
+            keys_of.setdefault((location.environment, location.path), []).append(location.key)
+        places = [
+            and_(EnvironmentRow.slug == environment, FolderRow.path == path, SecretRow.key.in_(chunk))
+            for (environment, path), keys in keys_of.items()
+            for chunk in _chunks(keys)
+        ]
+        found: list[Secret] = []
+        for some in _chunks(places):
+            condition = and_(EnvironmentRow.project_id == project_id, SecretRow.owner == "", or_(*some))
+            found.extend(await self._fetch(condition, with_values=with_values))
+        return found
+
+    async def by_ids(self, secret_ids: Iterable[str], *, with_values: bool = True) -> list[Secret]:
+        """Return the secrets of these ids, those that exist."""
+        found: list[Secret] = []
+        for some in _chunks(list(secret_ids)):
+            found.extend(await self._fetch(SecretRow.id.in_(some), with_values=with_values))
+        return found
+
+    async def version(self, secret: Secret, version: int) -> Secret | None:
+        """Return the secret as it was at that version, or None where it had no such version."""
+        statement = select(SecretVersionRow).with_only_columns(
+            SecretVersionRow.key,
+            SecretVersionRow.value,
+            SecretVersionRow.details,
+            SecretVersionRow.skip_multiline_encoding,
+            SecretVersionRow.updated_at,
+        )
+        statement = statement.where(
+            SecretVersionRow.secret_id == secret.id, SecretVersionRow.version == version
+        )
+        row = (await self._connection.execute(statement)).one_or_none()
+        if row is None:
+            return None
+        sealed = Sealed(secret.project_id, secret.id, version)
+        keys = await self._keys.opened(_key_names([row]))
+        return replace(
+            secret,
+            key=row.key,
+            version=version,
+            value=open_value(keys, sealed, row.value),
+            details=open_details(keys, sealed, row.details),
+            skip_multiline_encoding=row.skip_multiline_encoding,
+            updated_at=row.updated_at,
+        )
+
+    async def insert(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
+        """Store new secrets of the project, each with its first version and tags."""
+        key = await self._keys.active(project_id)
+        rows = [_row(secret, key) for secret in secrets]
+        await self._connection.execute(insert(SecretRow), rows)
+        await self._connection.execute(insert(SecretVersionRow), [_version(row) for row in rows])
+        await self._add_tags(secrets)
+
+    async def update(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
+        """Store a new version of each secret; the former ones stay readable by `version`."""
+        key = await self._keys.active(project_id)
+        for secret in secrets:
+            row = _row(secret, key)
+            await self._connection.execute(update(SecretRow).where(SecretRow.id == secret.id).values(row))
+            await self._connection.execute(insert(SecretVersionRow).values(_version(row)))
+        await self._connection.execute(
+            delete(SecretTagRow).where(SecretTagRow.secret_id.in_([secret.id for secret in secrets]))
+        )
+        await self._add_tags(secrets)
+
+    async def delete(self, secret_ids: Iterable[str]) -> None:
+        """Remove the secrets with all their versions."""
+        for some in _chunks(list(secret_ids)):
+            await self._connection.execute(delete(SecretRow).where(SecretRow.id.in_(some)))
+
+    async def set_references(self, targets: dict[str, set[ReferenceTarget]]) -> None:
+        """Store which places each of these secrets (by id) names, in place of what was stored."""
+        for some in _chunks(list(targets)):
+            await self._connection.execute(
+                delete(SecretReferenceRow).where(SecretReferenceRow.secret_id.in_(some))
+            )
+        rows = [
+            {
+                "secret_id": secret_id,
+                "folder": folder_digest(
+                    target.project_slug, target.location.environment, target.location.path
+                ),
+                "key": target.location.key,
+            }
+            for secret_id, named in targets.items()
+            for target in named
+        ]
+        if rows:
+            await self._connection.execute(insert(SecretReferenceRow), rows)
+
+    async def referring(self, project_id: ProjectId, project_slug: str, location: Location) -> list[Secret]:
+        """Return the secrets of the project whose stored text names this place."""
+        statement = (
+            select(SecretReferenceRow.secret_id)
+            .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
+            .where(
+                SecretRow.project_id == project_id,
+                SecretReferenceRow.folder == folder_digest(project_slug, location.environment, location.path),
+                SecretReferenceRow.key == location.key,
+            )
+        )
+        return await self.by_ids((await self._connection.execute(statement)).scalars().all())
+
+    async def _fetch(self, condition: ColumnElement[bool], *, with_values: bool) -> list[Secret]:
+        rows = (await self._connection.execute(_joined(select(*_COLUMNS)).where(condition))).all()
+        if not rows:
+            return []
+        keys = await self._keys.opened(_key_names(rows))
+        tags = await self._tags(condition)
+        return [_secret(row, keys, tags.get(row.id, ()), with_values=with_values) for row in rows]
+
+    async def _tags(self, condition: ColumnElement[bool]) -> dict[str, tuple[Tag, ...]]:
+        statement = (
+            _joined(select_record(TagRow, Tag).add_columns(SecretRow.id.label("secret_id")))
+            .join(SecretTagRow, SecretTagRow.secret_id == SecretRow.id)
+            .join(TagRow, TagRow.id == SecretTagRow.tag_id)
+            .where(condition)
+            .order_by(TagRow.slug)
+        )
+        tags: dict[str, tuple[Tag, ...]] = {}
+        for row in await self._connection.execute(statement):
+            tags[row.secret_id] = (*tags.get(row.secret_id, ()), Tag(*row[:-1]))
+        return tags
+
+    async def _add_tags(self, secrets: Sequence[Secret]) -> None:
+        rows = [{"secret_id": secret.id, "tag_id": tag.id} for secret in secrets for tag in secret.tags]
+        if rows:
+            await self._connection.execute(insert(SecretTagRow), rows)
+
+
+def _joined(statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return (
+        statement.select_from(SecretRow)
+        .join(FolderRow, FolderRow.id == SecretRow.folder_id)
+        .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+    )
+
+
+def _key_names(rows: Iterable[Result[*tuple[Any, ...]]]) -> set[KeyName]:
+    envelopes = (envelope for row in rows for envelope in (row.value, row.details) if envelope is not None)
+    return {key_name_of(envelope) for envelope in envelopes}
+
+
+def _secret(
+    row: Result[*tuple[Any, ...]],
+    keys: dict[KeyName, SealingKey],
+    tags: tuple[Tag, ...],
+    *,
+    with_values: bool,
+) -> Secret:
+    sealed = Sealed(row.project_id, row.id, row.version)
+    return Secret(
+        id=row.id,
+        project_id=row.project_id,
+        folder_id=row.folder_id,
+        environment=row.environment,
+        path=row.path,
+        key=row.key,
+        owner=row.owner,
+        version=row.version,
+        value=open_value(keys, sealed, row.value) if with_values else None,
+        details=open_details(keys, sealed, row.details),
+        skip_multiline_encoding=row.skip_multiline_encoding,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        tags=tags,
+    )
+
+
+def _row(secret: Secret, key: SealingKey) -> dict[str, object]:
+    sealed = Sealed(secret.project_id, secret.id, secret.version)
+    return {
+        "id": secret.id,
+        "project_id": secret.project_id,
+        "folder_id": secret.folder_id,
+        "key": secret.key,
+        "owner": secret.owner,
+        "version": secret.version,
+        "value": seal_value(key, sealed, secret.value or ""),
+        "details": seal_details(key, sealed, secret.details),
+        "skip_multiline_encoding": secret.skip_multiline_encoding,
+        "created_at": secret.created_at,
+        "updated_at": secret.updated_at,
+    }
+
+
+def _version(row: dict[str, object]) -> dict[str, object]:
+    kept = ("version", "key", "value", "details", "skip_multiline_encoding", "updated_at")
+    return {"secret_id": row["id"], **{name: row[name] for name in kept}}
+
+
+def _chunks(items: Sequence[_T]) -> Iterable[list[_T]]:
+    iterator = iter(items)
+    while chunk := list(islice(iterator, _CHUNK)):
+        yield chunk

@@ -1,0 +1,1 @@
+"""Tables. Importing `keybearer.store.tables.schema` loads all of them."""

@@ -1,0 +1,99 @@
+"""Projects, who may use them, their environments, folders and tags."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Boolean, ForeignKey, Integer, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from keybearer.store.columns import Instant, OrderedText, Texts, Uuid
+from keybearer.store.tables.base import Row
+
+__all__ = ["EnvironmentRow", "FolderRow", "MembershipRow", "ProjectRow", "TagRow"]
+
+
+class ProjectRow(Row):
+    """A project. `revision` moves in the transaction of whatever changes an answer about it."""
+
+    __tablename__ = "projects"
+    __table_args__ = (UniqueConstraint("organization_id", "slug"),)
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    organization_id: Mapped[str] = mapped_column(Uuid, ForeignKey("organizations.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(64))
+    slug: Mapped[str] = mapped_column(String(36))
+    description: Mapped[str | None] = mapped_column(Text)
+    type: Mapped[str] = mapped_column(String(32))
+    auto_capitalization: Mapped[bool] = mapped_column(Boolean)
+    has_delete_protection: Mapped[bool] = mapped_column(Boolean)
+    revision: Mapped[int] = mapped_column(Integer)
+    created_at: Mapped[datetime] = mapped_column(Instant)
+    updated_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class MembershipRow(Row):
+    """A machine identity's roles in a project."""
+
+    __tablename__ = "project_memberships"
+    __table_args__ = (UniqueConstraint("project_id", "identity_id"),)
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[str] = mapped_column(Uuid, ForeignKey("projects.id", ondelete="CASCADE"))
+    identity_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("identities.id", ondelete="CASCADE"), index=True
+    )
+    roles: Mapped[tuple[str, ...]] = mapped_column(Texts)
+    created_at: Mapped[datetime] = mapped_column(Instant)
+    updated_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class EnvironmentRow(Row):
+    """An environment of a project; `position` counts from 1."""
+
+    __tablename__ = "environments"
+    __table_args__ = (UniqueConstraint("project_id", "slug"),)
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[str] = mapped_column(Uuid, ForeignKey("projects.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(64))
+    slug: Mapped[str] = mapped_column(String(64))
+    position: Mapped[int] = mapped_column(Integer)
+    created_at: Mapped[datetime] = mapped_column(Instant)
+    updated_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class FolderRow(Row):
+    """A folder with its whole path, so that a subtree is one range; `/` is the root of its environment."""
+
+    __tablename__ = "folders"
+    __table_args__ = (UniqueConstraint("environment_id", "path"),)
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    environment_id: Mapped[str] = mapped_column(Uuid, ForeignKey("environments.id", ondelete="CASCADE"))
+    parent_id: Mapped[str | None] = mapped_column(
+        Uuid, ForeignKey("folders.id", ondelete="CASCADE"), index=True
+    )
+    name: Mapped[str] = mapped_column(String(255))
+    path: Mapped[str] = mapped_column(OrderedText)
+    description: Mapped[str | None] = mapped_column(Text)
+    version: Mapped[int] = mapped_column(Integer)
+    is_reserved: Mapped[bool] = mapped_column(Boolean)
+    last_secret_modified: Mapped[datetime | None] = mapped_column(Instant)
+    created_at: Mapped[datetime] = mapped_column(Instant)
+    updated_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class TagRow(Row):
+    """A tag that secrets of the project may carry."""
+
+    __tablename__ = "tags"
+    __table_args__ = (UniqueConstraint("project_id", "slug"),)
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[str] = mapped_column(Uuid, ForeignKey("projects.id", ondelete="CASCADE"))
+    slug: Mapped[str] = mapped_column(String(64))
+    name: Mapped[str] = mapped_column(String(64))
+    color: Mapped[str | None] = mapped_column(String(32))
+    created_at: Mapped[datetime] = mapped_column(Instant)
+    updated_at: Mapped[datetime] = mapped_column(Instant)

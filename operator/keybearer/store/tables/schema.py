@@ -1,0 +1,43 @@
+"""All tables in one place: what migrations are compared with."""
+
+from __future__ import annotations
+
+from sqlalchemy import MetaData
+
+from keybearer.store.tables.base import Row
+from keybearer.store.tables.identities import (
+    AccessTokenRow,
+    ClientSecretRow,
+    IdentityRow,
+    OrganizationRow,
+    UniversalAuthRow,
+)
+from keybearer.store.tables.keys import DataKeyRow, ServerKeyRow
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, MembershipRow, ProjectRow, TagRow
+from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
+
+__all__ = ["TABLES", "schema"]
+
+TABLES: tuple[type[Row], ...] = (
+    OrganizationRow,
+    IdentityRow,
+    UniversalAuthRow,
+    ClientSecretRow,
+    AccessTokenRow,
+    ProjectRow,
+    MembershipRow,
+    EnvironmentRow,
+    FolderRow,
+    TagRow,
+    ServerKeyRow,
+    DataKeyRow,
+    SecretRow,
+    SecretVersionRow,
+    SecretTagRow,
+    SecretReferenceRow,
+)
+
+
+def schema() -> MetaData:
+    """Return the metadata with every table of `TABLES`."""
+    return Row.metadata

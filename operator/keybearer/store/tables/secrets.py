@@ -1,0 +1,82 @@
+"""Secrets: the present version, all versions, their tags, and whom they refer to. Values only sealed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Boolean, ForeignKey, Index, Integer, LargeBinary, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from keybearer.store.columns import Instant, Uuid
+from keybearer.store.tables.base import Row
+
+__all__ = ["SecretReferenceRow", "SecretRow", "SecretTagRow", "SecretVersionRow"]
+
+
+class SecretRow(Row):
+    """The present version of a secret.
+
+    `value` and `details` (comment, metadata, reminder) are envelopes bound to (project, id, version).
+    `owner` is the user of a personal override, empty for a shared secret: a null would not be unique.
+    """
+
+    __tablename__ = "secrets"
+    __table_args__ = (UniqueConstraint("folder_id", "key", "owner"),)
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[str] = mapped_column(Uuid, ForeignKey("projects.id", ondelete="CASCADE"), index=True)
+    folder_id: Mapped[str] = mapped_column(Uuid, ForeignKey("folders.id", ondelete="CASCADE"))
+    key: Mapped[str] = mapped_column(String(512))
+    owner: Mapped[str] = mapped_column(String(36))
+    version: Mapped[int] = mapped_column(Integer)
+    value: Mapped[bytes] = mapped_column(LargeBinary)
+    details: Mapped[bytes | None] = mapped_column(LargeBinary)
+    skip_multiline_encoding: Mapped[bool | None] = mapped_column(Boolean)
+    created_at: Mapped[datetime] = mapped_column(Instant)
+    updated_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class SecretVersionRow(Row):
+    """What a secret was at one version, the present one included."""
+
+    __tablename__ = "secret_versions"
+
+    secret_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("secrets.id", ondelete="CASCADE"), primary_key=True
+    )
+    version: Mapped[int] = mapped_column(Integer, primary_key=True)
+    key: Mapped[str] = mapped_column(String(512))
+    value: Mapped[bytes] = mapped_column(LargeBinary)
+    details: Mapped[bytes | None] = mapped_column(LargeBinary)
+    skip_multiline_encoding: Mapped[bool | None] = mapped_column(Boolean)
+    updated_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class SecretTagRow(Row):
+    """A secret carries a tag."""
+
+    __tablename__ = "secret_tags"
+
+    secret_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("secrets.id", ondelete="CASCADE"), primary_key=True
+    )
+    tag_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("tags.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+
+
+class SecretReferenceRow(Row):
+    """A secret's stored text names another one (wire.md section 2.6): found again when that one changes.
+
+    `folder` is a digest of (project slug or empty for the same project, environment, path): paths are too
+    long for an index of PostgreSQL.
+    """
+
+    __tablename__ = "secret_references"
+    __table_args__ = (Index(None, "folder", "key"),)
+
+    secret_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("secrets.id", ondelete="CASCADE"), primary_key=True
+    )
+    folder: Mapped[str] = mapped_column(String(32), primary_key=True)
+    key: Mapped[str] = mapped_column(String(512), primary_key=True)

@@ -1,0 +1,76 @@
+"""One unit of work: the repositories of one transaction, and what it moved."""
+
+from __future__ import annotations
+
+from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
+from keybearer.store.credentials import Credentials
+from keybearer.store.folders import Folders
+from keybearer.store.identities import Identities
+from keybearer.store.keys import Keys
+from keybearer.store.projects import Projects
+from keybearer.store.revisions import Changes
+from keybearer.store.sealing.keyring import Keyring
+from keybearer.store.secrets import Secrets
+from keybearer.store.tables.identities import IdentityRow, OrganizationRow
+from keybearer.store.tables.projects import ProjectRow
+from keybearer.store.tags import Tags
+
+__all__ = ["UnitOfWork"]
+
+
+class UnitOfWork:
+    """Repositories that share one transaction. Never used by two tasks, nor after its block."""
+
+    def __init__(self, connection: AsyncConnection, keyring: Keyring | None, clock: Clock) -> None:
+        self._connection = connection
+        self.changes = Changes()
+        self.keys = Keys(connection, keyring, clock)
+        self.identities = Identities(connection)
+        self.credentials = Credentials(connection)
+        self.projects = Projects(connection)
+        self.folders = Folders(connection)
+        self.tags = Tags(connection)
+        self.secrets = Secrets(connection, self.keys)
+
+    async def move_project(self, project_id: ProjectId) -> None:
+        """Raise the project's revision. Called before the change itself: it also queues writers."""
+        if project_id in self.changes.revisions:
+            return
+        statement = (
+            update(ProjectRow)
+            .where(ProjectRow.id == project_id)
+            .values(revision=ProjectRow.revision + 1)
+            .returning(ProjectRow.revision)
+        )
+        revision = (await self._connection.execute(statement)).scalar_one_or_none()
+        if revision is not None:
+            self.changes.revisions[project_id] = revision
+
+    async def move_names(self, organization_id: OrganizationId) -> None:
+        """Raise the revision of the organization's project slugs."""
+        statement = (
+            update(OrganizationRow)
+            .where(OrganizationRow.id == organization_id)
+            .values(names_revision=OrganizationRow.names_revision + 1)
+            .returning(OrganizationRow.names_revision)
+        )
+        revision = (await self._connection.execute(statement)).scalar_one()
+        self.changes.revisions[organization_id] = revision
+
+    async def move_identity(self, identity_id: IdentityId) -> None:
+        """Raise the revision of what the identity may do; caches of it are dropped."""
+        statement = (
+            update(IdentityRow)
+            .where(IdentityRow.id == identity_id)
+            .values(permission_revision=IdentityRow.permission_revision + 1)
+        )
+        await self._connection.execute(statement)
+        self.changes.identities.add(identity_id)
+
+    def drop_token(self, token_id: str) -> None:
+        """Have caches forget the token when this unit commits."""
+        self.changes.tokens.add(token_id)

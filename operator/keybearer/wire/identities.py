@@ -1,0 +1,201 @@
+"""Machine identities and their Universal Auth on the wire (wire.md section 1.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from keybearer.wire.base import Confidential, WireInstant, WireModel
+from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
+
+__all__ = [
+    "ClientSecret",
+    "ClientSecretAnswer",
+    "ClientSecretList",
+    "CreateClientSecret",
+    "CreateIdentity",
+    "CreatedClientSecret",
+    "Identity",
+    "IdentityAnswer",
+    "IdentityList",
+    "Membership",
+    "MembershipAnswer",
+    "MembershipList",
+    "MembershipRole",
+    "PutMembership",
+    "TrustedIp",
+    "UniversalAuth",
+    "UniversalAuthAnswer",
+    "UniversalAuthConfig",
+    "UpdateIdentity",
+]
+
+_Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS)]
+_Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_OrganizationRole = Literal["admin", "member", "no-access"]
+_ProjectRole = Literal["admin", "member", "viewer", "no-access"]
+
+
+class Identity(WireModel):
+    """A machine identity; `role` is its role in the organization."""
+
+    id: str
+    name: str
+    org_id: str
+    role: str
+    created_at: WireInstant
+    updated_at: WireInstant
+
+
+class IdentityAnswer(WireModel):
+    """`{identity}`."""
+
+    identity: Identity
+
+
+class IdentityList(WireModel):
+    """`{identities, totalCount}`."""
+
+    identities: list[Identity]
+    total_count: int
+
+
+class CreateIdentity(WireModel):
+    """POST /api/v1/identities."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    organization_id: Annotated[str, Field(min_length=1)]
+    role: _OrganizationRole = "no-access"
+
+
+class UpdateIdentity(WireModel):
+    """PATCH /api/v1/identities/{id}: what is absent stays."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    role: _OrganizationRole | None = None
+
+
+class TrustedIp(WireModel):
+    """An address or a range from which a credential may be used."""
+
+    ip_address: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+def _everywhere() -> list[TrustedIp]:
+    return [TrustedIp(ip_address="0.0.0.0/0"), TrustedIp(ip_address="::/0")]
+
+
+_TrustedIps = Annotated[list[TrustedIp], Field(min_length=1, max_length=100)]
+
+
+class UniversalAuthConfig(WireModel):
+    """POST and PATCH .../universal-auth/identities/{id}: durations in seconds, 0 without end or limit."""
+
+    client_secret_trusted_ips: _TrustedIps = Field(default_factory=_everywhere)
+    access_token_trusted_ips: _TrustedIps = Field(default_factory=_everywhere)
+    access_token_ttl: Annotated[_Seconds, Field(alias="accessTokenTTL")] = 2_592_000
+    access_token_max_ttl: Annotated[_Seconds, Field(alias="accessTokenMaxTTL")] = 2_592_000
+    access_token_num_uses_limit: _Count = 0
+    access_token_period: _Seconds = 0
+    lockout_enabled: bool = True
+    lockout_threshold: Annotated[int, Field(ge=1, le=30)] = 3
+    lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400)] = 300
+    lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600)] = 30
+
+
+class UniversalAuth(UniversalAuthConfig):
+    """A configuration as it is answered."""
+
+    id: str
+    client_id: str
+    identity_id: str
+    created_at: WireInstant
+    updated_at: WireInstant
+
+
+class UniversalAuthAnswer(WireModel):
+    """`{identityUniversalAuth}`."""
+
+    identity_universal_auth: UniversalAuth
+
+
+class CreateClientSecret(WireModel):
+    """POST .../client-secrets: `ttl` in seconds, 0 without end; `numUsesLimit` 0 without limit."""
+
+    description: Annotated[str, Field(max_length=1024)] = ""
+    ttl: _Seconds = 0
+    num_uses_limit: _Count = 0
+
+
+class ClientSecret(WireModel):
+    """A client secret, of which only the first four characters are known."""
+
+    id: str
+    description: str
+    client_secret_prefix: str
+    client_secret_num_uses: int
+    client_secret_num_uses_limit: int
+    client_secret_ttl: Annotated[int, Field(alias="clientSecretTTL")]
+    is_client_secret_revoked: bool
+    identity_ua_id: Annotated[str, Field(alias="identityUAId")]
+    client_secret_last_used_at: WireInstant | None = None
+    created_at: WireInstant
+    updated_at: WireInstant
+
+
+class CreatedClientSecret(WireModel):
+    """Answer of its making: the only time the text is shown."""
+
+    client_secret: Confidential
+    client_secret_data: ClientSecret
+
+
+class ClientSecretAnswer(WireModel):
+    """`{clientSecretData}`."""
+
+    client_secret_data: ClientSecret
+
+
+class ClientSecretList(WireModel):
+    """`{clientSecretData}` of a list."""
+
+    client_secret_data: list[ClientSecret]
+
+
+class MembershipRole(WireModel):
+    """A role that a membership gives."""
+
+    role: _ProjectRole
+
+
+class PutMembership(WireModel):
+    """POST and PATCH /api/v1/projects/{id}/memberships/identities/{identityId}."""
+
+    roles: Annotated[list[MembershipRole], Field(min_length=1, max_length=10)] = Field(
+        default_factory=lambda: [MembershipRole(role="no-access")]
+    )
+
+
+class Membership(WireModel):
+    """An identity's roles in a project."""
+
+    id: str
+    project_id: str
+    identity_id: str
+    roles: list[MembershipRole]
+    created_at: WireInstant
+    updated_at: WireInstant
+
+
+class MembershipAnswer(WireModel):
+    """`{identityMembership}`."""
+
+    identity_membership: Membership
+
+
+class MembershipList(WireModel):
+    """`{identityMemberships, totalCount}`."""
+
+    identity_memberships: list[Membership]
+    total_count: int
