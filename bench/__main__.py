@@ -18,7 +18,7 @@ from bench.figures import RowResult, Run, load_run, save_run
 from bench.machine import describe_machine
 from bench.options import Options, quick
 from bench.registry import ROWS
-from bench.table import markdown, print_run
+from bench.table import markdown, placed, print_run
 from bench.workload import Dimensions
 from support.controlplane.errors import ControlPlaneError
 
@@ -32,10 +32,17 @@ def main(arguments: list[str] | None = None) -> int:
     """Return the exit status: 0 unless something could not be measured, whatever the figures say."""
     given = _parser().parse_args(arguments)
     if given.command == "report":
-        sys.stdout.write(markdown(load_run(given.json)))
+        _report(load_run(given.json), given.into)
         return 0
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_measure(_options(given), given.rows, given.json))
+
+
+def _report(run: Run, page: Path | None) -> None:
+    if page is None:
+        sys.stdout.write(markdown(run))
+    else:
+        page.write_text(placed(run, page.read_text()))
 
 
 async def _measure(options: Options, names: list[str], json: Path) -> int:
@@ -122,7 +129,8 @@ def _parser() -> argparse.ArgumentParser:
     operator.add_argument("--quick", action="store_true", help="small and short: shows that everything works")
     operator.add_argument("--syncs", type=int, help="SecretSyncs; figures other than of 1,000 get no verdict")
     operator.add_argument("--minutes", type=float, default=10.0, help="length of the endurance row")
-    commands.add_parser("report", parents=[file], help="print the last run as Markdown")
+    report = commands.add_parser("report", parents=[file], help="print the last run as Markdown")
+    report.add_argument("--into", type=Path, help="a page to put it into, between its marks")
     return parser
 
 

@@ -103,12 +103,14 @@ class Running:
 
 
 @contextlib.asynccontextmanager
-async def with_operator(stage: Stage, workload: Workload) -> AsyncIterator[Running]:
+async def with_operator(
+    stage: Stage, workload: Workload, interpreter: tuple[str, ...] = ()
+) -> AsyncIterator[Running]:
     """Run an operator on objects that exist already; nothing is awaited."""
     window = Window(stage)
     async with (
         observing(stage.cluster.api, workload) as observer,
-        running_operator(stage.operator_flags(), stage.next_log()) as operator,
+        running_operator(stage.operator_flags(interpreter), stage.next_log()) as operator,
     ):
         yield Running(stage, workload, operator, observer, window)
 

@@ -16,6 +16,7 @@ import aiohttp
 
 from bench.errors import NotInTimeError
 from bench.process_meter import ProcessMeter
+from bench.service import command_path
 from support.controlplane.ports import free_port
 from support.controlplane.process import Process
 
@@ -35,7 +36,7 @@ class OperatorFlags:
         kubeconfig: of its own service account.
         service_url: the proxy's.
         namespace: where it keeps its own objects.
-        interpreter: arguments of Python before `-m`, for profiling; the plain command when empty.
+        interpreter: arguments of Python before the command, for profiling; none starts the command itself.
     """
 
     kubeconfig: Path
@@ -48,12 +49,14 @@ class RunningOperator:
     """An operator process.
 
     Attributes:
+        log_file: everything that it prints.
         started_at: `time.monotonic` just before the process was created.
         meter: measures it.
     """
 
-    def __init__(self, process: Process, health_url: str) -> None:
+    def __init__(self, process: Process, log_file: Path, health_url: str) -> None:
         self._process = process
+        self.log_file = log_file
         self._health_url = health_url
         self._stopping = False
         self.started_at = 0.0
@@ -123,7 +126,7 @@ async def running_operator(flags: OperatorFlags, log_file: Path) -> AsyncIterato
             "KUBECONFIG": str(flags.kubeconfig),
         },
     )
-    operator = RunningOperator(process, f"http://127.0.0.1:{port}/readyz")
+    operator = RunningOperator(process, log_file, f"http://127.0.0.1:{port}/readyz")
     await operator.start()
     try:
         async with operator.meter.sampled(), asyncio.TaskGroup() as group:
@@ -135,9 +138,8 @@ async def running_operator(flags: OperatorFlags, log_file: Path) -> AsyncIterato
 
 
 def _program(flags: OperatorFlags) -> list[str | Path]:
-    if flags.interpreter:
-        return [sys.executable, *flags.interpreter]
-    return [Path(sys.executable).with_name("keybearer")]
+    command = command_path()
+    return [sys.executable, *flags.interpreter, command] if flags.interpreter else [command]
 
 
 def _arguments(flags: OperatorFlags, port: int) -> list[str]:

@@ -106,9 +106,9 @@ class Stage:
         viewer = self.service.viewer
         return {"url": self.proxy.url, "clientId": viewer.client_id, "clientSecret": viewer.client_secret}
 
-    def operator_flags(self) -> OperatorFlags:
-        """Return how an operator is started here."""
-        return OperatorFlags(self.cluster.operator_kubeconfig, self.proxy.url, _NAMESPACE)
+    def operator_flags(self, interpreter: tuple[str, ...] = ()) -> OperatorFlags:
+        """Return how an operator is started here, under arguments of Python where some are given."""
+        return OperatorFlags(self.cluster.operator_kubeconfig, self.proxy.url, _NAMESPACE, interpreter)
 
     def next_log(self) -> Path:
         """Return a file for the log of the next operator."""

