@@ -131,10 +131,11 @@ def test_the_certificate_is_renewed_when_its_secret_was_deleted(
 def test_a_removed_release_leaves_what_data_depends_on_and_a_new_one_takes_it_up(
     control_plane: ControlPlane, release: str
 ) -> None:
-    before = _secrets(control_plane)
+    crd = ("get", "crd", _CRD, "--output=jsonpath={.metadata.uid} {.metadata.deletionTimestamp}")
+    before, crd_before = _secrets(control_plane), control_plane.kubectl(*crd)
     _helm(control_plane, "uninstall", release)
     assert _secrets(control_plane) == {name: before[name] for name in _KEPT}
-    assert control_plane.kubectl("get", "crd", _CRD, "--output=name")
+    assert control_plane.kubectl(*crd) == crd_before
     _helm(control_plane, "install", release, str(CHART))
     assert {name: _secrets(control_plane)[name] for name in _KEPT} == {name: before[name] for name in _KEPT}
 

@@ -87,6 +87,11 @@ class Manifest:
         assert isinstance(found, list), (path, type(found))
         return [str(item) for item in found]
 
+    def annotation(self, name: str) -> str:
+        """The value of an annotation; empty where there is none."""
+        annotations = self.mapping("metadata").get("annotations", {})
+        return str(annotations.get(name, "")) if isinstance(annotations, Mapping) else ""
+
     def as_yaml(self) -> str:
         return yaml.safe_dump(dict(self.body), sort_keys=False)
 

@@ -80,11 +80,7 @@ def test_the_crds_are_left_out_when_they_come_from_elsewhere() -> None:
 
 
 def test_what_a_lost_release_must_not_take_along_is_kept() -> None:
-    kept = {
-        (one.kind, one.name)
-        for one in render()
-        if "helm.sh/resource-policy" in one.mapping("metadata").get("annotations", {})  # type: ignore[operator]  # JSON
-    }
+    kept = {(one.kind, one.name) for one in render() if one.annotation("helm.sh/resource-policy") == "keep"}
     assert kept == {
         ("CustomResourceDefinition", "secretsyncs.keybearer.dev"),
         ("Secret", "keybearer-service-root-key"),
