@@ -27,5 +27,5 @@ class Backoff:
 
 
 def jittered(interval: timedelta, rng: random.Random, share: float = 0.1) -> timedelta:
-    """Return the interval shortened by a random part of at most `share`, so that periods spread out."""
-    return interval * (1 - share * rng.random())
+    """Return the interval moved at random by at most half of `share` either way: the mean stays the interval."""
+    return interval * (1 + share * (rng.random() - 0.5))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typer
 
 from keybearer.cli.crds import crds
+from keybearer.cli.operator import operator
 
 __all__ = ["app"]
 
@@ -24,12 +25,13 @@ app = typer.Typer(
 @app.command()
 def version() -> None:
     """Print the version."""
-    from keybearer import __version__  # noqa: PLC0415 - reads the package metadata only when asked
+    from keybearer import __version__
 
     typer.echo(__version__)
 
 
 app.command()(crds)
+app.command()(operator)
 
 
 @app.callback()

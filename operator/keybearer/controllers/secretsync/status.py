@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from keybearer.controllers.custom_resource import Clipped, Condition, Instant, ResourceModel
 from keybearer.controllers.secretsync.spec_target import TargetKind
@@ -135,7 +135,7 @@ class SecretSyncStatus(ResourceModel):
         Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
     ] = None
 
-    def to_wire(self) -> dict[str, object]:
+    def to_wire(self) -> dict[str, JsonValue]:
         """Return the status as the API server takes it: camelCase, and nothing where there is nothing.
 
         Absent fields are left out, never null, as server-side apply wants it.

@@ -1,0 +1,1 @@
+"""`make demo`: the whole of Keybearer on one machine, watched as it works."""

@@ -1,0 +1,136 @@
+"""`keybearer operator`: reads settings once, from flags and mounted files, and runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from keybearer.base.errors import ConfigurationError, KeybearerError
+from keybearer.base.logs import configure_logging, get_logger
+
+__all__ = ["operator"]
+
+_log = get_logger(__name__)
+
+
+def operator(
+    namespace: Annotated[
+        list[str] | None, typer.Option(help="Serve this namespace only; repeatable. Default: all.")
+    ] = None,
+    service_url: Annotated[
+        str | None, typer.Option(help="The secrets service for identities that name no url.")
+    ] = None,
+    service_ca_file: Annotated[
+        Path | None, typer.Option(help="PEM certificates to trust for it.", dir_okay=False)
+    ] = None,
+    allow_service_url: Annotated[
+        list[str] | None, typer.Option(help="Another service that identities may name; repeatable.")
+    ] = None,
+    allow_insecure_http: Annotated[
+        bool, typer.Option("--allow-insecure-http", help="Let services be plain http beyond loopback.")
+    ] = False,
+    identity_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Shared identity: a folder with the files clientId and clientSecret.", file_okay=False
+        ),
+    ] = None,
+    shared_grants: Annotated[
+        Path | None,
+        typer.Option(help="YAML list: which namespaces may read what through it.", dir_okay=False),
+    ] = None,
+    allow_target_type: Annotated[
+        list[str] | None, typer.Option(help="A further type of Secret to write; repeatable.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Reconciles at the same time.", min=1, max=256)] = 32,
+    lease_namespace: Annotated[
+        str | None, typer.Option(help="Where the Lease is. Default: the operator's namespace.")
+    ] = None,
+    lease_name: Annotated[str, typer.Option(help="Name of the Lease.")] = "keybearer-operator",
+    leader_election: Annotated[
+        bool, typer.Option("--leader-election/--no-leader-election", help="Hold a Lease while working.")
+    ] = True,
+    metrics_listen: Annotated[
+        str, typer.Option(help="HOST:PORT of /healthz, /readyz and /metrics.")
+    ] = "127.0.0.1:8081",
+    kubeconfig: Annotated[
+        str | None,
+        typer.Option(envvar="KUBECONFIG", help="Kubeconfig. Default: ~/.kube/config, or the pod's account."),
+    ] = None,
+    log_format: Annotated[str, typer.Option(help="json or text. Default: text in a terminal.")] = "",
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Run the operator: reconcile custom resources into Secrets until SIGTERM."""
+    import uvloop
+
+    from keybearer.controllers.process import run_operator
+    from keybearer.controllers.settings import OperatorSettings
+    from keybearer.controllers.shared_identity import SharedGrant
+
+    chosen = log_format or ("text" if sys.stderr.isatty() else "json")
+    if chosen not in ("json", "text"):
+        raise typer.BadParameter("use json or text", param_hint="--log-format")
+    configure_logging(log_format="json" if chosen == "json" else "text", level=log_level)
+    try:
+        settings = OperatorSettings(
+            kubeconfig=kubeconfig or _default_kubeconfig(),
+            namespaces=tuple(namespace or ()),
+            service_url=service_url,
+            service_ca_pem=service_ca_file.read_bytes() if service_ca_file is not None else None,
+            allowed_service_urls=frozenset(allow_service_url or ()),
+            allow_insecure_http=allow_insecure_http,
+            shared_client_id=_mounted(identity_dir, "clientId"),
+            shared_client_secret=_mounted(identity_dir, "clientSecret"),
+            shared_grants=tuple(
+                TypeAdapter(list[SharedGrant]).validate_python(
+                    yaml.safe_load(shared_grants.read_text()) or []
+                )
+            )
+            if shared_grants is not None
+            else (),
+            workers=workers,
+            leader_election=leader_election,
+            lease_namespace=lease_namespace,
+            lease_name=lease_name,
+            metrics_listen=metrics_listen,
+            allowed_target_types=frozenset(allow_target_type or ()),
+        )
+        uvloop.run(run_operator(settings))
+    except (OSError, ValidationError, yaml.YAMLError) as error:
+        _give_up(f"a setting can't be read: {error}")
+    except KeybearerError as error:
+        _give_up(str(error))
+    except BaseExceptionGroup as group:
+        _give_up("; ".join(f"{type(error).__name__}: {error}" for error in group.exceptions))
+
+
+def _give_up(why: str) -> None:
+    _log.error("operator_failed", error=why)
+    raise typer.Exit(1)
+
+
+def _mounted(folder: Path | None, name: str) -> str | None:
+    if folder is None:
+        return None
+    try:
+        text = (folder / name).read_text().strip()
+    except OSError as error:
+        raise ConfigurationError(
+            f"--identity-dir: {folder / name} can't be read: {error.strerror}"
+        ) from error
+    if not text:
+        raise ConfigurationError(f"--identity-dir: {folder / name} is empty")
+    return text
+
+
+def _default_kubeconfig() -> str | None:
+    """Return the user's kubeconfig outside a cluster; None inside one, where the pod's account counts."""
+    if "KUBERNETES_SERVICE_HOST" in os.environ:
+        return None
+    return str(Path.home() / ".kube" / "config")

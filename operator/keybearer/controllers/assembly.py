@@ -1,0 +1,182 @@
+"""The parts of a leading operator, wired once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from keybearer.base.backoff import Backoff
+from keybearer.base.clock import Clock
+from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.audit import TargetAudit
+from keybearer.controllers.background import Background
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
+from keybearer.controllers.objects import ObjectStore, ObservedStore
+from keybearer.controllers.queue import WorkKey, WorkQueue
+from keybearer.controllers.references import References, WatchFactory
+from keybearer.controllers.secretsync.apply import TargetWriter
+from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.secretsync.gather import Gatherer
+from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
+from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.sessions import SessionOpener
+from keybearer.controllers.settings import OperatorSettings
+from keybearer.controllers.shell import EventIntake
+from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
+from keybearer.controllers.template.renderer import TemplateRenderer
+from keybearer.controllers.workers import WorkerPool
+from keybearer.kube.connection import Connection
+from keybearer.kube.event_recorder import EventRecorder
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.reference_watch import ReferenceWatch
+from keybearer.kube.resources import Resource
+
+__all__ = ["Assembly", "Circumstances", "assemble"]
+
+_BACKOFF = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(minutes=5))
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a process has before it is assembled."""
+
+    settings: OperatorSettings
+    clock: Clock
+    rng: random.Random
+    connection: Connection
+    gateway: Gateway
+    fingerprinter: Fingerprinter
+    metrics: OperatorMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """The parts that a process starts, feeds and ends."""
+
+    queue: WorkQueue
+    intake: EventIntake
+    sources: SourceReader
+    references: References
+    access: ServiceAccess
+    sessions: SessionOpener
+    renderer: TemplateRenderer
+    recorder: EventRecorder
+    audit: TargetAudit
+    workers: WorkerPool
+    objects: ObjectStore
+    metrics: OperatorMetrics
+
+    async def start(self, background: Background) -> None:
+        """Start all that runs by itself; the watches are the caller's."""
+        reading = asyncio.Event()
+        background.start("post Events", self.recorder.run())
+        background.start("read sources", self.sources.run(reading))
+        await reading.wait()
+        background.start("follow references", self.references.run())
+        background.start("close unused sessions", self.access.run(self.sources.sessions_in_use))
+        background.start("audit targets", self.audit.run())
+        background.start("work", self.workers.run())
+
+    def collect(self) -> None:
+        """Bring gauges up to date; called when the metrics are asked for."""
+        self.metrics.collect_queue(self.queue)
+        self.metrics.objects.labels("SecretSync").set(len(self.objects))
+
+    async def close(self) -> None:
+        """End sessions (revoking tokens that were logged in for), connections and the renderer."""
+        await self.access.close()
+        await self.sessions.close()
+        await self.renderer.close()
+
+
+def assemble(given: Circumstances) -> Assembly:
+    """Return the parts, wired; nothing runs yet."""
+    settings, clock, gateway = given.settings, given.clock, given.gateway
+    queue = WorkQueue(clock, _BACKOFF, given.rng)
+    objects, observed = ObjectStore(), ObservedStore()
+    recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock)
+    telemetry = Telemetry(given.metrics, recorder)
+    sources = SourceReader(clock, queue.add, given.rng)
+    sources.on_read = lambda result: given.metrics.source_reads.labels(result).inc()
+    references = References(gateway, queue.add, _watch_factory(given))
+    sessions = SessionOpener(clock, gateway, given.rng)
+    access = ServiceAccess(
+        clock=clock,
+        gateway=gateway,
+        references=references,
+        fingerprinter=given.fingerprinter,
+        policy=_policy(settings),
+        open_session=sessions.open,
+        shared=_shared_identity(settings),
+        grants=settings.shared_grants,
+    )
+    renderer = TemplateRenderer()
+    writer = TargetWriter(gateway, observed, given.fingerprinter)
+    reconciler = SecretSyncReconciler(
+        clock=clock,
+        gateway=gateway,
+        objects=objects,
+        sources=sources,
+        gatherer=Gatherer(access, sources, references, renderer, settings.allowed_target_types),
+        writer=writer,
+        restarter=WorkloadRestarter(gateway),
+        cleaner=Cleaner(clock, gateway, writer, telemetry),
+        fingerprinter=given.fingerprinter,
+        telemetry=telemetry,
+    )
+
+    def forget(key: WorkKey) -> None:
+        sources.retain(key, frozenset())
+        references.forget(key)
+
+    return Assembly(
+        queue=queue,
+        intake=EventIntake(clock, queue, objects, observed, given.fingerprinter, forget),
+        sources=sources,
+        references=references,
+        access=access,
+        sessions=sessions,
+        renderer=renderer,
+        recorder=recorder,
+        audit=TargetAudit(gateway, objects, observed, queue, settings.namespaces, given.rng),
+        workers=WorkerPool(clock, queue, {"SecretSync": reconciler}, telemetry, settings.workers),
+        objects=objects,
+        metrics=given.metrics,
+    )
+
+
+def _watch_factory(given: Circumstances) -> WatchFactory:
+    namespaces = given.settings.namespaces or None
+
+    def make(resource: Resource, on_change: Callable[[frozenset[WorkKey]], None]) -> ReferenceWatch[WorkKey]:
+        return ReferenceWatch(
+            given.connection, resource, on_change=on_change, rng=given.rng, namespaces=namespaces
+        )
+
+    return make
+
+
+def _policy(settings: OperatorSettings) -> ServicePolicy:
+    return ServicePolicy(
+        default_url=settings.service_url,
+        allowed_urls=settings.allowed_service_urls,
+        allow_insecure_http=settings.allow_insecure_http,
+        default_ca_pem=settings.service_ca_pem,
+    )
+
+
+def _shared_identity(settings: OperatorSettings) -> ServiceIdentity | None:
+    if settings.shared_client_id is None or settings.shared_client_secret is None:
+        return None
+    return ServiceIdentity(
+        url=normalized_url(settings.service_url or ""),
+        method="UniversalAuth",
+        credentials={"clientId": settings.shared_client_id, "clientSecret": settings.shared_client_secret},
+        ca_pem=settings.service_ca_pem,
+    )

@@ -1,0 +1,82 @@
+"""Finds targets whose deletion no watch reported: a re-list after an expired version brings no DELETED events."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import timedelta
+
+from keybearer.base.backoff import jittered
+from keybearer.base.logs import get_logger
+from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetKey
+from keybearer.controllers.queue import Lane, WorkQueue
+from keybearer.controllers.secretsync.desired import MANAGED_LABEL
+from keybearer.kube.errors import KubeError
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import CONFIG_MAPS, SECRETS
+
+__all__ = ["TargetAudit"]
+
+_log = get_logger(__name__)
+
+_EVERY = timedelta(minutes=5)
+_KINDS = {"Secret": SECRETS, "ConfigMap": CONFIG_MAPS}
+
+
+class TargetAudit:
+    """Compares, now and then, the targets that exist with those that are remembered; by metadata alone."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        objects: ObjectStore,
+        observed: ObservedStore,
+        queue: WorkQueue,
+        namespaces: tuple[str, ...],
+        rng: random.Random,
+    ) -> None:
+        self._gateway = gateway
+        self._objects = objects
+        self._observed = observed
+        self._queue = queue
+        self._namespaces: tuple[str | None, ...] = namespaces or (None,)
+        self._rng = rng
+
+    async def run(self) -> None:
+        """Audit until cancelled."""
+        while True:
+            await asyncio.sleep(jittered(_EVERY, self._rng).total_seconds())
+            try:
+                await self.audit()
+            except KubeError as error:
+                _log.warning("audit_failed", error=str(error))
+
+    async def audit(self) -> int:
+        """Put the writers of vanished targets on the queue; return how many targets had vanished.
+
+        Raises:
+            KubeError: the targets can't be listed.
+        """
+        before = [(target.key, target.uid) for target in self._observed]
+        there: set[tuple[TargetKey, str]] = set()
+        for kind, resource in _KINDS.items():
+            for namespace in self._namespaces:
+                async for item in self._gateway.list(
+                    resource, namespace, label_selector=f"{MANAGED_LABEL}=true", metadata_only=True
+                ):
+                    meta = item.get("metadata")
+                    if isinstance(meta, dict):
+                        key = TargetKey(kind, str(meta.get("namespace", "")), str(meta.get("name", "")))
+                        there.add((key, str(meta.get("uid", ""))))
+        vanished = 0
+        for key, uid in before:
+            seen = self._observed.get(key)
+            if (key, uid) in there or seen is None or seen.uid != uid:
+                continue
+            vanished += 1
+            self._observed.drop(key)
+            for writer in self._objects.writers_of(key):
+                self._queue.add(writer, Lane.URGENT)
+        if vanished:
+            _log.warning("vanished_targets_found", count=vanished)
+        return vanished

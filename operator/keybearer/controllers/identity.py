@@ -1,0 +1,176 @@
+"""Who asks the service: the identity Secret that a custom resource names, judged before it is used.
+
+A tenant of the cluster is not trusted: the URL must be on the operator's list, plain HTTP only where allowed, and
+no message repeats what the Secret holds.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.outcome import StalledError
+
+__all__ = ["IdentityMethod", "ServiceIdentity", "ServicePolicy", "normalized_url", "parse_identity_secret"]
+
+IdentityMethod = Literal["UniversalAuth", "Ldap", "Kubernetes", "AccessToken"]
+
+_REASON = "IdentityInvalid"
+_VALUE_MAX = 16 * 1024
+_CA_MAX = 256 * 1024
+_METHODS: tuple[tuple[IdentityMethod, tuple[str, ...]], ...] = (
+    ("UniversalAuth", ("clientId", "clientSecret")),
+    ("Ldap", ("identityId", "username", "password")),
+    ("Kubernetes", ("identityId", "serviceAccountName", "audience")),
+    ("AccessToken", ("accessToken",)),
+)
+_CREDENTIAL_KEYS = frozenset(key for _, keys in _METHODS for key in keys)
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePolicy:
+    """Which services the operator may be sent to.
+
+    Attributes:
+        default_url: where an identity without `url` goes.
+        allowed_urls: other URLs that an identity may name, compared after normalization.
+        allow_insecure_http: plain HTTP beyond loopback.
+        default_ca_pem: trust for the default URL where an identity brings no `caBundle`.
+        api_audiences: audiences of the API server, refused for ServiceAccount tokens.
+    """
+
+    default_url: str | None
+    allowed_urls: frozenset[str] = frozenset()
+    allow_insecure_http: bool = False
+    default_ca_pem: bytes | None = None
+    api_audiences: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceIdentity:
+    """Credentials for one service; two equal ones share a session, a token and its reads."""
+
+    url: str
+    method: IdentityMethod
+    credentials: Mapping[str, str] = field(repr=False)
+    ca_pem: bytes | None = field(default=None, repr=False)
+    namespace: str = ""
+    """Where a ServiceAccount token is minted; empty for the other methods, which are the same everywhere."""
+
+    def session_id(self, fingerprinter: Fingerprinter) -> str:
+        """Return a keyed name for the session of this identity, safe to keep as a map key."""
+        head = (self.url, self.method, self.namespace, (self.ca_pem or b"").hex())
+        return fingerprinter.of_mappings("session", head, dict(self.credentials))
+
+
+def parse_identity_secret(
+    data: Mapping[str, JsonValue], *, namespace: str, name: str, policy: ServicePolicy
+) -> ServiceIdentity:
+    """Return the identity that a Secret describes.
+
+    Args:
+        data: the `data` of the Secret: base64 texts.
+        namespace: where it is, for messages and for minting tokens.
+        name: its name, for messages.
+        policy: what is allowed.
+
+    Raises:
+        StalledError: something is missing, too much, no text, or not allowed; the message says what to change.
+    """
+    where = f"identity Secret {namespace}/{name}"
+    values = {key: _decode(where, key, value) for key, value in data.items() if key in _KNOWN}
+    method, credentials = _one_method(where, values)
+    if method == "Kubernetes" and credentials["audience"] in policy.api_audiences:
+        raise StalledError(
+            _REASON,
+            f"{where}: the audience is one of the API server's, so the token would be good for the cluster "
+            "itself; choose an audience of the service",
+        )
+    url = _judge_url(where, values.get("url"), policy)
+    ca_text = values.get("caBundle")
+    if ca_text is not None and "-----BEGIN CERTIFICATE-----" not in ca_text:
+        raise StalledError(_REASON, f"{where}: caBundle holds no PEM certificate")
+    ca_pem = ca_text.encode() if ca_text is not None else policy.default_ca_pem
+    return ServiceIdentity(
+        url=url,
+        method=method,
+        credentials=credentials,
+        ca_pem=ca_pem,
+        namespace=namespace if method == "Kubernetes" else "",
+    )
+
+
+_KNOWN = _CREDENTIAL_KEYS | {"url", "caBundle"}
+
+
+def _decode(where: str, key: str, value: JsonValue) -> str:
+    limit = _CA_MAX if key == "caBundle" else _VALUE_MAX
+    try:
+        text = base64.b64decode(value if isinstance(value, str) else "", validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        # The cause is cut: its text could show bytes of the value.
+        raise StalledError(_REASON, f"{where}: {key} is no UTF-8 text") from None
+    text = text.strip()
+    if not text:
+        raise StalledError(_REASON, f"{where}: {key} is empty")
+    if len(text) > limit:
+        raise StalledError(_REASON, f"{where}: {key} is longer than {limit} characters")
+    return text
+
+
+def _one_method(where: str, values: Mapping[str, str]) -> tuple[IdentityMethod, dict[str, str]]:
+    present = _CREDENTIAL_KEYS & values.keys()
+    whole = [(method, keys) for method, keys in _METHODS if set(keys) <= present]
+    if len(whole) == 1 and present == set(whole[0][1]):
+        method, keys = whole[0]
+        return method, {key: values[key] for key in keys}
+    choices = "; ".join("+".join(keys) for _, keys in _METHODS)
+    found = ", ".join(sorted(present)) or "none of them"
+    raise StalledError(_REASON, f"{where}: give exactly one of these sets of keys: {choices}. Found: {found}")
+
+
+def _judge_url(where: str, given: str | None, policy: ServicePolicy) -> str:
+    if given is None:
+        if policy.default_url is None:
+            raise StalledError(
+                _REASON, f"{where}: names no url, and the operator has no default; add the key url"
+            )
+        return normalized_url(policy.default_url)
+    url = normalized_url(given)
+    allowed = {normalized_url(allowed) for allowed in policy.allowed_urls}
+    if policy.default_url is not None:
+        allowed.add(normalized_url(policy.default_url))
+    if url not in allowed:
+        raise StalledError(
+            "UrlNotAllowed",
+            f"{where}: its url is not on the operator's list; ask its administrator for --allow-service-url, "
+            "or remove the key url to use the default",
+        )
+    if url.startswith("http://") and not policy.allow_insecure_http and not _is_loopback(url):
+        raise StalledError("UrlNotAllowed", f"{where}: its url is plain http; use https")
+    return url
+
+
+def normalized_url(url: str) -> str:
+    """Return scheme, host and port without trailing `/` or `/api`, as the published clients cut it."""
+    cut = url.strip().rstrip("/").removesuffix("/api").rstrip("/")
+    parts = urlsplit(cut)
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path}"
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

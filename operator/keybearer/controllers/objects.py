@@ -1,0 +1,236 @@
+"""Slim copies of what the watches showed: enough to reconcile from, small enough for 10,000 objects.
+
+A custom resource keeps its spec and status as compact JSON bytes (a parsed model takes ten times that). Of an
+owned Secret or ConfigMap only identity, version and a keyed fingerprint stay; its body is kept for the one
+reconcile that repairs it, and for a bounded number of objects.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+import orjson
+from pydantic import JsonValue
+
+from keybearer.controllers.queue import WorkKey
+
+__all__ = ["ObjectStore", "ObservedObject", "ObservedStore", "ObservedTarget", "TargetKey"]
+
+_REQUEST = "keybearer.dev/request"
+_REQUESTED_AT = "keybearer.dev/requestedAt"
+_BODIES_MAX = 256
+"""Bodies of drifted targets kept at once; a reconcile that finds none reads the target itself."""
+
+JsonObject = Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetKey:
+    """A Secret or ConfigMap in a namespace."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedObject:
+    """One custom resource, as last seen."""
+
+    key: WorkKey
+    uid: str
+    resource_version: str
+    generation: int
+    spec_json: bytes
+    status_json: bytes
+    finalizers: tuple[str, ...]
+    deletion_timestamp: str | None
+    request: str | None
+    requested_at: str | None
+    target: TargetKey
+    """What its spec says it writes, judged or not: how an event of the target finds its way here."""
+    trigger_at: float
+    """Monotonic seconds: what is read from a source after this instant includes what led to this version."""
+
+    @classmethod
+    def from_body(cls, kind: str, body: JsonObject, *, trigger_at: float) -> Self:
+        """Keep of a custom resource's body what a reconcile needs."""
+        meta = body["metadata"]
+        if not isinstance(meta, Mapping):
+            msg = f"a {kind} without metadata was delivered"
+            raise TypeError(msg)
+        annotations = meta.get("annotations")
+        annotations = annotations if isinstance(annotations, Mapping) else {}
+        finalizers = meta.get("finalizers")
+        namespace, name = _text(meta.get("namespace")), _text(meta.get("name"))
+        return cls(
+            key=WorkKey(kind, namespace, name),
+            uid=_text(meta.get("uid")),
+            resource_version=_text(meta.get("resourceVersion")),
+            generation=_whole(meta.get("generation")),
+            spec_json=orjson.dumps(body.get("spec")),
+            status_json=orjson.dumps(body.get("status")),
+            finalizers=tuple(map(_text, finalizers)) if isinstance(finalizers, list) else (),
+            deletion_timestamp=_text(meta.get("deletionTimestamp")) or None,
+            request=_text(annotations.get(_REQUEST)) or None,
+            requested_at=_text(annotations.get(_REQUESTED_AT)) or None,
+            target=_target_of(body.get("spec"), namespace, name),
+            trigger_at=trigger_at,
+        )
+
+    @property
+    def never_reported(self) -> bool:
+        """Tell whether no reconcile has ended yet: the object is new to us."""
+        return self.status_json in (b"null", b"{}")
+
+    def since(self, trigger_at: float) -> ObservedObject:
+        """Return it as led to by an earlier trigger."""
+        return replace(self, trigger_at=trigger_at)
+
+    def asks_the_same(self, other: ObservedObject) -> bool:
+        """Tell whether the other version asks for nothing new (only status or foreign metadata differ)."""
+        return (
+            self.uid == other.uid
+            and self.generation == other.generation
+            and self.deletion_timestamp == other.deletion_timestamp
+            and self.requested_at == other.requested_at
+            and self.request == other.request
+        )
+
+
+class ObjectStore:
+    """The newest version seen of each custom resource of the operator's kinds."""
+
+    def __init__(self) -> None:
+        self._objects: dict[WorkKey, ObservedObject] = {}
+        self._by_target: dict[TargetKey, tuple[WorkKey, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __iter__(self) -> Iterator[ObservedObject]:
+        return iter(self._objects.values())
+
+    def get(self, key: WorkKey) -> ObservedObject | None:
+        """Return the newest version seen, or None where the object is gone."""
+        return self._objects.get(key)
+
+    def writers_of(self, target: TargetKey) -> tuple[WorkKey, ...]:
+        """Return the custom resources whose spec names this target."""
+        return self._by_target.get(target, ())
+
+    def put(self, seen: ObservedObject) -> ObservedObject | None:
+        """Keep a version; return the one it replaces."""
+        before = self._objects.get(seen.key)
+        self._objects[seen.key] = seen
+        if before is None or before.target != seen.target:
+            if before is not None:
+                self._unlink(before)
+            self._by_target[seen.target] = (*self._by_target.get(seen.target, ()), seen.key)
+        return before
+
+    def put_status(self, key: WorkKey, uid: str, status_json: bytes) -> None:
+        """Take over the status that we wrote ourselves, before the watch brings it."""
+        seen = self._objects.get(key)
+        if seen is not None and seen.uid == uid:
+            self._objects[key] = replace(seen, status_json=status_json)
+
+    def drop(self, key: WorkKey) -> ObservedObject | None:
+        """Forget an object that is gone; return its last version."""
+        before = self._objects.pop(key, None)
+        if before is not None:
+            self._unlink(before)
+        return before
+
+    def _unlink(self, before: ObservedObject) -> None:
+        left = tuple(key for key in self._by_target.get(before.target, ()) if key != before.key)
+        if left:
+            self._by_target[before.target] = left
+        else:
+            self._by_target.pop(before.target, None)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedTarget:
+    """A target as last seen by the watch or answered to a write of ours."""
+
+    key: TargetKey
+    uid: str
+    resource_version: str
+    owner_uid: str | None
+    """UID of the custom resource that it names as its owner."""
+    fingerprint: str
+    """Over all that an owner plans: type, immutability, data, labels, annotations, owner references."""
+
+
+class ObservedStore:
+    """Targets that carry our label, what we expect of them, and the bodies of those that drifted."""
+
+    def __init__(self) -> None:
+        self._targets: dict[TargetKey, ObservedTarget] = {}
+        self._expected: dict[TargetKey, str] = {}
+        self._bodies: OrderedDict[TargetKey, JsonObject] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._targets)
+
+    def __iter__(self) -> Iterator[ObservedTarget]:
+        return iter(self._targets.values())
+
+    def get(self, key: TargetKey) -> ObservedTarget | None:
+        """Return the target as last seen, or None."""
+        return self._targets.get(key)
+
+    def put(self, seen: ObservedTarget) -> None:
+        """Keep a target as seen."""
+        self._targets[seen.key] = seen
+
+    def drop(self, key: TargetKey) -> ObservedTarget | None:
+        """Forget a target that is gone, its body too; return it as last seen."""
+        self._bodies.pop(key, None)
+        return self._targets.pop(key, None)
+
+    def expect(self, key: TargetKey, fingerprint: str | None) -> None:
+        """Say what the target will look like once it is as planned; None when nothing is expected of it.
+
+        Said before the write is sent: the watch may show its effect before the answer arrives.
+        """
+        if fingerprint is None:
+            self._expected.pop(key, None)
+        else:
+            self._expected[key] = fingerprint
+
+    def is_expected(self, seen: ObservedTarget) -> bool:
+        """Tell whether a target looks as planned, or is the very version that we know."""
+        known = self._targets.get(seen.key)
+        if known is not None and known.uid == seen.uid and known.resource_version == seen.resource_version:
+            return True
+        return self._expected.get(seen.key) == seen.fingerprint
+
+    def keep_body(self, key: TargetKey, body: JsonObject) -> None:
+        """Keep the body of a drifted target for the reconcile that repairs it."""
+        self._bodies[key] = body
+        self._bodies.move_to_end(key)
+        if len(self._bodies) > _BODIES_MAX:
+            self._bodies.popitem(last=False)
+
+    def take_body(self, key: TargetKey) -> JsonObject | None:
+        """Return the kept body, once."""
+        return self._bodies.pop(key, None)
+
+
+def _target_of(spec: JsonValue, namespace: str, name: str) -> TargetKey:
+    target = spec.get("target") if isinstance(spec, Mapping) else None
+    target = target if isinstance(target, Mapping) else {}
+    return TargetKey(_text(target.get("kind")) or "Secret", namespace, _text(target.get("name")) or name)
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: JsonValue) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,38 @@
+"""How a reconcile can end, other than well.
+
+Kinds raise these two; everything else that is raised means backoff and a look at the log.
+"""
+
+from __future__ import annotations
+
+from keybearer.base.errors import KeybearerError
+
+__all__ = ["ObjectGoneError", "ReconcileError", "StalledError", "WaitingError"]
+
+
+class ReconcileError(KeybearerError):
+    """A reconcile that ends with a condition.
+
+    Args:
+        reason: one word in CamelCase, constant, for programs.
+        message: what is wrong, where, and what to do; never a value.
+        retry: False where something else (a watch, a source's own retry, an edit) will trigger the next run.
+    """
+
+    def __init__(self, reason: str, message: str, *, retry: bool = True) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.retry = retry
+
+
+class WaitingError(ReconcileError):
+    """Something outside the object must come right by itself; tried again."""
+
+
+class StalledError(ReconcileError):
+    """A person must change something; tried again at leisure, at once when what it depends on changes."""
+
+
+class ObjectGoneError(KeybearerError):
+    """The object was deleted while it was reconciled: nothing is left to do."""

@@ -1,0 +1,61 @@
+"""`/healthz`, `/readyz` and `/metrics`, on a port of their own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+from keybearer.base.errors import ConfigurationError
+
+__all__ = ["ProbeState", "serve_probes"]
+
+
+class ProbeState:
+    """What the probes answer; each part is None when fine, else a sentence."""
+
+    def __init__(self) -> None:
+        self.unhealthy: Callable[[], str | None] = lambda: None
+        self.unready: Callable[[], str | None] = lambda: "starting"
+        self.collect: Callable[[], None] = lambda: None
+
+
+@asynccontextmanager
+async def serve_probes(listen: str, registry: CollectorRegistry, state: ProbeState) -> AsyncIterator[str]:
+    """Serve while the context lasts; yield `host:port` as bound.
+
+    Raises:
+        ConfigurationError: the address is malformed or taken.
+    """
+    host, _, port = listen.rpartition(":")
+    if not port.isdecimal():
+        msg = f"--metrics-listen {listen!r} is no HOST:PORT"
+        raise ConfigurationError(msg)
+
+    async def metrics(_: web.Request) -> web.Response:
+        state.collect()
+        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    app = web.Application()
+    app.router.add_get("/healthz", lambda _: _answer(state.unhealthy()))
+    app.router.add_get("/readyz", lambda _: _answer(state.unready()))
+    app.router.add_get("/metrics", metrics)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host.strip("[]") or "127.0.0.1", int(port))
+        try:
+            await site.start()
+        except OSError as error:
+            msg = f"--metrics-listen {listen}: {error.strerror}; choose another port"
+            raise ConfigurationError(msg) from error
+        bound = runner.addresses[0]
+        yield f"{bound[0]}:{bound[1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def _answer(trouble: str | None) -> web.Response:
+    return web.Response(text="ok" if trouble is None else trouble, status=200 if trouble is None else 503)

@@ -1,0 +1,195 @@
+"""One operator process, from connection to drain: the parts are put together here, and end here in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import aiohttp
+import kopf
+from prometheus_client import CollectorRegistry
+
+from keybearer.base.clock import Clock, SystemClock
+from keybearer.base.errors import KeybearerError
+from keybearer.base.logs import get_logger
+from keybearer.controllers.assembly import Assembly, Circumstances, assemble
+from keybearer.controllers.background import Background, first_of
+from keybearer.controllers.fingerprint_key import load_fingerprinter
+from keybearer.controllers.probes import ProbeState, serve_probes
+from keybearer.controllers.settings import OperatorSettings
+from keybearer.controllers.shell import kopf_settings, new_registry
+from keybearer.controllers.telemetry import OperatorMetrics
+from keybearer.kube.connection import Connection
+from keybearer.kube.errors import NotFoundError
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.lease import LeaseKeeper
+from keybearer.kube.lease_state import LeaseClaim
+from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
+
+__all__ = ["run_operator"]
+
+_log = get_logger(__name__)
+
+_CRD_PAUSE_SECONDS = 5.0
+_KOPF_CONNECTIONS = 32
+_CLOSE_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class _Process:
+    settings: OperatorSettings
+    clock: Clock
+    rng: random.Random
+    connection: Connection
+    metrics: OperatorMetrics
+    probes: ProbeState
+    stop: asyncio.Event
+
+
+async def run_operator(settings: OperatorSettings) -> None:
+    """Run until SIGTERM or SIGINT, then drain and return.
+
+    Raises:
+        ConfigurationError: a setting can't be used, or the cluster can't be reached with it.
+        LeaseLostError: another replica leads now; whoever started us starts us again, as a standby.
+        KubeError: the API server refuses what we can't do without.
+    """
+    stop = asyncio.Event()
+    _listen_for_signals(stop)
+    metrics, probes = OperatorMetrics(CollectorRegistry()), ProbeState()
+    rng = random.Random()  # noqa: S311 - jitter, not cryptography
+    async with (
+        await Connection.open(kubeconfig=settings.kubeconfig) as connection,
+        serve_probes(settings.metrics_listen, metrics.registry, probes) as address,
+    ):
+        _log.info("operator_started", server=connection.server, metrics=address)
+        process = _Process(settings, SystemClock(), rng, connection, metrics, probes, stop)
+        await _lead(process)
+    _log.info("operator_stopped")
+
+
+async def _lead(process: _Process) -> None:
+    """Become the leader, then work as long as that lasts."""
+    settings = process.settings
+    namespace = settings.lease_namespace or process.connection.namespace
+    if not settings.leader_election:
+        await _work(process, namespace, lambda: None, None)
+        return
+    keeper = LeaseKeeper(
+        Gateway(process.connection, may_write=lambda: None),
+        LeaseClaim(
+            ObjectKey(namespace, settings.lease_name),
+            identity=f"{socket.gethostname()}_{process.rng.getrandbits(32):08x}",
+        ),
+        clock=process.clock,
+        rng=process.rng,
+    )
+    process.probes.unready = lambda: None  # a standby is ready to take over
+    if await first_of(keeper.acquire(), process.stop.wait()) == 1:
+        return
+    await _work(process, namespace, keeper.check, keeper)
+
+
+async def _work(
+    process: _Process, namespace: str, may_write: Callable[[], None], keeper: LeaseKeeper | None
+) -> None:
+    settings = process.settings
+    gateway = Gateway(process.connection, may_write=may_write)
+    async with Background() as background:
+        if keeper is not None:
+            background.start("hold the Lease", keeper.hold())
+        process.metrics.leader.set(1)
+        if await first_of(_await_crds(process, gateway), process.stop.wait()) == 1:
+            return
+        key = ObjectKey(namespace, f"{settings.lease_name}-fingerprint-key")
+        parts = assemble(
+            Circumstances(
+                settings=settings,
+                clock=process.clock,
+                rng=process.rng,
+                connection=process.connection,
+                gateway=gateway,
+                fingerprinter=await load_fingerprinter(gateway, key),
+                metrics=process.metrics,
+            )
+        )
+        process.probes.collect = parts.collect
+        await parts.start(background)
+        async with process.connection.open_session(limit=_KOPF_CONNECTIONS) as session:
+            await _watch_and_drain(process, parts, background, session)
+
+
+async def _watch_and_drain(
+    process: _Process, parts: Assembly, background: Background, session: aiohttp.ClientSession
+) -> None:
+    """Watch until asked to stop; then let reconciles under way finish before watches and sessions end."""
+    ready, quit_kopf = asyncio.Event(), asyncio.Event()
+    settings = process.settings
+    # Started last: on its way out kopf waits for, and then cancels, every task that began after it.
+    watching = asyncio.create_task(
+        kopf.operator(
+            registry=new_registry(parts.intake, session, process.connection.server),
+            settings=kopf_settings(),
+            clusterwide=not settings.namespaces,
+            namespaces=settings.namespaces,
+            ready_flag=ready,
+            stop_flag=quit_kopf,
+        ),
+        name="kopf",
+    )
+    process.probes.unready = lambda: None if ready.is_set() else "the watches have not begun yet"
+    try:
+        await first_of(_ended(watching), background.ended(), ready.wait())
+        _listen_for_signals(process.stop)  # kopf has taken the signals; a drain must come before its end
+        await first_of(_ended(watching), background.ended(), process.stop.wait())
+        _log.info("draining", running=parts.queue.running)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(settings.drain_seconds):
+                await parts.queue.drain()
+    finally:
+        quit_kopf.set()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await asyncio.gather(watching, return_exceptions=True)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await parts.close()
+
+
+async def _ended(watching: asyncio.Task[None]) -> None:
+    """Wait for the end of the watches, which should not come before ours.
+
+    Raises:
+        KeybearerError: they ended in order, which nobody asked for.
+        Exception: what they ended with.
+    """
+    await asyncio.wait([watching])
+    watching.result()
+    msg = "the watches have ended by themselves; the lines before this one say why"
+    raise KeybearerError(msg)
+
+
+async def _await_crds(process: _Process, gateway: Gateway) -> None:
+    """Return when our kinds are served; the operator may be installed before its CRDs."""
+    namespace = process.settings.namespaces[0] if process.settings.namespaces else None
+    while True:
+        try:
+            async for _ in gateway.list(SECRET_SYNCS, namespace, metadata_only=True, page_size=1):
+                break
+        except NotFoundError:
+            process.probes.unready = lambda: "the CRDs are not installed; apply crds/"
+            _log.warning("crds_missing", advice="kubectl apply -f crds/")
+            await asyncio.sleep(_CRD_PAUSE_SECONDS)
+        else:
+            return
+
+
+def _listen_for_signals(stop: asyncio.Event) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)

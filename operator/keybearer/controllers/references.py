@@ -1,0 +1,132 @@
+"""Objects that manifests refer to: identity Secrets and ConfigMaps with templates, read once and followed.
+
+A metadata-only watch tells when one changes, so what is kept here is never older than the watch, and a corrected
+credential is acted on at once. References never cross a namespace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from keybearer.controllers.queue import Lane, Trigger, WorkKey
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.reference_watch import ReferenceWatch
+from keybearer.kube.resources import CONFIG_MAPS, SECRETS, ObjectKey, Resource
+
+__all__ = ["FollowedObjects", "References", "WatchFactory"]
+
+WatchFactory = Callable[[Resource, Callable[[frozenset[WorkKey]], None]], ReferenceWatch[WorkKey]]
+"""Makes the watch of one resource, given whom to call back."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    followers: set[WorkKey] = field(default_factory=set)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    is_read: bool = False
+    body: Mapping[str, JsonValue] | None = None
+
+
+class FollowedObjects:
+    """Objects of one resource that some custom resource refers to."""
+
+    def __init__(
+        self, gateway: Gateway, resource: Resource, trigger: Trigger, make_watch: WatchFactory
+    ) -> None:
+        self._gateway = gateway
+        self._resource = resource
+        self._trigger = trigger
+        self._kept: dict[ObjectKey, _Kept] = {}
+        self._by_follower: dict[WorkKey, frozenset[ObjectKey]] = {}
+        self._watch = make_watch(resource, self._changed)
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        await self._watch.run()
+
+    def follow(self, follower: WorkKey, keys: frozenset[ObjectKey]) -> None:
+        """Make these what the follower refers to; none ends it."""
+        before = self._by_follower.get(follower, frozenset())
+        if before == keys:
+            return
+        self._watch.follow(follower, keys)
+        for key in before - keys:
+            kept = self._kept[key]
+            kept.followers.discard(follower)
+            if not kept.followers:
+                del self._kept[key]
+        for key in keys - before:
+            self._kept.setdefault(key, _Kept()).followers.add(follower)
+        if keys:
+            self._by_follower[follower] = keys
+        else:
+            self._by_follower.pop(follower, None)
+
+    async def get(self, follower: WorkKey, key: ObjectKey) -> Mapping[str, JsonValue] | None:
+        """Return an object that the follower follows, or None where there is none.
+
+        Raises:
+            KubeError: it can't be read.
+        """
+        kept = self._kept[key]
+        async with kept.lock:
+            if not kept.is_read:
+                kept.is_read = True  # before the request: a change that comes meanwhile sets it back
+                try:
+                    body = await self._gateway.get(self._resource, key)
+                except BaseException:
+                    kept.is_read = False
+                    raise
+                kept.body = body
+            # Each follower tells what it has seen, or the watch's first listing would call it once more.
+            self._watch.seen(follower, key, _version(kept.body))
+            return kept.body
+
+    def _changed(self, followers: frozenset[WorkKey]) -> None:
+        for follower in followers:
+            for key in self._by_follower.get(follower, ()):
+                self._kept[key].is_read = False
+        for follower in followers:
+            self._trigger(follower, Lane.URGENT)
+
+
+class References:
+    """What custom resources refer to, by kind."""
+
+    def __init__(self, gateway: Gateway, trigger: Trigger, make_watch: WatchFactory) -> None:
+        self._secrets = FollowedObjects(gateway, SECRETS, trigger, make_watch)
+        self._config_maps = FollowedObjects(gateway, CONFIG_MAPS, trigger, make_watch)
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._secrets.run(), name="watch referenced Secrets")
+            group.create_task(self._config_maps.run(), name="watch referenced ConfigMaps")
+
+    def follow(self, follower: WorkKey, *, secrets: frozenset[str], config_maps: frozenset[str]) -> None:
+        """Make these names, in the follower's own namespace, what it refers to."""
+        namespace = follower.namespace
+        self._secrets.follow(follower, frozenset(ObjectKey(namespace, name) for name in secrets))
+        self._config_maps.follow(follower, frozenset(ObjectKey(namespace, name) for name in config_maps))
+
+    def forget(self, follower: WorkKey) -> None:
+        """End all that the follower follows."""
+        self.follow(follower, secrets=frozenset(), config_maps=frozenset())
+
+    async def secret(self, follower: WorkKey, name: str) -> Mapping[str, JsonValue] | None:
+        """Return a Secret that it follows, or None."""
+        return await self._secrets.get(follower, ObjectKey(follower.namespace, name))
+
+    async def config_map(self, follower: WorkKey, name: str) -> Mapping[str, JsonValue] | None:
+        """Return a ConfigMap that it follows, or None."""
+        return await self._config_maps.get(follower, ObjectKey(follower.namespace, name))
+
+
+def _version(body: Mapping[str, JsonValue] | None) -> str | None:
+    meta = body.get("metadata") if body is not None else None
+    version = meta.get("resourceVersion") if isinstance(meta, Mapping) else None
+    return version if isinstance(version, str) else None

@@ -1,0 +1,156 @@
+"""Carries out what was planned for a target: each action is one request, or two where Kubernetes leaves no choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from pydantic import JsonValue
+
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
+from keybearer.controllers.secretsync.desired import DesiredTarget
+from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager, observe_target
+from keybearer.controllers.secretsync.plan import (
+    ApplyTarget,
+    CreateTarget,
+    MergeTarget,
+    RecreateTarget,
+    ReplaceTarget,
+    TargetAction,
+)
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import CONFIG_MAPS, SECRETS, JsonObject, ObjectKey
+
+__all__ = ["TargetWriter"]
+
+_RESOURCES = {"Secret": SECRETS, "ConfigMap": CONFIG_MAPS}
+
+
+class TargetWriter:
+    """Reads and writes targets through the gateway, and keeps what was seen of them in step."""
+
+    def __init__(self, gateway: Gateway, observed: ObservedStore, fingerprinter: Fingerprinter) -> None:
+        self._gateway = gateway
+        self._observed = observed
+        self._fingerprinter = fingerprinter
+
+    async def look(
+        self, key: TargetKey, owner_uid: str, *, expected: str | None, thorough: bool
+    ) -> PresentTarget | None:
+        """Return the target as it is, or None.
+
+        Args:
+            key: which object.
+            owner_uid: the SecretSync that asks.
+            expected: a fingerprint; where the watch shows just that, the target isn't read.
+            thorough: read it from the API server, whatever the watch showed.
+        """
+        seen = None if thorough else self._observed.get(key)
+        kept = self._observed.take_body(key)
+        if seen is not None and seen.fingerprint == expected:
+            return _present(seen, {}, owner_uid)
+        if seen is not None and kept is not None and _version(kept) == seen.resource_version:
+            return _present(seen, kept, owner_uid)
+        body = await self._gateway.get(_RESOURCES[key.kind], ObjectKey(key.namespace, key.name))
+        if body is None:
+            self._observed.drop(key)
+            return None
+        now = observe_target(key.kind, body, self._fingerprinter)
+        return _present(now, body, owner_uid)
+
+    def knows(self, key: TargetKey) -> bool:
+        """Tell whether the watch showed a target of this name that carries our label."""
+        return self._observed.get(key) is not None
+
+    def expect(self, desired: DesiredTarget, *, hands_off: bool) -> None:
+        """Say that the target is as planned, so that only a change of it triggers the next run.
+
+        Args:
+            desired: the target as planned.
+            hands_off: its whole is somebody else's business, so that any change of it is worth a look.
+        """
+        self._observed.expect(desired.key, None if hands_off else desired.fingerprint)
+
+    async def carry_out(self, action: TargetAction, owner_uid: str) -> None:
+        """Write.
+
+        Raises:
+            AlreadyExistsError, ConflictError, NotFoundError: the target is not what was planned upon; look again.
+            KubeError: the API server refuses or can't be asked.
+        """
+        desired = action.desired
+        resource = _RESOURCES[desired.key.kind]
+        key = ObjectKey(desired.key.namespace, desired.key.name)
+        merging = isinstance(action, MergeTarget)
+        self._observed.expect(desired.key, None if merging else desired.fingerprint)
+        match action:
+            case CreateTarget():
+                answer = await self._gateway.create(resource, key, desired.body)
+            case ApplyTarget(uid=uid):
+                answer = await self._gateway.apply(resource, key, desired.body, uid=uid)
+            case ReplaceTarget(uid=uid, resource_version=version, patch=patch):
+                answer = await self._gateway.merge_patch(
+                    resource, key, patch, uid=uid, resource_version=version
+                )
+            case RecreateTarget(uid=uid):
+                await self._gateway.delete(resource, key, uid=uid)
+                answer = await self._gateway.create(resource, key, desired.body)
+            case MergeTarget(uid=uid, force=force):
+                answer = await self._gateway.apply(
+                    resource, key, desired.body, uid=uid, force=force, manager=merge_manager(owner_uid)
+                )
+            case _:
+                assert_never(action)
+        self._remember(desired, answer, owner_uid, merging=merging)
+
+    async def retire(self, key: TargetKey, owner_uid: str) -> bool:
+        """Take back what this SecretSync wrote to a target it no longer names; return whether there was anything.
+
+        An object that it owns is deleted; from an object of somebody else its keys are let go.
+        """
+        present = await self.look(key, owner_uid, expected=None, thorough=True)
+        if present is None:
+            return False
+        resource, name = _RESOURCES[key.kind], ObjectKey(key.namespace, key.name)
+        if present.owner_uid == owner_uid and present.foreign_controller(owner_uid) is None:
+            return await self._gateway.delete(resource, name, uid=present.uid)
+        if not present.merged_keys:
+            return False
+        bare: JsonObject = {
+            "apiVersion": "v1",
+            "kind": key.kind,
+            "metadata": {"name": key.name, "namespace": key.namespace},
+        }
+        await self._gateway.apply(resource, name, bare, uid=present.uid, manager=merge_manager(owner_uid))
+        return True
+
+    def _remember(self, desired: DesiredTarget, answer: JsonObject, owner_uid: str, *, merging: bool) -> None:
+        meta = answer.get("metadata")
+        meta = meta if isinstance(meta, Mapping) else {}
+        self._observed.put(
+            ObservedTarget(
+                key=desired.key,
+                uid=str(meta.get("uid", "")),
+                resource_version=str(meta.get("resourceVersion", "")),
+                owner_uid=None if merging else owner_uid,
+                fingerprint="" if merging else desired.fingerprint,
+            )
+        )
+
+
+def _present(seen: ObservedTarget, body: Mapping[str, JsonValue], owner_uid: str) -> PresentTarget:
+    return PresentTarget(
+        key=seen.key,
+        uid=seen.uid,
+        resource_version=seen.resource_version,
+        owner_uid=seen.owner_uid,
+        fingerprint=seen.fingerprint,
+        body=body,
+        manager=merge_manager(owner_uid),
+    )
+
+
+def _version(body: Mapping[str, JsonValue]) -> str:
+    meta = body.get("metadata")
+    return str(meta.get("resourceVersion", "")) if isinstance(meta, Mapping) else ""

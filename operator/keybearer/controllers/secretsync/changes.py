@@ -1,0 +1,108 @@
+"""How a target differs from what it should be: names for people, a patch for the API server. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from keybearer.controllers.secretsync.desired import DesiredTarget
+from keybearer.controllers.secretsync.observed import PresentTarget
+from keybearer.controllers.secretsync.status import PLAN_NAMES_MAX, PlanStatus
+
+__all__ = ["KeyChanges", "compare_keys", "has_planned_labels", "plan_status", "replacement_patch"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChanges:
+    """Names of keys that differ, sorted."""
+
+    add: tuple[str, ...] = ()
+    change: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.add or self.change or self.remove)
+
+
+def plan_status(changes: KeyChanges) -> PlanStatus:
+    """Return the changes as `status.plan` shows them: bounded, and the rest counted."""
+    shown = [names[:PLAN_NAMES_MAX] for names in (changes.add, changes.change, changes.remove)]
+    total = len(changes.add) + len(changes.change) + len(changes.remove)
+    return PlanStatus(
+        add=shown[0], change=shown[1], remove=shown[2], omitted=total - sum(len(names) for names in shown)
+    )
+
+
+def compare_keys(
+    before: Mapping[str, str], after: Mapping[str, str], ours: set[str] | frozenset[str]
+) -> KeyChanges:
+    """Return how two sets of keys and values differ; of those before, only ours can be removed."""
+    return KeyChanges(
+        add=tuple(sorted(after.keys() - before.keys())),
+        change=tuple(sorted(name for name in after.keys() & before.keys() if before[name] != after[name])),
+        remove=tuple(sorted((before.keys() & ours) - after.keys())),
+    )
+
+
+def has_planned_labels(desired: DesiredTarget, present: PresentTarget) -> bool:
+    """Tell whether the target carries at least the labels that are planned."""
+    wanted = _mapping(_mapping(desired.body.get("metadata")).get("labels"))
+    labels = _mapping(present.metadata.get("labels"))
+    return all(labels.get(name) == value for name, value in wanted.items())
+
+
+def replacement_patch(desired: DesiredTarget, present: PresentTarget) -> dict[str, JsonValue] | None:
+    """Return a merge patch that sets what is planned and removes the rest; None where nothing has to go."""
+    patch: dict[str, JsonValue] = {}
+    surplus = False
+    for section in ("data", "binaryData"):
+        wanted = _mapping(desired.body.get(section))
+        gone = _mapping(present.body.get(section)).keys() - wanted.keys()
+        surplus |= bool(gone)
+        merged: dict[str, JsonValue] = {**dict.fromkeys(gone), **wanted}
+        if merged:
+            patch[section] = merged
+    wanted_meta, meta = _mapping(desired.body.get("metadata")), present.metadata
+    patched_meta: dict[str, JsonValue] = {}
+    for section in ("labels", "annotations"):
+        wanted = _mapping(wanted_meta.get(section))
+        gone = _mapping(meta.get(section)).keys() - wanted.keys()
+        surplus |= bool(gone)
+        merged = {**dict.fromkeys(gone), **wanted}
+        if merged:
+            patched_meta[section] = merged
+    owners = _owner_references(wanted_meta, meta)
+    if owners is not None:
+        patched_meta["ownerReferences"] = owners
+        surplus |= not wanted_meta.get("ownerReferences")
+    if present.immutable is False and desired.body.get("immutable") is True:
+        patch["immutable"] = True
+    if not surplus:
+        return None
+    patch["metadata"] = patched_meta
+    return patch
+
+
+def _owner_references(
+    wanted: Mapping[str, JsonValue], meta: Mapping[str, JsonValue]
+) -> list[JsonValue] | None:
+    """Return the list to write: ours as planned and foreign ones kept; None where it is right already."""
+    ours = wanted.get("ownerReferences")
+    ours = ours if isinstance(ours, list) else []
+    now = meta.get("ownerReferences")
+    now = now if isinstance(now, list) else []
+    kept = [one for one in now if not (isinstance(one, Mapping) and one.get("controller") is True)]
+    listed = [*kept, *ours]
+    return None if _uids(listed) == _uids(now) else listed
+
+
+def _uids(references: list[JsonValue]) -> set[tuple[str, bool]]:
+    return {
+        (str(one.get("uid")), one.get("controller") is True) for one in references if isinstance(one, Mapping)
+    }
+
+
+def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
+    return value if isinstance(value, Mapping) else {}

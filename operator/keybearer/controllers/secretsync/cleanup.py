@@ -1,0 +1,106 @@
+"""The finalizer: only on a SecretSync whose end leaves something that garbage collection can't take.
+
+That is keys merged into an object of somebody else. Owned targets go by ownerReference, retained ones stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from pydantic import JsonValue
+
+from keybearer.base.clock import Clock, parse_instant
+from keybearer.base.logs import get_logger
+from keybearer.controllers.objects import ObservedObject, TargetKey
+from keybearer.controllers.outcome import ObjectGoneError
+from keybearer.controllers.secretsync.apply import TargetWriter
+from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy
+from keybearer.controllers.secretsync.status import SecretSyncStatus
+from keybearer.controllers.telemetry import Telemetry
+from keybearer.kube.errors import KubeError, LeaseLostError
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
+
+__all__ = ["FINALIZER", "Cleaner"]
+
+_log = get_logger(__name__)
+
+FINALIZER = "keybearer.dev/cleanup"
+
+
+class Cleaner:
+    """Sets the finalizer before there is something to clean, and cleans when the object goes."""
+
+    def __init__(self, clock: Clock, gateway: Gateway, writer: TargetWriter, telemetry: Telemetry) -> None:
+        self._clock = clock
+        self._gateway = gateway
+        self._writer = writer
+        self._telemetry = telemetry
+
+    async def prepare(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
+        """Make the finalizer present where this spec merges and is to clean up, absent where it is not.
+
+        Raises:
+            ObjectGoneError: the object was deleted meanwhile.
+            KubeError: the API server refuses or can't be asked.
+        """
+        target = spec.target
+        needed = (
+            target.creation_policy is CreationPolicy.MERGE
+            and target.on_delete is DeletionPolicy.DELETE
+            and spec.mode is not Mode.PLAN
+        )
+        if needed != (FINALIZER in seen.finalizers) and (needed or spec.mode is not Mode.PLAN):
+            await self._set(seen, present=needed)
+
+    async def clean_up(
+        self, seen: ObservedObject, previous: SecretSyncStatus, deadline: timedelta
+    ) -> timedelta | None:
+        """Take back merged keys and let the object go; return when to try again, None when it is done.
+
+        Raises:
+            KubeError: the finalizer could not be removed.
+        """
+        if FINALIZER not in seen.finalizers:
+            return None
+        target = previous.target
+        key = (
+            TargetKey(target.kind.value, seen.key.namespace, target.name)
+            if target is not None
+            else seen.target
+        )
+        try:
+            await self._writer.retire(key, seen.uid)
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            if not self._overdue(seen, deadline):
+                raise
+            self._telemetry.orphaned(seen, key, str(error))
+        await self._set(seen, present=False)
+        return None
+
+    def _overdue(self, seen: ObservedObject, deadline: timedelta) -> bool:
+        if seen.deletion_timestamp is None:
+            return False
+        return self._clock.now() >= parse_instant(seen.deletion_timestamp) + deadline
+
+    async def _set(self, seen: ObservedObject, *, present: bool) -> None:
+        key = ObjectKey(seen.key.namespace, seen.key.name)
+        current = await self._gateway.get(SECRET_SYNCS, key, metadata_only=True)
+        meta = current.get("metadata") if current is not None else None
+        if not isinstance(meta, Mapping) or meta.get("uid") != seen.uid:
+            raise ObjectGoneError
+        listed = meta.get("finalizers")
+        others = [name for name in listed if name != FINALIZER] if isinstance(listed, list) else []
+        wanted: list[JsonValue] = [*others, FINALIZER] if present else others
+        # The version guards finalizers that others set since we looked.
+        await self._gateway.merge_patch(
+            SECRET_SYNCS,
+            key,
+            {"metadata": {"finalizers": wanted}},
+            uid=seen.uid,
+            resource_version=str(meta.get("resourceVersion", "")),
+        )

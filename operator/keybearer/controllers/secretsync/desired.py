@@ -1,0 +1,168 @@
+"""What the target should be: a manifest made from the spec and the selected or rendered keys. Pure."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import TargetKey
+from keybearer.controllers.queue import WorkKey
+from keybearer.controllers.secretsync.payload import Payload
+from keybearer.controllers.secretsync.spec_target import (
+    OPAQUE,
+    CreationPolicy,
+    DeletionPolicy,
+    Target,
+    TargetKind,
+)
+
+__all__ = [
+    "MANAGED_LABEL",
+    "OWNER_LABEL",
+    "DesiredTarget",
+    "build_target",
+    "encoded_data",
+    "fingerprint_of_body",
+]
+
+MANAGED_LABEL = "keybearer.dev/managed"
+"""Selects the objects that the operator watches."""
+OWNER_LABEL = "keybearer.dev/owner-uid"
+"""UID of the SecretSync that owns the object; also there under `onDelete: Retain`, without ownerReference."""
+
+_APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredTarget:
+    """The target as planned.
+
+    Attributes:
+        key: which object.
+        body: the manifest, complete but for uid and resourceVersion; holds values.
+        keys: names of its keys, sorted.
+        fingerprint: over everything an owner plans; compared with what the watch shows.
+        data_fingerprint: over type and data only; goes into status, decides on restarts.
+    """
+
+    key: TargetKey
+    body: dict[str, JsonValue] = field(repr=False)
+    keys: tuple[str, ...]
+    fingerprint: str
+    data_fingerprint: str
+
+    @property
+    def data(self) -> dict[str, str]:
+        """Keys with their base64 values, whatever the kind."""
+        return encoded_data(self.key.kind, self.body)
+
+
+def build_target(
+    owner: WorkKey, owner_uid: str, target: Target, payload: Payload, fingerprinter: Fingerprinter
+) -> DesiredTarget:
+    """Return the target that a SecretSync asks for.
+
+    Args:
+        owner: the SecretSync.
+        owner_uid: its UID.
+        target: the target half of its spec.
+        payload: the keys to write, judged.
+        fingerprinter: makes the keyed fingerprints.
+    """
+    key = TargetKey(target.kind.value, owner.namespace, target.name or owner.name)
+    owned = target.creation_policy is CreationPolicy.OWNER
+    metadata: dict[str, JsonValue] = {"name": key.name, "namespace": key.namespace}
+    labels = dict(target.labels)
+    labels[MANAGED_LABEL] = "true"
+    if owned:
+        labels = {**_APP_LABELS, **labels, OWNER_LABEL: owner_uid}
+        if target.on_delete is DeletionPolicy.DELETE:
+            metadata["ownerReferences"] = [_owner_reference(owner, owner_uid)]
+    metadata["labels"] = dict(labels)
+    if target.annotations:
+        metadata["annotations"] = dict(target.annotations)
+    body: dict[str, JsonValue] = {"apiVersion": "v1", "kind": key.kind, "metadata": metadata}
+    binary: dict[str, JsonValue] = {
+        name: base64.b64encode(value).decode() for name, value in payload.data.items()
+    }
+    if target.kind is TargetKind.SECRET:
+        body["data"] = binary
+        if owned:
+            body["type"] = target.type
+    else:
+        body["data"] = dict(payload.text)
+        if binary:
+            body["binaryData"] = binary
+    if target.immutable and owned:
+        body["immutable"] = True
+    return DesiredTarget(
+        key=key,
+        body=body,
+        keys=tuple(sorted((*payload.data, *payload.text))),
+        fingerprint=fingerprint_of_body(key.kind, body, fingerprinter),
+        data_fingerprint=fingerprinter.of_mappings(
+            "data", (key.kind, target.type), encoded_data(key.kind, body)
+        ),
+    )
+
+
+def fingerprint_of_body(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fingerprinter) -> str:
+    """Return the fingerprint over everything an owner plans of a Secret or ConfigMap, from its JSON.
+
+    Args:
+        kind: Secret or ConfigMap; items of a list don't say it themselves.
+        body: the object.
+        fingerprinter: makes the keyed fingerprint.
+    """
+    meta = body.get("metadata")
+    meta = meta if isinstance(meta, Mapping) else {}
+    secret_type = _text(body.get("type")) or OPAQUE if kind == TargetKind.SECRET else ""
+    head = (kind, secret_type, str(body.get("immutable") is True), *_owners(meta.get("ownerReferences")))
+    return fingerprinter.of_mappings(
+        "target", head, encoded_data(kind, body), _texts(meta.get("labels")), _texts(meta.get("annotations"))
+    )
+
+
+def encoded_data(kind: str, body: Mapping[str, JsonValue]) -> dict[str, str]:
+    """Return keys and base64 values of a Secret or ConfigMap."""
+    if kind == TargetKind.CONFIG_MAP:
+        plain = {
+            name: base64.b64encode(text.encode()).decode() for name, text in _texts(body.get("data")).items()
+        }
+        return plain | _texts(body.get("binaryData"))
+    return _texts(body.get("data"))
+
+
+def _owner_reference(owner: WorkKey, uid: str) -> dict[str, JsonValue]:
+    return {
+        "apiVersion": "keybearer.dev/v1alpha1",
+        "kind": owner.kind,
+        "name": owner.name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": False,
+    }
+
+
+def _owners(references: JsonValue) -> tuple[str, ...]:
+    if not isinstance(references, list):
+        return ()
+    return tuple(
+        _text(one.get("uid"))
+        for one in references
+        if isinstance(one, Mapping) and one.get("controller") is True
+    )
+
+
+def _texts(mapping: JsonValue) -> dict[str, str]:
+    if not isinstance(mapping, Mapping):
+        return {}
+    return {name: value for name, value in mapping.items() if isinstance(value, str)}
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,294 @@
+"""Collects what a SecretSync is made of: its sources through the identity, its templates, and its keys.
+
+Nothing is decided about the target here; what can't be had raises with the reason a person needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from pydantic import JsonValue
+
+from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.listing import SourceSecret
+from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.outcome import StalledError, WaitingError
+from keybearer.controllers.references import References
+from keybearer.controllers.secretsync.payload import Payload, judge_payload
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.secretsync.selection import (
+    KeyProblem,
+    Selection,
+    SourceContent,
+    pinned_versions,
+    select,
+)
+from keybearer.controllers.secretsync.spec_source import Source
+from keybearer.controllers.secretsync.spec_target import OPAQUE, Target, TargetKind, TargetTemplate
+from keybearer.controllers.secretsync.status import KeyState, KeyStatus
+from keybearer.controllers.service_session import ServiceSession
+from keybearer.controllers.sources import SourceFailure, SourceKey, SourceQuery, SourceReader, SourceReading
+from keybearer.controllers.template.renderer import TemplateError, TemplateRenderer
+
+__all__ = ["Gatherer", "Material"]
+
+_RENDER_DEADLINE = timedelta(seconds=2)
+_SUPPORTED_TYPES = frozenset(
+    {
+        OPAQUE,
+        "kubernetes.io/tls",
+        "kubernetes.io/dockerconfigjson",
+        "kubernetes.io/basic-auth",
+        "kubernetes.io/ssh-auth",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is to be written, and what is known about it.
+
+    Attributes:
+        payload: the keys of the target, judged.
+        keys: the state of each key if the target is written.
+        failure: what ails a source whose last good listing was used.
+        read_at: monotonic seconds: the oldest of the readings.
+    """
+
+    payload: Payload = field(repr=False)
+    keys: tuple[KeyStatus, ...]
+    failure: SourceFailure | None
+    read_at: float
+
+
+class Gatherer:
+    """Gathers for one SecretSync after the other; holds no state of its own."""
+
+    def __init__(
+        self,
+        access: ServiceAccess,
+        sources: SourceReader,
+        references: References,
+        renderer: TemplateRenderer,
+        allowed_types: frozenset[str],
+    ) -> None:
+        self._access = access
+        self._sources = sources
+        self._references = references
+        self._renderer = renderer
+        self._allowed_types = _SUPPORTED_TYPES | allowed_types
+
+    async def gather(
+        self, seen: ObservedObject, spec: SecretSyncSpec, *, not_before: float, follow_target: bool
+    ) -> Material:
+        """Return what the SecretSync is to write.
+
+        Args:
+            seen: the SecretSync.
+            spec: its spec.
+            not_before: monotonic seconds; older readings of its sources are not good enough.
+            follow_target: run again when somebody else creates, changes or deletes an object of its name.
+
+        Raises:
+            StalledError: a person must change something.
+            WaitingError: it may come right by itself.
+        """
+        self._judge_type(spec.target)
+        self._follow(seen, spec, follow_target=follow_target)
+        readings = await self._read_sources(seen, spec, not_before)
+        contents = []
+        for source, session, reading in readings:
+            secrets = reading.secrets
+            if secrets is None:
+                raise _failed(reading.failure)
+            contents.append(SourceContent(source, secrets, await self._pinned(session, source)))
+        selection = select(contents)
+        _refuse_blocked(selection.problems)
+        if not selection.entries:
+            raise StalledError(Reason.NO_KEYS, _no_keys(spec))
+        data = await self._render(seen, spec.target.template, selection)
+        refs = {entry.target_key: entry.source_ref for entry in selection.entries}
+        payload = judge_payload(spec.target.kind, spec.target.type, data, refs)
+        _refuse_blocked(payload.problems)
+        failure = next((reading.failure for _, _, reading in readings if reading.failure is not None), None)
+        return Material(
+            payload=payload,
+            keys=_key_states(selection, data),
+            failure=failure,
+            read_at=min(reading.read_at for _, _, reading in readings),
+        )
+
+    def _follow(self, seen: ObservedObject, spec: SecretSyncSpec, *, follow_target: bool) -> None:
+        names: dict[str, set[str]] = {"Secret": set(), "ConfigMap": set()}
+        if spec.identity_ref is not None:
+            names["Secret"].add(spec.identity_ref.name)
+        template = spec.target.template
+        if template is not None and template.config_map_ref is not None:
+            names["ConfigMap"].add(template.config_map_ref.name)
+        if follow_target:
+            names[seen.target.kind].add(seen.target.name)
+        self._references.follow(
+            seen.key, secrets=frozenset(names["Secret"]), config_maps=frozenset(names["ConfigMap"])
+        )
+
+    def _judge_type(self, target: Target) -> None:
+        if target.kind is TargetKind.SECRET and target.type not in self._allowed_types:
+            raise StalledError(
+                Reason.TYPE_NOT_ALLOWED,
+                f"target.type {target.type} is not among those this operator writes "
+                f"({', '.join(sorted(self._allowed_types))}); ask its administrator for --allow-target-type",
+            )
+
+    async def _read_sources(
+        self, seen: ObservedObject, spec: SecretSyncSpec, not_before: float
+    ) -> list[tuple[Source, ServiceSession, SourceReading]]:
+        asked: list[tuple[Source, ServiceSession, SourceKey]] = []
+        for source in spec.all_sources:
+            query = _query(source)
+            identity = spec.identity_ref.name if spec.identity_ref is not None else None
+            session = await self._access.session(seen.key, identity, query)
+            asked.append((source, session, SourceKey(session.id, query)))
+        readings = [
+            (
+                source,
+                session,
+                await self._sources.read(
+                    key, session, seen.key, spec.refresh_interval, not_before=not_before
+                ),
+            )
+            for source, session, key in asked
+        ]
+        self._sources.retain(seen.key, frozenset(key for _, _, key in asked))
+        return readings
+
+    async def _pinned(self, session: ServiceSession, source: Source) -> tuple[SourceSecret, ...]:
+        wanted = pinned_versions(source.keys)
+        if not wanted:
+            return ()
+        query = _query(source)
+        found = []
+        for name, version in wanted:
+            answer = await session.read_version(query, name, version)
+            if isinstance(answer, SourceFailure):
+                raise _failed(answer)
+            if answer is not None:
+                found.append(answer)
+        return tuple(found)
+
+    async def _render(
+        self, seen: ObservedObject, template: TargetTemplate | None, selection: Selection
+    ) -> dict[str, bytes]:
+        selected = {entry.target_key: entry.value for entry in selection.entries}
+        if template is None:
+            return selected
+        templates = await self._templates(seen, template)
+        try:
+            rendered = await self._renderer.render(templates, selected, deadline=_RENDER_DEADLINE)
+        except TemplateError as error:
+            raise StalledError(Reason.TEMPLATE_FAILED, f"{error}; the last good target stays") from error
+        return {**selected, **rendered} if template.include_keys else dict(rendered)
+
+    async def _templates(self, seen: ObservedObject, template: TargetTemplate) -> dict[str, str]:
+        templates = dict(template.data or {})
+        reference = template.config_map_ref
+        if reference is None:
+            return templates
+        body = await self._references.config_map(seen.key, reference.name)
+        if body is None:
+            raise StalledError(
+                Reason.TEMPLATE_NOT_FOUND,
+                f"ConfigMap {seen.key.namespace}/{reference.name} of target.template doesn't exist; create it",
+            )
+        held = _texts(body.get("data"))
+        if reference.key is not None and reference.key not in held:
+            raise StalledError(
+                Reason.TEMPLATE_NOT_FOUND,
+                f"ConfigMap {seen.key.namespace}/{reference.name} of target.template has no key "
+                f"{reference.key}; add it",
+            )
+        wanted = held if reference.key is None else {reference.key: held[reference.key]}
+        return {**wanted, **templates}
+
+
+def _query(source: Source) -> SourceQuery:
+    return SourceQuery(
+        project=source.project_id or source.project_slug or "",
+        by_slug=source.project_id is None,
+        environment=source.environment,
+        path=source.secret_path,
+        recursive=source.recursive,
+        include_imports=source.include_imports,
+        expand_references=source.expand_secret_references,
+        tag_slugs=tuple(sorted(source.tag_slugs)),
+    )
+
+
+def _failed(failure: SourceFailure | None) -> StalledError | WaitingError:
+    if failure is None:
+        return WaitingError(Reason.SERVICE_UNAVAILABLE, "the source was not read yet; it is tried again")
+    # No retry of its own: the source tries again by itself and puts its subscribers on the queue.
+    if failure.passing:
+        return WaitingError(failure.reason, failure.message, retry=False)
+    return StalledError(failure.reason, failure.message, retry=False)
+
+
+def _refuse_blocked(problems: tuple[KeyProblem, ...]) -> None:
+    blocking = [problem for problem in problems if problem.blocking]
+    if not blocking:
+        return
+    first = blocking[0]
+    more = f" (and {len(blocking) - 1} more, see status.keys)" if len(blocking) > 1 else ""
+    raise KeysRefusedError(first.reason.value, f"{first.message}{more}; the last good target stays", blocking)
+
+
+class KeysRefusedError(StalledError):
+    """Some secrets can't become keys; carries the state of each for the status."""
+
+    def __init__(self, reason: str, message: str, problems: list[KeyProblem]) -> None:
+        super().__init__(reason, message)
+        self.keys = tuple(_problem_state(problem) for problem in problems)
+
+
+def _no_keys(spec: SecretSyncSpec) -> str:
+    return (
+        f"{spec.source_label} gives no keys: it holds no secrets, or source.keys takes none of them; "
+        "the last good target stays"
+    )
+
+
+def _key_states(selection: Selection, data: Mapping[str, bytes]) -> tuple[KeyStatus, ...]:
+    states = [_problem_state(problem) for problem in selection.problems]
+    written = set(data)
+    for entry in selection.entries:
+        if entry.target_key in written:
+            written.discard(entry.target_key)
+            states.append(
+                KeyStatus(
+                    key=entry.target_key,
+                    state=KeyState.SYNCED,
+                    version=entry.version,
+                    last_changed=entry.updated_at,
+                    source=entry.source_ref,
+                )
+            )
+    states += [KeyStatus(key=name, state=KeyState.SYNCED, source="template") for name in sorted(written)]
+    return tuple(states)
+
+
+def _problem_state(problem: KeyProblem) -> KeyStatus:
+    return KeyStatus(
+        key=problem.key,
+        state=KeyState.FAILED if problem.blocking else KeyState.SYNCED,
+        reason=problem.reason.value,
+        message=problem.message,
+        source=problem.source_ref,
+    )
+
+
+def _texts(mapping: JsonValue) -> dict[str, str]:
+    if not isinstance(mapping, Mapping):
+        return {}
+    return {name: value for name, value in mapping.items() if isinstance(value, str)}

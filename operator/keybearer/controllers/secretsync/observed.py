@@ -1,0 +1,108 @@
+"""What is there: a target as the API server holds it. Pure readings of its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pydantic import JsonValue
+
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import ObservedTarget, TargetKey
+from keybearer.controllers.secretsync.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
+from keybearer.controllers.secretsync.spec_target import OPAQUE
+
+__all__ = ["PresentTarget", "merge_manager", "observe_target"]
+
+
+def merge_manager(owner_uid: str) -> str:
+    """Return the field manager under which a SecretSync merges.
+
+    One for each object: two that merge into one Secret under the same manager would drop each other's keys,
+    since an apply lets go of all that its manager owned and no longer names.
+    """
+    return f"keybearer/{owner_uid}"
+
+
+@dataclass(frozen=True)
+class PresentTarget:
+    """A target that exists. `body` is empty where its fingerprint already says all that is asked.
+
+    Attributes:
+        key: which object.
+        uid: its UID.
+        resource_version: its version.
+        owner_uid: UID of the SecretSync that its label names.
+        fingerprint: over everything an owner plans.
+        body: its JSON; holds values.
+        manager: field manager under which this SecretSync merges.
+    """
+
+    key: TargetKey
+    uid: str
+    resource_version: str
+    owner_uid: str | None
+    fingerprint: str
+    body: Mapping[str, JsonValue] = field(repr=False)
+    manager: str = ""
+
+    @property
+    def metadata(self) -> Mapping[str, JsonValue]:
+        """Its metadata."""
+        meta = self.body.get("metadata")
+        return meta if isinstance(meta, Mapping) else {}
+
+    @cached_property
+    def data(self) -> dict[str, str]:
+        """Keys and base64 values."""
+        return encoded_data(self.key.kind, self.body)
+
+    @property
+    def type(self) -> str:
+        """The type of a Secret."""
+        given = self.body.get("type")
+        return given if isinstance(given, str) and given else OPAQUE
+
+    @property
+    def immutable(self) -> bool:
+        """Tell whether Kubernetes refuses changes of its data."""
+        return self.body.get("immutable") is True
+
+    @cached_property
+    def merged_keys(self) -> frozenset[str]:
+        """Keys that the API server records as written by this SecretSync's merges."""
+        entries = self.metadata.get("managedFields")
+        names: set[str] = set()
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, Mapping) and entry.get("manager") == self.manager:
+                fields = entry.get("fieldsV1")
+                for section in ("f:data", "f:binaryData"):
+                    owned = fields.get(section) if isinstance(fields, Mapping) else None
+                    names.update(
+                        name[2:] for name in (owned if isinstance(owned, Mapping) else {}) if name[:2] == "f:"
+                    )
+        return frozenset(names)
+
+    def foreign_controller(self, owner_uid: str) -> str | None:
+        """Return kind and name of a controller other than this SecretSync."""
+        references = self.metadata.get("ownerReferences")
+        for one in references if isinstance(references, list) else []:
+            if isinstance(one, Mapping) and one.get("controller") is True and one.get("uid") != owner_uid:
+                return f"{one.get('kind')} {one.get('name')}"
+        return None
+
+
+def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fingerprinter) -> ObservedTarget:
+    """Return what is remembered of a target: identity, version, owner and fingerprint."""
+    meta = body.get("metadata")
+    meta = meta if isinstance(meta, Mapping) else {}
+    labels = meta.get("labels")
+    owner = labels.get(OWNER_LABEL) if isinstance(labels, Mapping) else None
+    return ObservedTarget(
+        key=TargetKey(kind, str(meta.get("namespace", "")), str(meta.get("name", ""))),
+        uid=str(meta.get("uid", "")),
+        resource_version=str(meta.get("resourceVersion", "")),
+        owner_uid=owner if isinstance(owner, str) else None,
+        fingerprint=fingerprint_of_body(kind, body, fingerprinter),
+    )

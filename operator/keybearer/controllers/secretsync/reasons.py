@@ -1,0 +1,82 @@
+"""Reasons of a SecretSync's conditions: constant words, each with what a person does about it.
+
+The texts beside them are the documentation's too: `docs/reference` is written from here.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["KeyReason", "Reason"]
+
+
+class Reason(StrEnum):
+    """Why a condition is as it is."""
+
+    SYNCED = "Synced"
+    """The target is as planned. Nothing to do."""
+    PLANNED = "Planned"
+    """`mode: Plan`: nothing was written; `status.plan` says what would be."""
+    SUSPENDED = "Suspended"
+    """`mode: Suspended`: nothing is read or written until the mode changes."""
+
+    SPEC_INVALID = "SpecInvalid"
+    """The spec can't be read; the message names the field."""
+    IDENTITY_NOT_FOUND = "IdentityNotFound"
+    """The Secret of `identityRef` doesn't exist in this namespace."""
+    IDENTITY_INVALID = "IdentityInvalid"
+    """The identity Secret lacks a key, or has too many, or holds what is no text."""
+    URL_NOT_ALLOWED = "UrlNotAllowed"
+    """The identity Secret names a service that the operator may not be sent to."""
+    SHARED_IDENTITY_REFUSED = "SharedIdentityRefused"
+    """No identityRef, and the operator's shared identity may not be used for this source from here."""
+
+    CREDENTIALS_REJECTED = "CredentialsRejected"
+    """The service refuses the credentials, or the token was revoked."""
+    PERMISSION_DENIED = "PermissionDenied"
+    """The identity may not read the source."""
+    SOURCE_NOT_FOUND = "SourceNotFound"
+    """Project, environment or path don't exist."""
+    SERVICE_UNAVAILABLE = "ServiceUnavailable"
+    """The service can't be reached, or fails; the last good target stays, and it is tried again."""
+    SERVICE_THROTTLED = "ServiceThrottled"
+    """The service asks to slow down; it is tried again when it said."""
+    SERVICE_REFUSED = "ServiceRefused"
+    """The service refuses the request for a reason of its own; the message quotes it."""
+
+    NO_KEYS = "NoKeys"
+    """The source holds no secret, or the selection takes none of them."""
+    KEYS_INVALID = "KeysInvalid"
+    """Some secrets can't become keys; `status.keys` names each."""
+    TEMPLATE_FAILED = "TemplateFailed"
+    """A template can't be rendered; the message names key and line."""
+    TEMPLATE_NOT_FOUND = "TemplateNotFound"
+    """The ConfigMap with the templates, or its key, doesn't exist."""
+
+    TARGET_CONFLICT = "TargetConflict"
+    """An object of the target's name belongs to somebody else."""
+    TARGET_MISSING = "TargetMissing"
+    """`creationPolicy: Merge` needs a target that exists."""
+    TARGET_IMMUTABLE = "TargetImmutable"
+    """The change needs the target to be deleted and created, and `recreate` is not set."""
+    TARGET_REFUSED = "TargetRefused"
+    """The API server refuses the target."""
+    TYPE_NOT_ALLOWED = "TypeNotAllowed"
+    """The operator was not started with this type of Secret."""
+    GUARDED = "Guarded"
+    """More keys would vanish at once than the guard lets; released by annotation."""
+    WORKLOAD_NOT_RESTARTED = "WorkloadNotRestarted"
+    """The target is written, but a workload could not be restarted."""
+
+    NAMESPACE_TERMINATING = "NamespaceTerminating"
+    """The namespace is being deleted."""
+    CLUSTER_UNAVAILABLE = "ClusterUnavailable"
+    """The API server could not be asked or refuses for now; tried again."""
+    INTERNAL_ERROR = "InternalError"
+    """A fault of Keybearer; the operator's log has it under the reconcile id of the message."""
+
+
+class KeyReason(StrEnum):
+    """Why a secret did not become a key as it is; see `selection`."""
+
+    GUARDED = "Guarded"

@@ -1,0 +1,402 @@
+"""One run for one SecretSync: gather, plan, apply, and one write of its status.
+
+Every step may be cut off between any two lines and run again from the top: nothing is remembered but what the API
+server holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import orjson
+from pydantic import ValidationError
+
+from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.controllers.custom_resource import describe_invalid
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
+from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError, WaitingError
+from keybearer.controllers.queue import WorkItem
+from keybearer.controllers.secretsync.apply import TargetWriter
+from keybearer.controllers.secretsync.changes import KeyChanges
+from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
+from keybearer.controllers.secretsync.gather import Gatherer, KeysRefusedError, Material
+from keybearer.controllers.secretsync.plan import PlanContext, TargetPlan, plan_target
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
+from keybearer.controllers.secretsync.request import PendingRequest, pending_request
+from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.secretsync.spec_target import CreationPolicy, TargetKind
+from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus, TargetStatus, Updates
+from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.workers import RunResult
+from keybearer.kube.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    KubeError,
+    LeaseLostError,
+    NotFoundError,
+)
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
+
+__all__ = ["SecretSyncReconciler"]
+
+_log = get_logger(__name__)
+
+_ATTEMPTS = 4
+"""Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""
+_NAMED = 5
+"""Key names that an Event spells out."""
+
+
+class SecretSyncReconciler:
+    """Brings the target of a SecretSync to what its sources say."""
+
+    def __init__(  # noqa: PLR0913 - collaborators, given once where the process is wired
+        self,
+        *,
+        clock: Clock,
+        gateway: Gateway,
+        objects: ObjectStore,
+        sources: SourceReader,
+        gatherer: Gatherer,
+        writer: TargetWriter,
+        restarter: WorkloadRestarter,
+        cleaner: Cleaner,
+        fingerprinter: Fingerprinter,
+        telemetry: Telemetry,
+    ) -> None:
+        self._clock = clock
+        self._gateway = gateway
+        self._objects = objects
+        self._sources = sources
+        self._gatherer = gatherer
+        self._writer = writer
+        self._restarter = restarter
+        self._cleaner = cleaner
+        self._fingerprinter = fingerprinter
+        self._telemetry = telemetry
+
+    async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
+        """Run once.
+
+        Raises:
+            LeaseLostError: another replica leads; nothing more may be written.
+        """
+        seen = self._objects.get(item.key)
+        if seen is None:
+            return RunResult()
+        previous = _read_status(seen)
+        if seen.deletion_timestamp is not None:
+            return await self._clean_up(seen, previous)
+        try:
+            report, result = await self._run(seen, previous, reconcile_id)
+            await self._write_status(seen, previous, report)
+        except ObjectGoneError:
+            return RunResult()
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            # The status itself could not be written: nothing but the log and the queue can say so.
+            _log.warning("status_write_failed", error=str(error), reconcile_id=reconcile_id)
+            return RunResult(failed=True)
+        return result
+
+    async def _run(
+        self, seen: ObservedObject, previous: SecretSyncStatus, reconcile_id: str
+    ) -> tuple[Report, RunResult]:
+        spec: SecretSyncSpec | None = None
+        try:
+            spec = _read_spec(seen)
+            return await self._reconcile_spec(seen, spec, previous)
+        except (ObjectGoneError, LeaseLostError):
+            raise
+        except ReconcileError as error:
+            tone = Tone.STALLED if isinstance(error, StalledError) else Tone.WAITING
+            keys = error.keys if isinstance(error, KeysRefusedError) else None
+            source = spec.source_label if spec is not None else None
+            report = Report(tone, error.reason, error.message, source=source, keys=keys)
+            return report, RunResult(failed=error.retry)
+        except KubeError as error:
+            report = _report_of_cluster(error)
+        except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
+            _log.error(
+                "reconcile_failed",
+                kind=seen.key.kind,
+                namespace=seen.key.namespace,
+                name=seen.key.name,
+                reconcile_id=reconcile_id,
+                error=type(error).__name__,
+                at=_where(error),
+            )
+            report = Report(
+                Tone.WAITING,
+                Reason.INTERNAL_ERROR,
+                f"an unexpected {type(error).__name__}; the operator's log tells more under its reconcile_id",
+            )
+        return report, RunResult(failed=True)
+
+    async def _reconcile_spec(
+        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus
+    ) -> tuple[Report, RunResult]:
+        if spec.mode is Mode.SUSPENDED:
+            self._sources.retain(seen.key, frozenset())
+            return _suspended(spec), RunResult()
+        request = pending_request(seen, previous)
+        asked = request is not None or previous.observed_generation != seen.generation
+        # A person who asks, a new spec and a first sync get what the source holds now, not what it held.
+        not_before = seen.trigger_at if asked or previous.target is None else float("-inf")
+        material = await self._gatherer.gather(
+            seen, spec, not_before=not_before, follow_target=_depends_on_foreign_target(spec, previous)
+        )
+        desired = build_target(seen.key, seen.uid, spec.target, material.payload, self._fingerprinter)
+        await self._cleaner.prepare(seen, spec)
+        planned = await self._bring_about(seen, spec, previous, desired, request)
+        if planned.verdict is None and not planned.left_alone and spec.mode is not Mode.PLAN:
+            await self._retire_old(seen, previous, desired.key)
+            await self._restart(seen, spec, previous, desired)
+        return self._conclude(spec, previous, desired, planned, material, request)
+
+    async def _bring_about(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        desired: DesiredTarget,
+        request: PendingRequest | None,
+    ) -> TargetPlan:
+        context = _context(seen, previous, request)
+        never_written = previous.target is None
+        merging = spec.target.creation_policy is CreationPolicy.MERGE
+        for attempt in range(_ATTEMPTS):
+            present = None
+            # A target that was never written is created without a look: POST touches nothing that exists.
+            if attempt or not never_written or not self._may_create_blindly(spec, desired.key):
+                present = await self._writer.look(
+                    desired.key, seen.uid, expected=desired.fingerprint, thorough=attempt > 0
+                )
+            planned = plan_target(desired, present, spec, context)
+            if planned.action is None:
+                self._writer.expect(desired, hands_off=merging or planned.left_alone)
+                return planned
+            current = self._objects.get(seen.key)
+            if current is None or current.uid != seen.uid:
+                raise ObjectGoneError
+            try:
+                await self._writer.carry_out(planned.action, seen.uid)
+            except (AlreadyExistsError, ConflictError):
+                continue
+            except NotFoundError:
+                if attempt:
+                    raise
+                continue
+            action = type(planned.action).__name__.removesuffix("Target")
+            self._telemetry.target_written(seen, action, _what_changed(desired, planned), first=never_written)
+            return planned
+        raise WaitingError(
+            Reason.TARGET_CONFLICT,
+            f"{desired.key.kind} {desired.key.name} is being written by somebody else at the same time; "
+            "it is tried again",
+        )
+
+    def _may_create_blindly(self, spec: SecretSyncSpec, key: TargetKey) -> bool:
+        owned = spec.target.creation_policy is CreationPolicy.OWNER
+        return owned and spec.mode is not Mode.PLAN and not self._writer.knows(key)
+
+    async def _retire_old(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
+        before = previous.target
+        if before is None:
+            return
+        old = TargetKey(before.kind.value, seen.key.namespace, before.name)
+        if old != now and await self._writer.retire(old, seen.uid):
+            self._telemetry.target_retired(seen, old)
+
+    async def _restart(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        desired: DesiredTarget,
+    ) -> None:
+        before = previous.target
+        if before is None or before.fingerprint in (None, desired.data_fingerprint):
+            return
+        if spec.target.rollout_restart:
+            await self._restarter.restart(seen, spec.target.rollout_restart, desired)
+
+    def _conclude(
+        self,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        desired: DesiredTarget,
+        planned: TargetPlan,
+        material: Material,
+        request: PendingRequest | None,
+    ) -> tuple[Report, RunResult]:
+        handled = request.requested_at if request is not None else None
+        read_age = timedelta(seconds=self._clock.monotonic() - material.read_at)
+        report = Report(
+            Tone.READY,
+            Reason.SYNCED,
+            f"{len(desired.keys)} keys of {spec.source_label} are in {desired.key.kind} {desired.key.name}",
+            source=spec.source_label,
+            target=previous.target if planned.left_alone else _target_status(desired),
+            keys=material.keys,
+            handled=handled,
+            refreshed_at=(self._clock.now() - read_age).replace(microsecond=0),
+        )
+        verdict = planned.verdict
+        if verdict is not None:
+            held = verdict.reason in (Reason.PLANNED, Reason.GUARDED)
+            tone = Tone.HELD if held else Tone.STALLED if verdict.stalled else Tone.WAITING
+            report = replace(
+                report,
+                tone=tone,
+                reason=verdict.reason,
+                message=verdict.message,
+                target=previous.target,
+                keys=tuple(
+                    key.model_copy(update={"state": KeyState.PENDING})
+                    if key.key in _names(planned.changes)
+                    else key
+                    for key in material.keys
+                ),
+                changes=planned.changes,
+            )
+            return report, RunResult(failed=not held)
+        failure = material.failure
+        if failure is not None:
+            tone = Tone.WAITING if failure.passing else Tone.STALLED
+            message = f"{failure.message}; the last good target stays"
+            report = replace(report, tone=tone, reason=failure.reason, message=message)
+        return report, RunResult()
+
+    async def _write_status(self, seen: ObservedObject, previous: SecretSyncStatus, report: Report) -> None:
+        status = build_status(
+            previous,
+            report,
+            generation=seen.generation,
+            updates=Updates.POLLING,
+            now=self._clock.now(),
+        )
+        was = next((one.reason for one in previous.conditions if one.type == "Ready"), None)
+        fine = report.tone in (Tone.READY, Tone.PAUSED)
+        self._telemetry.outcome(seen, str(report.reason), report.message, was=was, fine=fine)
+        if says_the_same(status, previous):
+            return
+        wire = status.to_wire()
+        try:
+            await self._gateway.apply_status(
+                SECRET_SYNCS, ObjectKey(seen.key.namespace, seen.key.name), wire, uid=seen.uid
+            )
+        except (NotFoundError, ConflictError) as error:
+            # With its UID as a precondition, an object that was deleted meanwhile can't come back.
+            raise ObjectGoneError from error
+        self._objects.put_status(seen.key, seen.uid, orjson.dumps(wire))
+
+    async def _clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:
+        try:
+            return RunResult(requeue_after=await self._cleaner.clean_up(seen, previous, self._deadline(seen)))
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            _log.warning("cleanup_failed", name=seen.key.name, namespace=seen.key.namespace, error=str(error))
+            return RunResult(failed=True)
+
+    def _deadline(self, seen: ObservedObject) -> timedelta:
+        try:
+            return _read_spec(seen).deletion_deadline
+        except StalledError:
+            return timedelta(minutes=10)
+
+
+def _read_spec(seen: ObservedObject) -> SecretSyncSpec:
+    try:
+        return SecretSyncSpec.model_validate_json(seen.spec_json)
+    except ValidationError as error:
+        raise StalledError(Reason.SPEC_INVALID, describe_invalid(error)) from None
+
+
+def _read_status(seen: ObservedObject) -> SecretSyncStatus:
+    if seen.status_json == b"null":
+        return SecretSyncStatus()
+    try:
+        return SecretSyncStatus.model_validate_json(seen.status_json)
+    except ValidationError:
+        # Written by an older version, or by a stranger: what it said is found out anew.
+        return SecretSyncStatus()
+
+
+def _context(seen: ObservedObject, previous: SecretSyncStatus, request: PendingRequest | None) -> PlanContext:
+    return PlanContext(
+        owner_uid=seen.uid,
+        merged_keys=frozenset(key.key for key in previous.keys if key.state is KeyState.SYNCED),
+        released=request is not None and request.releases_guard,
+        approved=previous.plan if request is not None and request.approves_plan else None,
+        written_before=previous.target is not None,
+    )
+
+
+def _depends_on_foreign_target(spec: SecretSyncSpec, previous: SecretSyncStatus) -> bool:
+    """Tell whether the run waits for what somebody else does to an object of the target's name."""
+    if spec.target.creation_policy is CreationPolicy.MERGE:
+        return True
+    return any(condition.reason == Reason.TARGET_CONFLICT for condition in previous.conditions)
+
+
+def _target_status(desired: DesiredTarget) -> TargetStatus:
+    return TargetStatus(
+        kind=TargetKind(desired.key.kind),
+        name=desired.key.name,
+        keys=len(desired.keys),
+        fingerprint=desired.data_fingerprint,
+    )
+
+
+def _names(changes: KeyChanges) -> frozenset[str]:
+    return frozenset((*changes.add, *changes.change))
+
+
+def _what_changed(desired: DesiredTarget, planned: TargetPlan) -> str:
+    changes = planned.changes
+    parts = [
+        f"{verb} {', '.join(names[:_NAMED])}{' and more' if len(names) > _NAMED else ''}"
+        for verb, names in (("added", changes.add), ("changed", changes.change), ("removed", changes.remove))
+        if names
+    ]
+    return f"{desired.key.kind} {desired.key.name}: {'; '.join(parts) or 'metadata restored'}"
+
+
+def _suspended(spec: SecretSyncSpec) -> Report:
+    return Report(
+        Tone.PAUSED,
+        Reason.SUSPENDED,
+        "mode is Suspended: nothing is read or written; set mode to Apply to go on",
+        source=spec.source_label,
+    )
+
+
+def _report_of_cluster(error: KubeError) -> Report:
+    if isinstance(error, ForbiddenError) and error.namespace_terminating:
+        return Report(Tone.WAITING, Reason.NAMESPACE_TERMINATING, "the namespace is being deleted")
+    if isinstance(error, (InvalidError, ForbiddenError)):
+        return Report(Tone.STALLED, Reason.TARGET_REFUSED, f"{error}; the last good target stays")
+    return Report(Tone.WAITING, Reason.CLUSTER_UNAVAILABLE, f"{error}; it is tried again")
+
+
+def _where(error: BaseException) -> list[str]:
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append(f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return frames[-8:]

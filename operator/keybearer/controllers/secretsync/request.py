@@ -1,0 +1,43 @@
+"""Requests by people: two annotations, answered in status and never removed, so that GitOps doesn't fight us."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.secretsync.status import SecretSyncStatus
+
+__all__ = ["PendingRequest", "pending_request"]
+
+_SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN = "sync", "import", "release-guard", "approve-plan"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRequest:
+    """A request that was not answered yet.
+
+    Attributes:
+        requested_at: the annotation's value, echoed when it is answered; any text that differs from the last.
+        kind: what is asked; `sync` where the other annotation says nothing we know.
+    """
+
+    requested_at: str
+    kind: str
+
+    @property
+    def releases_guard(self) -> bool:
+        """Tell whether the guard's change may pass this once."""
+        return self.kind == _RELEASE_GUARD
+
+    @property
+    def approves_plan(self) -> bool:
+        """Tell whether the plan that status shows may be carried out this once."""
+        return self.kind == _APPROVE_PLAN
+
+
+def pending_request(seen: ObservedObject, previous: SecretSyncStatus) -> PendingRequest | None:
+    """Return the request that a SecretSync carries and its status does not answer yet."""
+    at = seen.requested_at
+    if at is None or at[:256] == previous.last_handled_requested_at:
+        return None
+    return PendingRequest(at[:256], seen.request or _SYNC)

@@ -1,0 +1,67 @@
+"""Restarts workloads after the data of a target changed, as `kubectl rollout restart` would: by an annotation.
+
+The annotation names the data's fingerprint, so that a restart that was cut off and is done again is no second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from keybearer.base.logs import get_logger
+from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.outcome import WaitingError
+from keybearer.controllers.secretsync.desired import DesiredTarget
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.spec_target import Workload, WorkloadKind
+from keybearer.kube.errors import KubeError, LeaseLostError, NotFoundError
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS, JsonObject, ObjectKey
+
+__all__ = ["RESTART_ANNOTATION", "WorkloadRestarter"]
+
+_log = get_logger(__name__)
+
+RESTART_ANNOTATION = "keybearer.dev/restarted-for"
+_RESOURCES = {
+    WorkloadKind.DEPLOYMENT: DEPLOYMENTS,
+    WorkloadKind.STATEFUL_SET: STATEFUL_SETS,
+    WorkloadKind.DAEMON_SET: DAEMON_SETS,
+}
+
+
+class WorkloadRestarter:
+    """Patches pod templates."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def restart(
+        self, seen: ObservedObject, workloads: Sequence[Workload], desired: DesiredTarget
+    ) -> None:
+        """Make the workloads roll out anew for this data.
+
+        A workload that doesn't exist needs no restart: it will start with the new data.
+
+        Raises:
+            WaitingError: a workload could not be patched; the others were.
+        """
+        value = f"{desired.key.name}:{desired.data_fingerprint}"
+        template: JsonObject = {"metadata": {"annotations": {RESTART_ANNOTATION: value}}}
+        failed: list[str] = []
+        for workload in workloads:
+            key = ObjectKey(seen.key.namespace, workload.name)
+            try:
+                await self._gateway.merge_patch(
+                    _RESOURCES[workload.kind], key, {"spec": {"template": template}}
+                )
+            except LeaseLostError:
+                raise
+            except NotFoundError:
+                _log.info("restart_skipped", kind=workload.kind, namespace=key.namespace, name=key.name)
+            except KubeError as error:
+                failed.append(f"{workload.kind} {workload.name}: {error}")
+        if failed:
+            raise WaitingError(
+                Reason.WORKLOAD_NOT_RESTARTED,
+                f"the target is written, but not every workload was restarted: {'; '.join(failed)}",
+            )

@@ -1,0 +1,230 @@
+"""One session with the service: an identity's client behind a token bucket and a circuit breaker.
+
+What the service answers, or fails to, becomes a listing or a `SourceFailure` with the sentence that a person
+needs. Nothing is raised, and nothing repeats a value.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+
+from keybearer.base.backoff import Backoff
+from keybearer.base.clock import Clock, parse_instant
+from keybearer.client import (
+    AsyncKeybearer,
+    ClientError,
+    DecodeError,
+    NotFound,
+    NotModified,
+    PermissionDenied,
+    RateLimited,
+    Secret,
+    SecretListing,
+    ServerFailure,
+    TransportError,
+    Unauthenticated,
+)
+from keybearer.controllers.listing import SourceSecret
+from keybearer.controllers.outcome import ReconcileError
+from keybearer.controllers.resilience import CircuitBreaker, TokenBucket
+from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
+
+__all__ = ["ServiceSession"]
+
+_RATE_PER_SECOND = 50.0
+_BURST = 100
+_BREAKER_THRESHOLD = 5
+_BREAKER = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(seconds=30))
+
+
+class ServiceSession:
+    """The service as one identity sees it."""
+
+    def __init__(
+        self, session_id: str, url: str, client: AsyncKeybearer, clock: Clock, rng: random.Random
+    ) -> None:
+        self._id = session_id
+        self._url = url
+        self._client = client
+        self._bucket = TokenBucket(clock, rate=_RATE_PER_SECOND, burst=_BURST)
+        self._breaker = CircuitBreaker(clock, _BREAKER, threshold=_BREAKER_THRESHOLD, rng=rng)
+        self._project_ids: dict[str, str] = {}
+
+    @property
+    def id(self) -> str:
+        """A name for the session, safe to show."""
+        return self._id
+
+    async def list_source(self, query: SourceQuery, etag: str | None) -> Listing | NotChanged | SourceFailure:
+        """Return the source's secrets, that they are as they were, or why they can't be had."""
+        held_back = await self._admit()
+        if held_back is not None:
+            return held_back
+        try:
+            answer = await self._client.secrets.list_conditional(
+                project_id=await self._project_id(query),
+                environment=query.environment,
+                secret_path=query.path,
+                include_imports=query.include_imports,
+                recursive=query.recursive,
+                expand_secret_references=query.expand_references,
+                tag_slugs=query.tag_slugs,
+                etag=etag,
+            )
+            if isinstance(answer, SecretListing) and not answer.secrets and not answer.imports:
+                await self._find_folder(query)
+        except (ClientError, ReconcileError) as error:
+            return self._failure(query, error)
+        self._breaker.succeeded()
+        if isinstance(answer, NotModified):
+            return NotChanged()
+        return Listing(answer.etag, _flatten(answer))
+
+    async def read_version(
+        self, query: SourceQuery, name: str, version: int
+    ) -> SourceSecret | SourceFailure | None:
+        """Return one version of a secret, None where it doesn't exist, or why it can't be had."""
+        held_back = await self._admit()
+        if held_back is not None:
+            return held_back
+        try:
+            secret = await self._client.secrets.get(
+                name,
+                project_id=await self._project_id(query),
+                environment=query.environment,
+                secret_path=query.path,
+                include_imports=query.include_imports,
+                expand_secret_references=query.expand_references,
+                version=version,
+            )
+        except NotFound:
+            self._breaker.succeeded()
+            return None
+        except (ClientError, ReconcileError) as error:
+            return self._failure(query, error)
+        self._breaker.succeeded()
+        return _source_secret(secret)
+
+    async def close(self) -> None:
+        """End the session; a token that was logged in for is revoked."""
+        await self._client.aclose()
+
+    async def _admit(self) -> SourceFailure | None:
+        if self._breaker.is_open:
+            return SourceFailure(
+                "ServiceUnavailable",
+                f"the service at {self._url} failed {_BREAKER_THRESHOLD} times in a row; it is asked again soon",
+                passing=True,
+                after=self._breaker.wait(),
+            )
+        await self._bucket.take()
+        return None
+
+    async def _project_id(self, query: SourceQuery) -> str:
+        if not query.by_slug:
+            return query.project
+        known = self._project_ids.get(query.project)
+        if known is None:
+            known = (await self._client.projects.get_by_slug(query.project)).id
+            self._project_ids[query.project] = known
+        return known
+
+    async def _find_folder(self, query: SourceQuery) -> None:
+        """Tell an empty folder from a missing one, which the service lists alike (wire.md section 2.2).
+
+        Raises:
+            NotFound: the folder doesn't exist.
+            ClientError: the service can't be asked.
+        """
+        parent, _, name = query.path.rstrip("/").rpartition("/")
+        if not name:
+            return
+        folders = await self._client.folders.list(
+            project_id=await self._project_id(query), environment=query.environment, path=parent or "/"
+        )
+        if all(folder.name != name for folder in folders):
+            raise NotFound(f"folder {query.path} doesn't exist", status=404, error="NotFound")
+
+    def _failure(self, query: SourceQuery, error: ClientError | ReconcileError) -> SourceFailure:
+        if isinstance(error, (TransportError, ServerFailure)):
+            self._breaker.failed()
+        else:
+            self._breaker.succeeded()
+        if isinstance(error, NotFound):
+            # The slug may have moved to another project.
+            self._project_ids.pop(query.project, None)
+        return _describe(self._url, query, error)
+
+
+def _describe(url: str, query: SourceQuery, error: ClientError | ReconcileError) -> SourceFailure:
+    if isinstance(error, ReconcileError):
+        return SourceFailure(error.reason, error.message, passing=False)
+    if isinstance(error, (TransportError, ServerFailure, RateLimited)):
+        return _describe_passing(url, error)
+    match error:
+        case Unauthenticated():
+            reason, text = (
+                "CredentialsRejected",
+                (
+                    f"the service at {url} refuses the credentials: {error.message}; correct the identity Secret, or "
+                    "the identity in the service"
+                ),
+            )
+        case PermissionDenied():
+            reason, text = (
+                "PermissionDenied",
+                (f"the identity may not read {query}: {error.message}; grant it a role in the project"),
+            )
+        case NotFound():
+            reason, text = (
+                "SourceNotFound",
+                (
+                    f"{query} doesn't exist, or the identity can't see it: {error.message}; correct project, "
+                    "environment or secretPath"
+                ),
+            )
+        case DecodeError():
+            reason, text = (
+                "ServiceRefused",
+                (f"what answers at {url} is not the secrets service: {error}; correct the url"),
+            )
+        case _:
+            reason, text = "ServiceRefused", f"the service refuses to list {query}: {error}"
+    return SourceFailure(reason, text, passing=False)
+
+
+def _describe_passing(url: str, error: TransportError | ServerFailure | RateLimited) -> SourceFailure:
+    if isinstance(error, RateLimited):
+        text = f"the service at {url} asks to slow down; it is asked again when it said"
+        return SourceFailure("ServiceThrottled", text, passing=True, after=error.retry_after)
+    if isinstance(error, ServerFailure):
+        text = f"the service at {url} fails with status {error.status}: {error.message}; it is tried again"
+    else:
+        text = f"the service at {url} can't be reached: {error}; it is tried again"
+    return SourceFailure("ServiceUnavailable", text, passing=True)
+
+
+def _flatten(listing: SecretListing) -> tuple[SourceSecret, ...]:
+    """Return imports in their order, then the folder's own: what comes later wins (wire.md section 2.3)."""
+    imported = [secret for block in listing.imports for secret in block.secrets]
+    return tuple(_source_secret(secret) for secret in (*imported, *listing.secrets))
+
+
+def _source_secret(secret: Secret) -> SourceSecret:
+    return SourceSecret(
+        key=secret.secret_key,
+        value=secret.secret_value,
+        path=secret.secret_path or "/",
+        environment=secret.environment,
+        version=secret.version,
+        updated_at=_instant(secret.updated_at),
+        hidden=secret.secret_value_hidden,
+    )
+
+
+def _instant(text: str) -> datetime | None:
+    try:
+        return parse_instant(text).replace(microsecond=0) if text else None
+    except ValueError:
+        return None

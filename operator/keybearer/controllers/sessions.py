@@ -1,0 +1,111 @@
+"""Opens sessions with services: the client of an identity, over connections shared by trust."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+
+import httpx
+
+from keybearer import __version__
+from keybearer.base.clock import Clock
+from keybearer.client import (
+    NO_RETRIES,
+    AsyncKeybearer,
+    ClientOptions,
+    KubernetesAuth,
+    LdapAuth,
+    SuppliedToken,
+    UniversalAuth,
+    new_async_http,
+)
+from keybearer.controllers.identity import ServiceIdentity
+from keybearer.controllers.outcome import StalledError, WaitingError
+from keybearer.controllers.service_session import ServiceSession
+from keybearer.kube.errors import ForbiddenError, KubeError, NotFoundError
+from keybearer.kube.gateway import Gateway
+
+__all__ = ["SessionOpener"]
+
+_TIMEOUT = timedelta(seconds=10)
+_TOKEN_LIFETIME = timedelta(minutes=10)
+
+
+class SessionOpener:
+    """Makes sessions; keeps one pool of connections for each set of trusted certificates."""
+
+    def __init__(self, clock: Clock, gateway: Gateway, rng: random.Random) -> None:
+        self._clock = clock
+        self._gateway = gateway
+        self._rng = rng
+        self._pools: dict[bytes | None, httpx.AsyncClient] = {}
+
+    def open(self, session_id: str, identity: ServiceIdentity) -> ServiceSession:
+        """Return a session; nothing is sent before it is used."""
+        options = ClientOptions(
+            timeout=_TIMEOUT,
+            retry=NO_RETRIES,  # the source has its own backoff, the session its breaker
+            ca_pem=identity.ca_pem,
+            user_agent=f"keybearer-operator/{__version__}",
+            clock=self._clock,
+            rng=self._rng,
+        )
+        http = self._pools.get(identity.ca_pem)
+        if http is None:
+            # A TLS context takes megabytes: identities that trust the same share one.
+            http = self._pools[identity.ca_pem] = new_async_http(options)
+        client = AsyncKeybearer(identity.url, self._credentials(identity), options=options, http=http)
+        return ServiceSession(session_id, identity.url, client, self._clock, self._rng)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for http in self._pools.values():
+            await http.aclose()
+        self._pools.clear()
+
+    def _credentials(
+        self, identity: ServiceIdentity
+    ) -> UniversalAuth | LdapAuth | KubernetesAuth | SuppliedToken:
+        given = identity.credentials
+        match identity.method:
+            case "UniversalAuth":
+                return UniversalAuth(given["clientId"], given["clientSecret"])
+            case "Ldap":
+                return LdapAuth(given["identityId"], given["username"], given["password"])
+            case "AccessToken":
+                return SuppliedToken(given["accessToken"])
+            case "Kubernetes":
+                return KubernetesAuth(given["identityId"], self._token_source(identity))
+
+    def _token_source(self, identity: ServiceIdentity) -> _TokenSource:
+        return _TokenSource(self._gateway, identity)
+
+
+class _TokenSource:
+    """Mints a short-lived token of a ServiceAccount at each login."""
+
+    def __init__(self, gateway: Gateway, identity: ServiceIdentity) -> None:
+        self._gateway = gateway
+        self._identity = identity
+
+    async def __call__(self) -> str:
+        given = self._identity.credentials
+        name, namespace = given["serviceAccountName"], self._identity.namespace
+        what = f"a token of ServiceAccount {namespace}/{name}"
+        try:
+            minted = await self._gateway.token_request(
+                namespace, name, audience=given["audience"], lifetime=_TOKEN_LIFETIME
+            )
+        except NotFoundError as error:
+            raise StalledError(
+                "IdentityInvalid", f"{what} can't be had: create the ServiceAccount"
+            ) from error
+        except ForbiddenError as error:
+            raise StalledError(
+                "IdentityInvalid",
+                f"{what} can't be had: the operator may not mint tokens; ask its administrator for "
+                "operator.allowServiceAccountTokens",
+            ) from error
+        except KubeError as error:
+            raise WaitingError("ClusterUnavailable", f"{what} can't be had: {error}") from error
+        return minted.token

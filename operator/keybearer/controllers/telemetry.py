@@ -1,0 +1,151 @@
+"""What the operator tells of itself: metrics, Events on transitions, and one log line per change. Never a value."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from keybearer import __version__
+from keybearer.base.logs import get_logger
+from keybearer.controllers.objects import ObservedObject, TargetKey
+from keybearer.controllers.queue import Lane, WorkItem, WorkQueue
+from keybearer.kube.event_recorder import EventRecorder
+from keybearer.kube.events import EventType, ObjectReference, Occurrence
+from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
+
+__all__ = ["OperatorMetrics", "Telemetry"]
+
+_log = get_logger(__name__)
+
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class OperatorMetrics:
+    """The operator's Prometheus metrics, in a registry of their own."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.registry = registry
+        Gauge("keybearer_build_info", "The version that runs.", ["version"], registry=registry).labels(
+            __version__
+        ).set(1)
+        self.leader = Gauge("keybearer_leader", "1 while this replica leads.", registry=registry)
+        self.objects = Gauge("keybearer_objects", "Custom resources seen.", ["kind"], registry=registry)
+        self.depth = Gauge("keybearer_queue_depth", "Keys that wait.", ["lane"], registry=registry)
+        self.wait = Histogram(
+            "keybearer_queue_wait_seconds",
+            "From trigger to start of the reconcile.",
+            ["lane"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.duration = Histogram(
+            "keybearer_reconcile_duration_seconds",
+            "Duration of a reconcile.",
+            ["kind", "result"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.source_reads = Counter(
+            "keybearer_source_reads_total", "Reads of sources.", ["result"], registry=registry
+        )
+        self.coalesced = Counter(
+            "keybearer_source_reads_saved_total",
+            "Reconciles that a reading of another one served.",
+            registry=registry,
+        )
+        self.writes = Counter(
+            "keybearer_target_writes_total", "Writes of targets.", ["kind", "action"], registry=registry
+        )
+        self.freshness = Gauge(
+            "keybearer_source_refresh_age_seconds",
+            "Age of the oldest reading that some object depends on.",
+            registry=registry,
+        )
+        self.orphans = Counter(
+            "keybearer_orphans_total",
+            "Targets left behind because cleaning up passed its deadline.",
+            ["kind"],
+            registry=registry,
+        )
+        self.reasons = Counter(
+            "keybearer_outcomes_total",
+            "Ends of reconciles, by reason.",
+            ["kind", "reason"],
+            registry=registry,
+        )
+        for lane in Lane:
+            self.depth.labels(lane.name.lower())
+            self.wait.labels(lane.name.lower())
+
+    def collect_queue(self, queue: WorkQueue) -> None:
+        """Read the depths of the queue; called when the metrics are asked for."""
+        for lane, depth in queue.depth().items():
+            self.depth.labels(lane.name.lower()).set(depth)
+
+
+class Telemetry:
+    """Tells of reconciles as they go."""
+
+    def __init__(self, metrics: OperatorMetrics, recorder: EventRecorder) -> None:
+        self.metrics = metrics
+        self._recorder = recorder
+        self._waits = {lane: metrics.wait.labels(lane.name.lower()) for lane in Lane}
+
+    def started(self, item: WorkItem, now: float) -> None:
+        """A key's turn has come; `now` in monotonic seconds."""
+        self._waits[item.lane].observe(max(now - item.since, 0.0))
+
+    def ended(self, kind: str, seconds: float, *, failed: bool) -> None:
+        """A reconcile has ended."""
+        self.metrics.duration.labels(kind, "failed" if failed else "done").observe(seconds)
+
+    def outcome(
+        self, seen: ObservedObject, reason: str, message: str, *, was: str | None, fine: bool
+    ) -> None:
+        """A reconcile ended with this reason; Events and log lines only when it is another than before."""
+        self.metrics.reasons.labels(seen.key.kind, reason).inc()
+        if reason == was:
+            return
+        log = _log.info if fine else _log.warning
+        log(
+            "condition_changed",
+            kind=seen.key.kind,
+            namespace=seen.key.namespace,
+            name=seen.key.name,
+            generation=seen.generation,
+            reason=reason,
+            message=message,
+        )
+        # A first sync that goes well has its status to say so: an Event for each would be a third write.
+        if not (fine and was is None):
+            self._tell(seen, "Normal" if fine else "Warning", reason, message, action="Reconcile")
+
+    def target_written(self, seen: ObservedObject, action: str, message: str, *, first: bool) -> None:
+        """A target was written; the message names keys only."""
+        self.metrics.writes.labels(seen.target.kind, action).inc()
+        if not first:
+            self._tell(seen, "Normal", "TargetWritten", message, action=action)
+
+    def target_retired(self, seen: ObservedObject, key: TargetKey) -> None:
+        """A target that is no longer named was taken back."""
+        message = f"{key.kind} {key.name} is no longer named; what this object wrote there was removed"
+        self._tell(seen, "Normal", "TargetRetired", message, action="Retire")
+
+    def orphaned(self, seen: ObservedObject, key: TargetKey, why: str) -> None:
+        """Cleaning up passed its deadline; what is left is named."""
+        self.metrics.orphans.labels(seen.key.kind).inc()
+        _log.error(
+            "cleanup_abandoned", namespace=key.namespace, name=seen.key.name, target=key.name, error=why
+        )
+        message = f"keys merged into {key.kind} {key.name} are left behind: {why}"
+        self._tell(seen, "Warning", "Orphaned", message, action="CleanUp")
+
+    def _tell(
+        self, seen: ObservedObject, type_: EventType, reason: str, message: str, *, action: str
+    ) -> None:
+        regarding = ObjectReference(
+            _RESOURCES[seen.key.kind], ObjectKey(seen.key.namespace, seen.key.name), seen.uid
+        )
+        self._recorder.record(Occurrence(regarding, type_, reason, action, message))
+
+
+_RESOURCES = {"SecretSync": SECRET_SYNCS}

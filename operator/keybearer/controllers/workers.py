@@ -1,0 +1,102 @@
+"""The workers: take a key, reconcile its object under a deadline, tell the queue how it went."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.controllers.queue import WorkItem, WorkQueue
+from keybearer.controllers.telemetry import Telemetry
+from keybearer.kube.errors import LeaseLostError
+
+__all__ = ["Reconciler", "RunResult", "WorkerPool"]
+
+_log = get_logger(__name__)
+
+RECONCILE_DEADLINE = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What the queue is told: back off, or come again after a while, or neither."""
+
+    failed: bool = False
+    requeue_after: timedelta | None = None
+
+
+class Reconciler(Protocol):
+    """Reconciles the objects of one kind."""
+
+    async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
+        """Run once for a key.
+
+        Raises:
+            LeaseLostError: another replica leads.
+        """
+        ...
+
+
+class WorkerPool:
+    """A bounded number of workers on one queue."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        queue: WorkQueue,
+        reconcilers: Mapping[str, Reconciler],
+        telemetry: Telemetry,
+        size: int,
+    ) -> None:
+        self._clock = clock
+        self._queue = queue
+        self._reconcilers = reconcilers
+        self._telemetry = telemetry
+        self._size = size
+
+    async def run(self) -> None:
+        """Work until cancelled.
+
+        Raises:
+            LeaseLostError: another replica leads; the process must end.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                for number in range(self._size):
+                    group.create_task(self._work(), name=f"worker {number}")
+        except* LeaseLostError as group_error:
+            raise LeaseLostError(str(group_error.exceptions[0])) from group_error
+
+    async def _work(self) -> None:
+        while True:
+            item = await self._queue.take()
+            result = RunResult(failed=True)
+            try:
+                result = await self._run_one(item)
+            finally:
+                self._queue.done(item.key, failed=result.failed, requeue_after=result.requeue_after)
+
+    async def _run_one(self, item: WorkItem) -> RunResult:
+        started = self._clock.monotonic()
+        self._telemetry.started(item, started)
+        reconcile_id = secrets.token_hex(6)
+        result = RunResult(failed=True)
+        try:
+            async with asyncio.timeout(RECONCILE_DEADLINE.total_seconds()):
+                result = await self._reconcilers[item.key.kind].reconcile(item, reconcile_id)
+        except TimeoutError:
+            _log.warning(
+                "reconcile_timed_out",
+                kind=item.key.kind,
+                namespace=item.key.namespace,
+                name=item.key.name,
+                reconcile_id=reconcile_id,
+                seconds=RECONCILE_DEADLINE.total_seconds(),
+            )
+        self._telemetry.ended(item.key.kind, self._clock.monotonic() - started, failed=result.failed)
+        return result
