@@ -149,8 +149,8 @@ def _notes(syncs: int, floors: list[FloorResult], rounds: list[_Round]) -> list[
     reads = ", ".join(f"{count} x {kind}" for kind, count in last.api.reads.most_common(6))
     server = median([one.cold.api_server_cpu_seconds for one in rounds]) * 1000 / syncs
     notes = [
-        f"floor, {len(floors)} times: " + _listed([floor.seconds for floor in floors]),
-        f"ours, {len(rounds)} times: " + _listed([one.cold.seconds for one in rounds]),
+        "floor, each time: " + _listed([floor.seconds for floor in floors]),
+        "ours, each round: " + _listed([one.cold.seconds for one in rounds]),
         "ready after " + _listed([one.cold.ready_seconds for one in rounds]),
         "first Secret after " + _listed([one.cold.first_seconds for one in rounds]),
         f"one body: floor's Secret {floors[0].secret_bytes} B and status {floors[0].status_bytes} B; "

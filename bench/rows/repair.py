@@ -117,7 +117,7 @@ async def _during_cold_syncs(stage: Stage) -> tuple[_Samples, int]:
             async with asyncio.TaskGroup() as group:
                 victims = _Victims(running.observer)
                 for number in range(_PROBES):
-                    group.create_task(_damage(running, victims, samples), name=f"probe {number}")
+                    group.create_task(_damage(running, victims, samples, turn=number), name=f"probe {number}")
             await running.observer.until_complete(stage.options.deadline_seconds)
         await remove(stage.cluster.api, workload)
     return samples, rounds
@@ -139,9 +139,9 @@ class _Victims:
         return None
 
 
-async def _damage(running: Running, victims: _Victims, samples: _Samples) -> None:
+async def _damage(running: Running, victims: _Victims, samples: _Samples, turn: int) -> None:
+    """Edit and delete by turns, until everything is in sync."""
     observer = running.observer
-    turn = 0
     while not observer.complete:
         key = victims.take()
         if key is None:
