@@ -1,0 +1,238 @@
+"""The steps of the demo. Each does what a user would do, and goes on only when its effect was observed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from demo.cluster import Cluster
+from demo.console import DemoError, Stage
+from demo.programs import Program, keybearer
+from keybearer.client import Keybearer, UniversalAuth
+
+__all__ = ["Tour"]
+
+_ROOT = Path(__file__).resolve().parent.parent
+_NAMESPACE = "keybearer-demo"
+_PROJECT = "keybearer-demo"
+_SYNC = "web-database"
+_READY_WITHIN_SECONDS = 60
+
+
+class Tour:
+    """Runs the programs of the demo, and ends them."""
+
+    def __init__(self, stage: Stage, cluster: Cluster, folder: Path) -> None:
+        self._stage = stage
+        self._cluster = cluster
+        self._folder = folder
+        self._programs = contextlib.ExitStack()
+        self._admin: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._programs.close()
+
+    def run(self) -> None:
+        """Go through all steps.
+
+        Raises:
+            DemoError: something was not observed.
+        """
+        self._install_crds()
+        self._start_service()
+        self._start_operator()
+        self._sync()
+        self._change_at_source()
+        self._edit_by_hand()
+        self._apply_more_examples()
+
+    def stay(self) -> None:
+        """Leave everything up until Ctrl-C, and say how to go on."""
+        values = {
+            "KUBECONFIG": self._cluster.kubeconfig,
+            "service": self._admin["url"],
+            "credentials": str(self._folder / "service" / "admin.json"),
+            "operator log": str(self._folder / "operator.log"),
+        }
+        self._stage.table("\nStill running; try things out:", values)
+        self._stage.console.print("Press Ctrl-C to stop and remove everything.")
+        signal.pause()
+
+    def _install_crds(self) -> None:
+        with self._stage.step("Install the custom resources") as observed:
+            self._cluster.kubectl("apply", "--server-side", "-f", str(_ROOT / "crds"))
+            self._cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+            observed("CRDs Established: secretsyncs.keybearer.dev")
+            self._cluster.kubectl(
+                "apply", "-f", "-", given=json.dumps(_manifest("Namespace", _NAMESPACE, "v1"))
+            )
+
+    def _start_service(self) -> None:
+        with self._stage.step("Start the secrets service and fill a project") as observed:
+            data = self._folder / "service"
+            service = Program(
+                "keybearer serve",
+                [keybearer(), "serve", "--data-dir", str(data), "--listen", "127.0.0.1:0"],
+                self._folder / "service.log",
+            )
+            self._programs.callback(service.stop)
+            url = service.ready_line()["url"]
+            credentials = (data / "admin.json").read_text()
+            self._admin = {**json.loads(credentials), "url": url}
+            observed(f"the service answers at {url}")
+            prepare = [sys.executable, str(_ROOT / "examples/quickstart/prepare.py"), "--url", url]
+            done = subprocess.run(prepare, input=credentials, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise DemoError(f"examples/quickstart/prepare.py: {done.stderr.strip()}")
+            self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", "-", given=done.stdout)
+            observed(f"project {_PROJECT} is filled, and a reader's credentials are in {_NAMESPACE}")
+
+    def _start_operator(self) -> None:
+        with self._stage.step("Start the operator") as observed:
+            operator = Program(
+                "keybearer operator",
+                [
+                    *(keybearer(), "operator", "--service-url", self._admin["url"]),
+                    *(
+                        "--metrics-listen",
+                        "127.0.0.1:0",
+                        "--lease-namespace",
+                        _NAMESPACE,
+                        "--log-format",
+                        "json",
+                    ),
+                ],
+                self._folder / "operator.log",
+                {"KUBECONFIG": self._cluster.kubeconfig},
+            )
+            self._programs.callback(operator.stop)
+
+            def leads() -> bool:
+                operator.check()
+                return bool(
+                    self._cluster.kubectl(
+                        *(
+                            "-n",
+                            _NAMESPACE,
+                            "get",
+                            "lease",
+                            "keybearer-operator",
+                            "--ignore-not-found",
+                            "-o",
+                            "name",
+                        )
+                    )
+                )
+
+            self._cluster.wait_until("the operator's Lease", leads, seconds=_READY_WITHIN_SECONDS)
+            observed("the operator holds its Lease")
+
+    def _sync(self) -> None:
+        with self._stage.step("Apply a SecretSync of ten lines") as observed:
+            manifest = _ROOT / "examples/quickstart/secretsync.yaml"
+            self._stage.output(f"kubectl apply -f {manifest.relative_to(_ROOT)}", manifest.read_text())
+            self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", str(manifest))
+            self._cluster.kubectl(
+                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", f"secretsync/{_SYNC}", "--timeout=30s")
+            )
+            observed("condition Ready is True")
+            expected = self._source()
+            found = self._cluster.secret(_NAMESPACE, _SYNC)
+            if found != expected:
+                raise DemoError(f"Secret {_SYNC} has the keys {sorted(found)}, expected {sorted(expected)}")
+            observed(f"Secret {_SYNC} holds, byte for byte, the {len(found)} secrets of the source")
+            self._stage.table(f"Secret {_SYNC}", found)
+
+    def _change_at_source(self) -> None:
+        with self._stage.step("Change a value in the service and ask for it now") as observed:
+            value = f"changed-{secrets.token_hex(6)}"
+            with self._client() as client:
+                project = client.projects.get_by_slug(_PROJECT)
+                client.secrets.update(
+                    "DB_PASSWORD", project_id=project.id, environment="dev", secret_value=value
+                )
+            self._cluster.kubectl(
+                *("-n", _NAMESPACE, "annotate", f"secretsync/{_SYNC}", "--overwrite"),
+                *("keybearer.dev/request=sync", f"keybearer.dev/requestedAt={secrets.token_hex(4)}"),
+            )
+            took = self._cluster.wait_until(
+                "the changed value in the Secret", lambda: self._password() == value
+            )
+            observed(f"DB_PASSWORD={value} arrived in the Secret within {took:.2f} s")
+
+    def _edit_by_hand(self) -> None:
+        with self._stage.step("Edit the Secret by hand") as observed:
+            before = self._cluster.secret(_NAMESPACE, _SYNC)
+            patch = json.dumps({"stringData": {"DB_PASSWORD": "edited-by-hand"}})
+            self._cluster.kubectl("-n", _NAMESPACE, "patch", "secret", _SYNC, "--patch", patch)
+            took = self._cluster.wait_until(
+                "the restored Secret", lambda: self._cluster.secret(_NAMESPACE, _SYNC) == before
+            )
+            observed(f"the edit was undone within {took:.2f} s")
+            self._cluster.kubectl("-n", _NAMESPACE, "delete", "secret", _SYNC)
+            took = self._cluster.wait_until(
+                "the recreated Secret", lambda: self._cluster.secret(_NAMESPACE, _SYNC) == before
+            )
+            observed(f"deleted, it was back within {took:.2f} s")
+
+    def _apply_more_examples(self) -> None:
+        with self._stage.step("Apply the other examples and look at all of them") as observed:
+            for manifest in sorted((_ROOT / "examples").glob("*.yaml")):
+                self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", str(manifest))
+
+            def settled() -> bool:
+                return all(_is_settled(one) for one in self._secret_syncs())
+
+            self._cluster.wait_until("a verdict on every SecretSync", settled)
+            columns = self._cluster.kubectl("-n", _NAMESPACE, "get", "secretsyncs")
+            self._stage.output(f"kubectl -n {_NAMESPACE} get secretsyncs", columns)
+            header = columns.splitlines()[0].split()
+            if header[:4] != ["NAME", "SOURCE", "TARGET", "READY"]:
+                raise DemoError(f"kubectl shows the columns {header}")
+            observed("each SecretSync says where it reads, what it writes and whether it is Ready")
+
+    def _client(self) -> Keybearer:
+        return Keybearer(
+            self._admin["url"], UniversalAuth(self._admin["clientId"], self._admin["clientSecret"])
+        )
+
+    def _source(self) -> dict[str, str]:
+        with self._client() as client:
+            project = client.projects.get_by_slug(_PROJECT)
+            listed = client.secrets.list(project_id=project.id, environment="dev")
+        return {secret.secret_key: secret.secret_value for secret in listed}
+
+    def _password(self) -> str | None:
+        return self._cluster.secret(_NAMESPACE, _SYNC).get("DB_PASSWORD")
+
+    def _secret_syncs(self) -> list[dict[str, dict[str, object]]]:
+        listed = json.loads(self._cluster.kubectl("-n", _NAMESPACE, "get", "secretsyncs", "-o", "json"))
+        items: list[dict[str, dict[str, object]]] = listed["items"]
+        return items
+
+
+def _manifest(kind: str, name: str, api_version: str) -> dict[str, object]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}}
+
+
+def _is_settled(sync: dict[str, dict[str, object]]) -> bool:
+    """Tell whether it is Ready, or waits by design: a plan for approval, a restart for its workload."""
+    conditions = sync.get("status", {}).get("conditions")
+    reasons = {
+        (one["status"], one["reason"])
+        for one in (conditions if isinstance(conditions, list) else [])
+        if one["type"] == "Ready"
+    }
+    return ("True", "Synced") in reasons or ("False", "Planned") in reasons
