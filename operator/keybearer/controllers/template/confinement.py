@@ -19,7 +19,7 @@ __all__ = ["Limits", "confine", "die_with_parent", "forbid_inspection", "mapped_
 _LINUX: Final = sys.platform == "linux"
 _libc: Final = ctypes.CDLL(None, use_errno=True) if _LINUX else None
 
-# prctl(2), linux/prctl.h
+# Options of prctl, from linux/prctl.h.
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP = 22

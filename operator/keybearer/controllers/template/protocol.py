@@ -128,7 +128,7 @@ def read_answer(written: bytes, keys: frozenset[str]) -> dict[str, bytes] | Fail
 def _read_failure(failure: Mapping[str, object], keys: frozenset[str]) -> Failure:
     key, line, name = failure["key"], failure["line"], failure["name"]
     return Failure(
-        fault=TemplateFault(failure["fault"]),
+        fault=TemplateFault(str(failure["fault"])),
         key=key if isinstance(key, str) and key in keys else None,
         line=line if isinstance(line, int) and 0 < line < 10**6 else None,
         name=name if isinstance(name, str) and len(name) <= 256 else None,

@@ -15,7 +15,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from types import TracebackType
 from typing import Self
@@ -35,7 +35,13 @@ from keybearer.controllers.template.protocol import (
     write_request,
 )
 
-__all__ = ["RENDER_DEADLINE", "RendererUnavailableError", "TemplateError", "TemplateFault", "TemplateRenderer"]
+__all__ = [
+    "RENDER_DEADLINE",
+    "RendererUnavailableError",
+    "TemplateError",
+    "TemplateFault",
+    "TemplateRenderer",
+]
 
 _log = get_logger(__name__)
 
@@ -43,6 +49,10 @@ RENDER_DEADLINE = timedelta(seconds=2)
 _SERVER = "keybearer.controllers.template.sandbox_server"
 _START_GRACE_SECONDS = 10.0
 """Beyond the deadline, for a sandbox that is only starting on a machine under load; then it counts as stuck."""
+_CLOSE_GRACE_SECONDS = 2.0
+_CHUNK_BYTES = 1 << 18
+_WORDS = (re.compile(r"\w+"), re.compile(r"[\w.-]+"))
+"""Names, and keys that are none; a name that follows a dot is a word of the first kind only."""
 _ATTEMPTS = 2
 """A render that lost its sandbox is tried once more: it changes nothing, and the cause was likely another's."""
 
@@ -81,7 +91,11 @@ class TemplateRenderer:
         await self.aclose()
 
     async def render(
-        self, templates: Mapping[str, str], values: Mapping[str, bytes], *, deadline: timedelta = RENDER_DEADLINE
+        self,
+        templates: Mapping[str, str],
+        values: Mapping[str, bytes],
+        *,
+        deadline: timedelta = RENDER_DEADLINE,
     ) -> dict[str, bytes]:
         """Return the output of each template, by key.
 
@@ -100,35 +114,38 @@ class TemplateRenderer:
             raise _error(Failure(TemplateFault.INPUT_TOO_LARGE), templates)
         async with self._turn:
             for attempt in range(_ATTEMPTS):
-                answer = await self._attempt(written, frozenset(templates), deadline)
+                answer = await self._attempt(written, tuple(templates), deadline)
                 if isinstance(answer, Failure):
                     raise _error(answer, templates)
                 if answer is not None:
                     return answer
                 _log.warning("template_sandbox_lost", attempt=attempt + 1)
-        raise RendererUnavailableError("the template sandbox ended twice while it rendered; see the operator's log")
+        raise RendererUnavailableError(
+            "the template sandbox ended twice while it rendered; see the operator's log"
+        )
 
     async def aclose(self) -> None:
         """End the sandbox and whatever renders; a render under way fails. May be called twice."""
         self._closed = True
-        self._drop(self._sandbox)
+        sandbox, self._sandbox = self._sandbox, None
+        if sandbox is not None:
+            await sandbox.close()
 
     async def _attempt(
-        self, written: bytes, keys: frozenset[str], deadline: timedelta
+        self, written: bytes, keys: tuple[str, ...], deadline: timedelta
     ) -> dict[str, bytes] | Failure | None:
         """Return what one child made of it; None when the sandbox was lost meanwhile."""
         sandbox = self._running()
-        async with _socket_pair() as (ours, theirs):
-            if not sandbox.hand_over(theirs, deadline):
-                self._drop(sandbox)
-                return None
-            try:
-                async with asyncio.timeout(deadline.total_seconds() + _START_GRACE_SECONDS):
-                    received = await _exchange(ours, written)
-            except TimeoutError:
-                self._drop(sandbox)
-                return None
-        answer = _interpret(received, keys)
+        ours, theirs = socket.socketpair()
+        ours.settimeout(0)
+        with ours:
+            with theirs:
+                handed_over = sandbox.hand_over(theirs, deadline)
+            answer = None
+            if handed_over:
+                with contextlib.suppress(TimeoutError):  # then it is stuck, and lost
+                    async with asyncio.timeout(deadline.total_seconds() + _START_GRACE_SECONDS):
+                        answer = _interpret(await _exchange(ours, written), keys)
         if answer is None:
             self._drop(sandbox)
         return answer
@@ -137,15 +154,12 @@ class TemplateRenderer:
         if self._closed:
             raise RendererUnavailableError("the template renderer is closed")
         if self._sandbox is None or not self._sandbox.alive:
-            self._drop(self._sandbox)
             self._sandbox = _Sandbox()
         return self._sandbox
 
-    def _drop(self, sandbox: _Sandbox | None) -> None:
-        """End that sandbox, unless another one has taken its place already."""
-        if sandbox is None:
-            return
-        sandbox.end()
+    def _drop(self, sandbox: _Sandbox) -> None:
+        """Kill that sandbox; another one may have taken its place already."""
+        sandbox.kill()
         if self._sandbox is sandbox:
             self._sandbox = None
 
@@ -155,7 +169,7 @@ class _Sandbox:
 
     def __init__(self) -> None:
         self._control, theirs = socket.socketpair()
-        self._control.setblocking(False)
+        self._control.settimeout(0)
         self._loop = asyncio.get_running_loop()
         try:
             with theirs:
@@ -172,7 +186,7 @@ class _Sandbox:
             self._control.close()
             raise RendererUnavailableError("the template sandbox can't be started") from error
         # It never writes here: what becomes readable is the end of file, when it died.
-        self._loop.add_reader(self._control, self.end)
+        self._loop.add_reader(self._control, self.kill)
 
     @property
     def alive(self) -> bool:
@@ -188,20 +202,112 @@ class _Sandbox:
             return False
         return True
 
-    def end(self) -> None:
-        """End it and its children, and reap it. May be called twice."""
+    def kill(self) -> None:
+        """End it at once, and reap it; the kernel ends its children with it. May be called twice."""
+        if self.alive:
+            self._forget()
+            self._process.kill()
+            self._process.wait()
+
+    async def close(self) -> None:
+        """Let it end its children, reap them and end itself."""
         if not self.alive:
             return
+        self._forget()  # the end of file tells it to
+        try:
+            await asyncio.to_thread(self._process.wait, _CLOSE_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _forget(self) -> None:
         self._loop.remove_reader(self._control)
         self._control.close()
-        # The kernel kills its children with it.
-        self._process.kill()
-        self._process.wait()
 
 
-@contextlib.asynccontextmanager
-async def _socket_pair() -> AsyncIterator[tuple[socket.socket, socket.socket]]:
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    with ours, theirs:
-        yield ours, theirs
+async def _exchange(ours: socket.socket, written: bytes) -> bytes:
+    """Return all that comes back; at most a little more than an answer may have."""
+    loop = asyncio.get_running_loop()
+    # A child may end before it read everything; what there is to know comes from the other direction.
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        await loop.sock_sendall(ours, written)
+        ours.shutdown(socket.SHUT_WR)
+    received = bytearray()
+    with contextlib.suppress(ConnectionResetError):
+        while len(received) <= ANSWER_MAX_BYTES and (chunk := await loop.sock_recv(ours, _CHUNK_BYTES)):
+            received += chunk
+    return bytes(received)
+
+
+def _interpret(received: bytes, keys: tuple[str, ...]) -> dict[str, bytes] | Failure | None:
+    """Return what a child answered or why it couldn't; None where nobody says how it ended.
+
+    Before its answer a child writes a `.` for each template that it starts; so one that had to be killed still
+    tells which it was at.
+    """
+    if len(received) > ANSWER_MAX_BYTES:
+        return Failure(TemplateFault.OUTPUT_TOO_LARGE)
+    try:
+        verdict = Verdict(received[-1:])
+    except ValueError:
+        return None
+    answer = received[:-1].lstrip(b".")
+    at = len(received) - 2 - len(answer)
+    if verdict is Verdict.ENDED:
+        try:
+            return read_answer(answer, frozenset(keys))
+        except ValueError:
+            return Failure(TemplateFault.FAILED)
+    return Failure(_FAULTS[verdict], keys[at] if 0 <= at < len(keys) else None)
+
+
+_FAULTS: Mapping[Verdict, TemplateFault] = {
+    Verdict.OVERDUE: TemplateFault.TOO_SLOW,
+    Verdict.OUT_OF_MEMORY: TemplateFault.TOO_MUCH_MEMORY,
+    Verdict.CRASHED: TemplateFault.FAILED,
+}
+
+
+def _error(failure: Failure, templates: Mapping[str, str]) -> TemplateError:
+    where = "the templates" if failure.key is None else f"the template of key {failure.key}"
+    line = "" if failure.line is None else f", line {failure.line},"
+    source = templates.get(failure.key or "", "")
+    return TemplateError(failure, f"{where}{line} {_complaint(failure, source)}")
+
+
+# What is said with a word of the template, and what without.
+_COMPLAINTS: Mapping[TemplateFault, tuple[str, str]] = {
+    TemplateFault.SYNTAX_ERROR: ("uses {}, which is no filter or test here", "is no valid Jinja2"),
+    TemplateFault.UNDEFINED_VARIABLE: (
+        "uses {}, which is not defined",
+        "uses a name or an item that is not defined",
+    ),
+    TemplateFault.UNSAFE: ("uses {}, which templates may not", "does what templates may not"),
+    TemplateFault.FAILED: ("gives the filter {} what it can't take", "fails"),
+}
+_PLAIN_COMPLAINTS: Mapping[TemplateFault, str] = {
+    TemplateFault.NOT_TEXT: "prints bytes, a list or a mapping; use b64encode, tojson or toyaml",
+    TemplateFault.TOO_SLOW: "takes too long",
+    TemplateFault.TOO_MUCH_MEMORY: "takes too much memory",
+    TemplateFault.INPUT_TOO_LARGE: f"and secrets are over {REQUEST_MAX_BYTES // 2**20} MiB; select fewer keys",
+    TemplateFault.OUTPUT_TOO_LARGE: f"gives over {OUTPUT_MAX_BYTES // 2**20} MiB, all keys together",
+}
+
+
+def _complaint(failure: Failure, source: str) -> str:
+    plain = _PLAIN_COMPLAINTS.get(failure.fault)
+    if plain is not None:
+        return plain
+    name = failure.name or ""
+    # A name is shown only where the template has it as a word: `secrets[PASSWORD]` is undefined by its value.
+    with_word, without = _COMPLAINTS[failure.fault]
+    if any(name in words.findall(source) for words in _WORDS):
+        return with_word.format(name)
+    if failure.fault is TemplateFault.FAILED and _is_exception(name):
+        return f"fails with {name}"
+    return without
+
+
+def _is_exception(name: str) -> bool:
+    found = getattr(builtins, name, None)
+    return isinstance(found, type) and issubclass(found, Exception)

@@ -8,11 +8,10 @@ memory (`'a' * 300_000_000` allocates 300 MB in it), and it had holes before: so
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
-import jinja2.debug  # loaded by Jinja2 at its first error, when the child can open no file any more
 from jinja2 import StrictUndefined, TemplateAssertionError, TemplateSyntaxError, UndefinedError
 from jinja2.environment import Template
 from jinja2.exceptions import SecurityError
@@ -74,8 +73,12 @@ def _environment() -> ImmutableSandboxedEnvironment:
 _ENVIRONMENT = _environment()
 
 
-def render(request: Request) -> dict[str, bytes] | Failure:
+def render(request: Request, starting: Callable[[], None] | None = None) -> dict[str, bytes] | Failure:
     """Return the output of each template by key, or why the first that failed did.
+
+    Args:
+        request: templates and values.
+        starting: called before each template.
 
     Raises:
         MemoryError: there is not enough; the process should end.
@@ -84,6 +87,8 @@ def render(request: Request) -> dict[str, bytes] | Failure:
     outputs: dict[str, bytes] = {}
     room = OUTPUT_MAX_BYTES
     for key, source in request.templates.items():
+        if starting is not None:
+            starting()
         try:
             template = _compile(key, source)
             outputs[key] = _run(template, variables, room)
@@ -142,28 +147,33 @@ def _run(template: Template, variables: Mapping[str, Any], room: int) -> bytes:
     return b"".join(pieces)
 
 
+_FAULTS: tuple[tuple[type[Exception], TemplateFault], ...] = (
+    (TemplateSyntaxError, TemplateFault.SYNTAX_ERROR),
+    (SecurityError, TemplateFault.UNSAFE),
+    (UndefinedError, TemplateFault.UNDEFINED_VARIABLE),
+    (_OutputTooLargeError, TemplateFault.OUTPUT_TOO_LARGE),
+    (_NotTextError, TemplateFault.NOT_TEXT),
+)
+
+
 def _explain(key: str, error: Exception) -> Failure:
+    fault = next((fault for kind, fault in _FAULTS if isinstance(error, kind)), TemplateFault.FAILED)
+    line = error.lineno if isinstance(error, TemplateSyntaxError) else _line(error.__traceback__)
+    return Failure(fault, key, line, _name(error, fault))
+
+
+def _name(error: Exception, fault: TemplateFault) -> str | None:
+    """Return the one word that tells more; the texts of errors stay here, they can hold values."""
     match error:
-        case TemplateAssertionError():
-            # "No filter named 'x'." or the like of a test; other texts hold no quoted name.
+        case TemplateAssertionError():  # "No filter named 'x'.", or the same of a test
             quoted = (error.message or "").split("'")
-            return Failure(
-                TemplateFault.SYNTAX_ERROR, key, error.lineno, quoted[1] if len(quoted) == 3 else None
-            )
-        case TemplateSyntaxError():
-            return Failure(TemplateFault.SYNTAX_ERROR, key, error.lineno)
-        case SecurityError():
-            return Failure(TemplateFault.UNSAFE, key, _line(error.__traceback__), error.message)
-        case UndefinedError():
-            return Failure(TemplateFault.UNDEFINED_VARIABLE, key, _line(error.__traceback__), error.message)
-        case _OutputTooLargeError():
-            return Failure(TemplateFault.OUTPUT_TOO_LARGE, key, _line(error.__traceback__))
-        case _NotTextError():
-            return Failure(TemplateFault.NOT_TEXT, key, _line(error.__traceback__))
+            return quoted[1] if len(quoted) == 3 else None
+        case SecurityError() | UndefinedError():
+            return error.message
         case FilterError():
-            return Failure(TemplateFault.FAILED, key, _line(error.__traceback__), str(error))
-        case _:  # the name of its class only: its text can hold values
-            return Failure(TemplateFault.FAILED, key, _line(error.__traceback__), type(error).__name__)
+            return str(error)
+        case _:
+            return type(error).__name__ if fault is TemplateFault.FAILED else None
 
 
 def _line(trace: TracebackType | None) -> int | None:

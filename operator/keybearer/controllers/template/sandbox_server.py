@@ -9,6 +9,7 @@ It ends, and its children with it, when the control socket reaches its end: with
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import math
 import os
@@ -67,8 +68,8 @@ class _Server:
         self._base = mapped_bytes()
         self._poll = select.poll()
         self._woken, wake = socket.socketpair()
-        self._woken.setblocking(False)
-        wake.setblocking(False)
+        self._woken.settimeout(0)
+        wake.settimeout(0)
         self._wake = wake
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
@@ -141,12 +142,9 @@ class _Server:
                 return
             child = self._children.pop(pid)
             self._poll.unregister(child.peer)
-            child.peer.setblocking(False)
-            try:
+            child.peer.settimeout(0)
+            with child.peer, contextlib.suppress(OSError):  # the operator may no longer listen
                 child.peer.send(_judge(child, status).value)
-            except OSError:
-                pass  # the operator no longer listens
-            child.peer.close()
 
 
 def _judge(child: _Child, status: int) -> Verdict:
@@ -185,7 +183,7 @@ def _be_child(peer: socket.socket, seconds: float, base: int) -> NoReturn:
 def _answer(written: bytes | None) -> bytes:
     if written is None:
         return write_answer(Failure(TemplateFault.INPUT_TOO_LARGE))
-    return write_answer(render(read_request(written)))
+    return write_answer(render(read_request(written), lambda: _write_all(_CHILD_SOCKET, b".")))
 
 
 def _read_all(descriptor: int) -> bytes | None:
