@@ -101,7 +101,7 @@ class Gateway:
         request = self._request("POST", target, POST_FOR_METADATA, orjson.dumps(named(resource, key, body)))
         return await self._write(f"create {resource.kind} {key}", request)
 
-    async def apply(  # noqa: PLR0913 - the choices that server-side apply has
+    async def apply(
         self,
         resource: Resource,
         key: ObjectKey,

@@ -155,7 +155,7 @@ class LeaseKeeper:
                 )
         except (KubeError, TimeoutError) as error:
             # The others then wait for its duration instead.
-            _log.warning("lease_not_released", lease=str(self._claim.key), error=str(error))
+            _log.warning("lease_not_released", lease=str(self._claim.key), error=str(error) or "timed out")
         else:
             _log.info("lease_released", lease=str(self._claim.key), identity=self._claim.identity)
 

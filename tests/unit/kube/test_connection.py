@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from keybearer.base.errors import ConfigurationError
+from keybearer.kube.connection import Connection, Request
+from keybearer.kube.errors import AnswerTooLargeError, UnavailableError
+from support.scripted_server import Reply, ScriptedServer, write_kubeconfig
+
+GET = Request("GET", "/api/v1/namespaces/team-a/secrets/db?x=1", {"Accept": "application/json"})
+
+
+async def test_a_request_carries_the_token_of_the_kubeconfig(tmp_path: Path) -> None:
+    async with ScriptedServer(Reply(body={"ok": True})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with await Connection.open(kubeconfig=config) as connection:
+            answer = await connection.send(GET)
+
+    assert (answer.status, answer.body) == (200, b'{"ok":true}')
+    assert server.seen[0].headers["Authorization"] == "Bearer cnry-token"
+    assert server.seen[0].path == "/api/v1/namespaces/team-a/secrets/db"
+    assert server.seen[0].query == {"x": "1"}
+
+
+async def test_the_namespace_is_that_of_the_context(tmp_path: Path) -> None:
+    config = write_kubeconfig(tmp_path / "config", "http://127.0.0.1:1")
+
+    async with await Connection.open(kubeconfig=config) as connection:
+        assert connection.namespace == "team-a"
+        assert connection.server == "http://127.0.0.1:1"
+
+
+async def test_nothing_of_the_credentials_shows_in_a_repr(tmp_path: Path) -> None:
+    config = write_kubeconfig(tmp_path / "config", "http://127.0.0.1:1", {"token": "cnry-token"})
+
+    async with await Connection.open(kubeconfig=config) as connection:
+        shown = repr(connection) + repr(connection._access) + repr(GET)
+
+    assert "cnry" not in shown
+
+
+async def test_a_body_does_not_show_in_the_repr_of_a_request_or_an_answer(tmp_path: Path) -> None:
+    request = Request("POST", "/x", {}, b"cnry-body")
+    async with ScriptedServer(Reply(body=b"cnry-answer")) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url)
+        async with await Connection.open(kubeconfig=config) as connection:
+            answer = await connection.send(request)
+
+    assert "cnry" not in repr(request) + str(request) + repr(answer)
+
+
+async def test_an_answer_over_the_bound_is_refused(tmp_path: Path) -> None:
+    async with ScriptedServer(Reply(body=b"x" * 2000)) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url)
+        async with await Connection.open(kubeconfig=config) as connection:
+            with pytest.raises(AnswerTooLargeError):
+                await connection.send(Request("GET", "/x", {}, max_bytes=1999))
+            answer = await connection.send(Request("GET", "/x", {}, max_bytes=2000))
+
+    assert len(answer.body) == 2000
+
+
+async def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
+    async with ScriptedServer(Reply(302, b"", {"Location": "http://169.254.169.254/"})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with await Connection.open(kubeconfig=config) as connection:
+            answer = await connection.send(GET)
+
+    assert answer.status == 302
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        pytest.param({"Retry-After": "7"}, 7.0, id="seconds"),
+        pytest.param({"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, None, id="a date counts as nothing"),
+        pytest.param({}, None, id="absent"),
+    ],
+)
+async def test_the_wait_that_an_answer_asks_for_is_read(
+    tmp_path: Path, header: dict[str, str], seconds: float | None
+) -> None:
+    async with ScriptedServer(Reply(429, b"", header)) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url)
+        async with await Connection.open(kubeconfig=config) as connection:
+            answer = await connection.send(GET)
+
+    assert answer.retry_after == seconds
+
+
+async def test_no_server_is_unavailable_and_the_text_has_no_query(tmp_path: Path) -> None:
+    config = write_kubeconfig(tmp_path / "config", "http://127.0.0.1:1")
+
+    async with await Connection.open(kubeconfig=config) as connection:
+        with pytest.raises(UnavailableError, match="GET /api/v1/namespaces/team-a/secrets/db: ") as caught:
+            await connection.send(GET)
+
+    assert caught.value.is_retryable
+
+
+async def test_a_server_that_does_not_answer_in_time_is_unavailable(tmp_path: Path) -> None:
+    stop = asyncio.Event()
+    reply = Reply(stream=lambda _: stop.wait())  # type: ignore[arg-type,return-value]
+    async with ScriptedServer(reply) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url)
+        async with await Connection.open(kubeconfig=config) as connection:
+            with pytest.raises(UnavailableError, match="TimeoutError"):
+                await connection.send(Request("GET", "/x", {}, timeout_seconds=0.05))
+        stop.set()
+
+
+async def test_a_token_file_is_read_again_when_asked(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("cnry-old")
+    async with ScriptedServer(Reply(body={})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"tokenFile": str(token)})
+        async with await Connection.open(kubeconfig=config) as connection:
+            before = connection.renewals
+            await connection.send(GET)
+            token.write_text("cnry-new")
+            assert await connection.renew(before)
+            await connection.send(GET)
+
+    assert [seen.headers["Authorization"] for seen in server.seen] == ["Bearer cnry-old", "Bearer cnry-new"]
+
+
+async def test_of_many_tasks_that_ask_only_one_reads_the_credentials_again(tmp_path: Path) -> None:
+    config = write_kubeconfig(tmp_path / "config", "http://127.0.0.1:1", {"token": "cnry-token"})
+
+    async with await Connection.open(kubeconfig=config) as connection:
+        before = connection.renewals
+        worth = await asyncio.gather(*(connection.renew(before) for _ in range(10)))
+        again = await connection.renew(connection.renewals)
+
+    assert worth == [True] * 10
+    assert connection.renewals == before + 1
+    assert not again, "fresh credentials that are refused too are not read again at once"
+
+
+async def test_a_kubeconfig_that_went_away_leaves_the_credentials_as_they_are(tmp_path: Path) -> None:
+    async with ScriptedServer(Reply(body={})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with await Connection.open(kubeconfig=config) as connection:
+            (tmp_path / "config").write_text("")
+            assert not await connection.renew(connection.renewals)
+            await connection.send(GET)
+
+    assert server.seen[0].headers["Authorization"] == "Bearer cnry-token"
+
+
+async def test_a_session_for_others_carries_the_credentials_and_is_theirs_to_close(tmp_path: Path) -> None:
+    async with ScriptedServer(Reply(body={})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with await Connection.open(kubeconfig=config) as connection:
+            async with (
+                connection.open_session(limit=3) as session,
+                session.get(f"{server.url}/api") as response,
+            ):
+                assert response.status == 200
+            assert (await connection.send(GET)).status == 200, "ours is still open"
+
+    assert server.seen[0].headers["Authorization"] == "Bearer cnry-token"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(None, id="absent"),
+        pytest.param("", id="empty"),
+        pytest.param("[1, 2", id="no YAML"),
+        pytest.param("apiVersion: v1", id="without a context"),
+        pytest.param(
+            "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\nclusters: []",
+            id="without its cluster",
+        ),
+        pytest.param(
+            "current-context: a\ncontexts: [{name: a, context: {cluster: b, user: c}}]\n"
+            "clusters: [{name: b, cluster: {server: 'https://x', certificate-authority-data: '%%%'}}]\nusers: []",
+            id="with a CA that is no base64",
+        ),
+    ],
+)
+async def test_a_kubeconfig_that_cannot_be_used_is_a_configuration_error(
+    tmp_path: Path, content: str | None
+) -> None:
+    path = tmp_path / "config"
+    if content is not None:
+        path.write_text(content)
+
+    with pytest.raises(ConfigurationError, match=str(path)):
+        await Connection.open(kubeconfig=str(path))
+
+
+async def test_outside_of_a_pod_there_is_no_service_account() -> None:
+    with pytest.raises(ConfigurationError, match="the ServiceAccount of this pod"):
+        await Connection.open(kubeconfig=None)

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from keybearer.kube.connection import Connection, Request
+from keybearer.kube.errors import (
+    LeaseLostError,
+    NotFoundError,
+    TooManyRequestsError,
+    UnauthorizedError,
+)
+from keybearer.kube.exchange import Exchange
+from support.scripted_server import Reply, ScriptedServer, write_kubeconfig
+
+REQUEST = Request("PATCH", "/x", {}, b"{}")
+BUSY = Reply(429, b"", {"Retry-After": "1"})
+
+
+class Waits:
+    """Takes note of sleeps and does not sleep."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+async def ask(
+    tmp_path: Path, server: ScriptedServer, waits: Waits, allow: object = None, token: str = "cnry-token"
+) -> bytes:
+    config = write_kubeconfig(tmp_path / "config", server.url, {"token": token})
+    async with await Connection.open(kubeconfig=config) as connection:
+        exchange = Exchange(connection, max_in_flight=4, sleep=waits)
+        answer = await exchange.ask("patch x", REQUEST, allow=allow)  # type: ignore[arg-type]
+        return answer.body
+
+
+async def test_shed_load_is_tried_again_after_the_wait_that_was_asked_for(tmp_path: Path) -> None:
+    waits = Waits()
+    async with ScriptedServer(BUSY, BUSY, Reply(body={"ok": True})) as server:
+        body = await ask(tmp_path, server, waits)
+
+    assert body == b'{"ok":true}'
+    assert waits.seconds == [1.0, 1.0]
+
+
+async def test_load_that_is_shed_three_times_is_the_callers_to_wait_for(tmp_path: Path) -> None:
+    waits = Waits()
+    async with ScriptedServer(BUSY) as server:
+        with pytest.raises(TooManyRequestsError) as caught:
+            await ask(tmp_path, server, waits)
+
+    assert caught.value.retry_after == 1.0
+    assert len(server.seen) == 3
+
+
+async def test_a_long_wait_is_the_callers_at_once(tmp_path: Path) -> None:
+    waits = Waits()
+    async with ScriptedServer(Reply(429, b"", {"Retry-After": "30"})) as server:
+        with pytest.raises(TooManyRequestsError) as caught:
+            await ask(tmp_path, server, waits)
+
+    assert caught.value.retry_after == 30.0
+    assert (len(server.seen), waits.seconds) == (1, [])
+
+
+async def test_another_refusal_is_raised_at_once(tmp_path: Path) -> None:
+    waits = Waits()
+    async with ScriptedServer(Reply(404, b"")) as server:
+        with pytest.raises(NotFoundError, match="patch x: not found"):
+            await ask(tmp_path, server, waits)
+
+    assert len(server.seen) == 1
+
+
+async def test_refused_credentials_are_read_again_once(tmp_path: Path) -> None:
+    waits = Waits()
+    async with ScriptedServer(Reply(401, b""), Reply(body={"ok": True})) as server:
+        assert await ask(tmp_path, server, waits) == b'{"ok":true}'
+    async with ScriptedServer(Reply(401, b"")) as server:
+        with pytest.raises(UnauthorizedError):
+            await ask(tmp_path, server, waits)
+
+    assert len(server.seen) == 2
+
+
+async def test_a_write_that_is_not_allowed_is_not_sent(tmp_path: Path) -> None:
+    def refuse() -> None:
+        raise LeaseLostError("not ours")
+
+    async with ScriptedServer(Reply(body={})) as server:
+        with pytest.raises(LeaseLostError):
+            await ask(tmp_path, server, Waits(), refuse)
+
+    assert server.seen == []
+
+
+async def test_leave_to_write_is_asked_for_again_before_another_attempt(tmp_path: Path) -> None:
+    asked = 0
+
+    def refuse_the_second() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            raise LeaseLostError("not ours any more")
+
+    async with ScriptedServer(BUSY) as server:
+        with pytest.raises(LeaseLostError):
+            await ask(tmp_path, server, Waits(), refuse_the_second)
+
+    assert len(server.seen) == 1
+
+
+async def test_leave_to_write_is_asked_for_after_the_wait_for_a_slot(tmp_path: Path) -> None:
+    """A write that waits in line must not be sent on a leave that it got before the line."""
+    release = asyncio.Event()
+    order: list[str] = []
+    slow = Reply(stream=lambda _: release.wait())  # type: ignore[arg-type,return-value]
+    async with ScriptedServer(slow, Reply(body={})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url)
+        async with await Connection.open(kubeconfig=config) as connection:
+            exchange = Exchange(connection, max_in_flight=1)
+            first = asyncio.create_task(exchange.ask("patch x", REQUEST, allow=lambda: order.append("first")))
+            second = asyncio.create_task(
+                exchange.ask("patch x", REQUEST, allow=lambda: order.append("second"))
+            )
+            await server.arrived(1)
+            assert order == ["first"]
+            release.set()
+            await asyncio.gather(first, second)
+
+    assert order == ["first", "second"]
+    assert len(server.seen) == 2

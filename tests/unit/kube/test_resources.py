@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+
+from keybearer.kube.errors import InvalidError
+from keybearer.kube.resources import DEPLOYMENTS, NAMESPACES, SECRET_SYNCS, SECRETS, ObjectKey, Resource
+
+
+@pytest.mark.parametrize(
+    ("resource", "key", "path"),
+    [
+        pytest.param(
+            SECRETS, ObjectKey("team-a", "db"), "/api/v1/namespaces/team-a/secrets/db", id="of the core group"
+        ),
+        pytest.param(
+            DEPLOYMENTS,
+            ObjectKey("team-a", "web"),
+            "/apis/apps/v1/namespaces/team-a/deployments/web",
+            id="of a named group",
+        ),
+        pytest.param(
+            NAMESPACES, ObjectKey("", "team-a"), "/api/v1/namespaces/team-a", id="outside of namespaces"
+        ),
+    ],
+)
+def test_an_object_has_a_path(resource: Resource, key: ObjectKey, path: str) -> None:
+    assert resource.path(key) == path
+
+
+def test_a_subresource_follows_the_name() -> None:
+    path = SECRET_SYNCS.path(ObjectKey("a", "b"), "status")
+
+    assert path == "/apis/keybearer.dev/v1alpha1/namespaces/a/secretsyncs/b/status"
+
+
+@pytest.mark.parametrize(
+    ("namespace", "path"),
+    [
+        pytest.param(None, "/api/v1/secrets", id="of all namespaces"),
+        pytest.param("team-a", "/api/v1/namespaces/team-a/secrets", id="of one namespace"),
+    ],
+)
+def test_a_collection_has_a_path(namespace: str | None, path: str) -> None:
+    assert SECRETS.collection_path(namespace) == path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("..", id="a step up"),
+        pytest.param("../../kube-system/secrets/root", id="a way into another namespace"),
+        pytest.param("db/status", id="a subresource"),
+        pytest.param("db?force=true", id="a query"),
+        pytest.param("db%2f..", id="an encoded slash"),
+        pytest.param("db#x", id="a fragment"),
+        pytest.param("db\n", id="a line break at the end"),
+        pytest.param("a" * 254, id="too long"),
+    ],
+)
+def test_a_name_that_could_change_the_path_is_refused(name: str) -> None:
+    with pytest.raises(InvalidError):
+        SECRETS.path(ObjectKey("team-a", name))
+    with pytest.raises(InvalidError):
+        SECRETS.path(ObjectKey(name, "db"))
+
+
+@pytest.mark.parametrize("name", ["db", "db.prod", "system:node-1", "0", "a" * 253])
+def test_names_of_kubernetes_are_accepted(name: str) -> None:
+    assert SECRETS.path(ObjectKey("a", name)).endswith(f"/secrets/{name}")
+
+
+def test_a_key_reads_as_people_write_it() -> None:
+    assert str(ObjectKey("team-a", "db")) == "team-a/db"
+    assert str(ObjectKey("", "team-a")) == "team-a"
