@@ -71,8 +71,8 @@ def configure_logging(*, log_format: LogFormat, level: str, stream: TextIO | Non
 
 
 def get_logger(name: str) -> Logger:
-    """Return the logger of a module; `name` travels in each line as `logger`."""
-    logger: Logger = structlog.get_logger(logger=name)
+    """Return the logger of a module; `name` travels in each line as `module`."""
+    logger: Logger = structlog.get_logger(module=name)
     return logger
 
 

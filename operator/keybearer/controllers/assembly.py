@@ -92,7 +92,7 @@ class Assembly:
         """End sessions (revoking tokens that were logged in for), connections and the renderer."""
         await self.access.close()
         await self.sessions.close()
-        await self.renderer.close()
+        await self.renderer.aclose()
 
 
 def assemble(given: Circumstances) -> Assembly:

@@ -201,7 +201,7 @@ def _describe_passing(url: str, error: TransportError | ServerFailure | RateLimi
     if isinstance(error, ServerFailure):
         text = f"the service at {url} fails with status {error.status}: {error.message}; it is tried again"
     else:
-        text = f"the service at {url} can't be reached: {error}; it is tried again"
+        text = f"{error}; it is tried again"
     return SourceFailure("ServiceUnavailable", text, passing=True)
 
 

@@ -23,8 +23,11 @@ __all__ = [
     "BatchDeleteSecrets",
     "BatchMode",
     "BatchUpdateSecrets",
+    "ChangedSecretItem",
     "CreateSecret",
+    "CreateSecretV4",
     "DeleteSecret",
+    "DeleteSecretV4",
     "GetSecretByIdQuery",
     "GetSecretQuery",
     "GetSecretV4Query",
@@ -32,6 +35,7 @@ __all__ = [
     "ListSecretsQuery",
     "ListSecretsV4Query",
     "NewSecretItem",
+    "RemovedSecretItem",
     "Secret",
     "SecretAnswer",
     "SecretList",
@@ -40,6 +44,7 @@ __all__ = [
     "SecretType",
     "SecretsAnswer",
     "UpdateSecret",
+    "UpdateSecretV4",
 ]
 
 
@@ -156,7 +161,7 @@ class CreateSecret(_SecretBody):
 class UpdateSecret(_SecretBody):
     """PATCH .../{secretName}: what is absent stays; tags and metadata given replace all."""
 
-    secret_value: Confidential | None = None
+    secret_value: Annotated[str | None, Field(repr=False)] = None
     new_secret_name: str | None = None
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
     skip_multiline_encoding: bool | None = None
@@ -169,6 +174,24 @@ class UpdateSecret(_SecretBody):
 
 class DeleteSecret(_SecretBody):
     """DELETE .../{secretName}, with a JSON body."""
+
+
+class CreateSecretV4(CreateSecret):
+    """POST /api/v4/secrets/{secretName}: the project by its id."""
+
+    project_id: Annotated[str, Field(min_length=1)]
+
+
+class UpdateSecretV4(UpdateSecret):
+    """PATCH /api/v4/secrets/{secretName}: the project by its id."""
+
+    project_id: Annotated[str, Field(min_length=1)]
+
+
+class DeleteSecretV4(DeleteSecret):
+    """DELETE /api/v4/secrets/{secretName}: the project by its id."""
+
+    project_id: Annotated[str, Field(min_length=1)]
 
 
 class SecretsAnswer(WireModel):
@@ -191,10 +214,12 @@ class NewSecretItem(WireModel):
     metadata: JsonValue = None
 
 
-class _ChangedSecretItem(WireModel):
+class ChangedSecretItem(WireModel):
+    """One secret of a batch that updates; `secretPath` overrides that of the batch."""
+
     secret_key: str
     secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] | None = None
-    secret_value: Confidential | None = None
+    secret_value: Annotated[str | None, Field(repr=False)] = None
     new_secret_name: str | None = None
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
     skip_multiline_encoding: bool | None = None
@@ -205,7 +230,9 @@ class _ChangedSecretItem(WireModel):
     secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
 
 
-class _RemovedSecretItem(WireModel):
+class RemovedSecretItem(WireModel):
+    """One secret of a batch that deletes."""
+
     secret_key: str
     type: AnySecretType = SecretType.SHARED
 
@@ -228,13 +255,13 @@ class BatchUpdateSecrets(_SecretBody):
     """PATCH .../batch: all or none."""
 
     mode: BatchMode = BatchMode.FAIL_ON_NOT_FOUND
-    secrets: Annotated[list[_ChangedSecretItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
+    secrets: Annotated[list[ChangedSecretItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
 
 
 class BatchDeleteSecrets(_SecretBody):
     """DELETE .../batch, with a JSON body: all or none."""
 
-    secrets: Annotated[list[_RemovedSecretItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
+    secrets: Annotated[list[RemovedSecretItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
 
 
 class _ReadQuery(WireModel):

@@ -31,7 +31,11 @@ from keybearer.controllers.secretsync.spec_target import OPAQUE, Target, TargetK
 from keybearer.controllers.secretsync.status import KeyState, KeyStatus
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.sources import SourceFailure, SourceKey, SourceQuery, SourceReader, SourceReading
-from keybearer.controllers.template.renderer import TemplateError, TemplateRenderer
+from keybearer.controllers.template.renderer import (
+    RendererUnavailableError,
+    TemplateError,
+    TemplateRenderer,
+)
 
 __all__ = ["Gatherer", "Material"]
 
@@ -189,6 +193,8 @@ class Gatherer:
             rendered = await self._renderer.render(templates, selected, deadline=_RENDER_DEADLINE)
         except TemplateError as error:
             raise StalledError(Reason.TEMPLATE_FAILED, f"{error}; the last good target stays") from error
+        except RendererUnavailableError as error:
+            raise WaitingError(Reason.RENDERER_UNAVAILABLE, f"{error}; it is tried again") from error
         return {**selected, **rendered} if template.include_keys else dict(rendered)
 
     async def _templates(self, seen: ObservedObject, template: TargetTemplate) -> dict[str, str]:

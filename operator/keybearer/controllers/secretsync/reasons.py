@@ -50,6 +50,8 @@ class Reason(StrEnum):
     """Some secrets can't become keys; `status.keys` names each."""
     TEMPLATE_FAILED = "TemplateFailed"
     """A template can't be rendered; the message names key and line."""
+    RENDERER_UNAVAILABLE = "RendererUnavailable"
+    """The process that renders templates can't be started; tried again."""
     TEMPLATE_NOT_FOUND = "TemplateNotFound"
     """The ConfigMap with the templates, or its key, doesn't exist."""
 
