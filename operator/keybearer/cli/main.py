@@ -10,6 +10,7 @@ import typer
 
 from keybearer.cli.crds import crds
 from keybearer.cli.operator import operator
+from keybearer.cli.serve import serve
 
 __all__ = ["app"]
 
@@ -32,6 +33,7 @@ def version() -> None:
 
 app.command()(crds)
 app.command()(operator)
+app.command()(serve)
 
 
 @app.callback()

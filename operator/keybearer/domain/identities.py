@@ -93,7 +93,7 @@ def universal_auth_of(
     )
 
 
-def new_client_secret(  # noqa: PLR0913 - the fields of one record
+def new_client_secret(
     digest_key: bytes,
     identity_id: IdentityId,
     clock: Clock,
@@ -256,7 +256,7 @@ class Identities:
 
     async def create_client_secret(
         self, principal: Principal, identity_id: str, *, description: str, ttl: int, num_uses_limit: int
-    ) -> IssuedClientSecret:
+    ) -> tuple[IssuedClientSecret, UniversalAuth]:
         """Make a client secret; its text is known this once.
 
         Raises:
@@ -267,7 +267,7 @@ class Identities:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
-            await _universal_auth(unit, identity)
+            auth = await _universal_auth(unit, identity)
             usable = await unit.credentials.client_secrets(identity.id, usable_only=True)
             if len(usable) >= _MAX_CLIENT_SECRETS:
                 raise InvalidError(
@@ -282,9 +282,11 @@ class Identities:
                 num_uses_limit=num_uses_limit,
             )
             await unit.credentials.add_client_secret(issued.record)
-            return issued
+            return issued, auth
 
-    async def client_secrets(self, principal: Principal, identity_id: str) -> Sequence[ClientSecret]:
+    async def client_secrets(
+        self, principal: Principal, identity_id: str
+    ) -> tuple[Sequence[ClientSecret], UniversalAuth]:
         """Return the identity's client secrets that are not revoked, oldest first.
 
         Raises:
@@ -294,10 +296,12 @@ class Identities:
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self._database.reading() as unit:
             identity = await _identity(unit, principal, identity_id)
-            await _universal_auth(unit, identity)
-            return await unit.credentials.client_secrets(identity.id, usable_only=True)
+            auth = await _universal_auth(unit, identity)
+            return await unit.credentials.client_secrets(identity.id, usable_only=True), auth
 
-    async def client_secret(self, principal: Principal, identity_id: str, secret_id: str) -> ClientSecret:
+    async def client_secret(
+        self, principal: Principal, identity_id: str, secret_id: str
+    ) -> tuple[ClientSecret, UniversalAuth]:
         """Return one client secret of the identity.
 
         Raises:
@@ -307,11 +311,12 @@ class Identities:
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self._database.reading() as unit:
             identity = await _identity(unit, principal, identity_id)
-            return await _client_secret(unit, identity, secret_id)
+            auth = await _universal_auth(unit, identity)
+            return await _client_secret(unit, identity, secret_id), auth
 
     async def revoke_client_secret(
         self, principal: Principal, identity_id: str, secret_id: str
-    ) -> ClientSecret:
+    ) -> tuple[ClientSecret, UniversalAuth]:
         """Make a client secret worthless, with the tokens that logins with it gave.
 
         Raises:
@@ -321,8 +326,9 @@ class Identities:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
+            auth = await _universal_auth(unit, identity)
             secret = await _client_secret(unit, identity, secret_id)
-            return await self._revoke(unit, secret)
+            return await self._revoke(unit, secret), auth
 
     async def _revoke(self, unit: UnitOfWork, secret: ClientSecret) -> ClientSecret:
         now = self._clock.now()

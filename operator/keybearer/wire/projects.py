@@ -23,6 +23,7 @@ __all__ = [
     "CreateEnvironment",
     "CreateFolder",
     "CreateProject",
+    "CreateTag",
     "DeleteFolder",
     "Environment",
     "EnvironmentAnswer",
@@ -39,12 +40,16 @@ __all__ = [
     "ProjectList",
     "ProjectQuery",
     "SingleEnvironment",
+    "Tag",
+    "TagAnswer",
+    "TagList",
     "UpdateEnvironment",
     "UpdateFolder",
     "UpdateProject",
     "WorkspaceAnswer",
     "WorkspaceEnvironmentAnswer",
     "WorkspaceList",
+    "WorkspaceTagList",
 ]
 
 
@@ -172,6 +177,44 @@ class WorkspaceEnvironmentAnswer(WireModel):
     message: str
     workspace: str
     environment: Environment
+
+
+class Tag(WireModel):
+    """A tag that secrets of a project may carry."""
+
+    id: str
+    slug: str
+    name: str
+    color: str | None
+    project_id: str
+    created_at: WireInstant
+    updated_at: WireInstant
+
+
+class CreateTag(WireModel):
+    """POST .../tags; without a name the slug stands for it."""
+
+    slug: Annotated[Slug, Field(min_length=1, max_length=64)]
+    name: Annotated[str, Field(max_length=64)] | None = None
+    color: Annotated[str, Field(max_length=32)] | None = None
+
+
+class TagAnswer(WireModel):
+    """`{tag}`."""
+
+    tag: Tag
+
+
+class TagList(WireModel):
+    """`{tags}`."""
+
+    tags: list[Tag]
+
+
+class WorkspaceTagList(WireModel):
+    """`{workspaceTags}`, the older word."""
+
+    workspace_tags: list[Tag]
 
 
 class Folder(WireModel):

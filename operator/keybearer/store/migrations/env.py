@@ -15,7 +15,9 @@ def _run(connection: Connection) -> None:
         # Replicas that start together migrate one after the other; released at the end of the transaction.
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7217358041)")
     # SQLite can't alter most of a table in place: batch mode copies it.
-    context.configure(connection=connection, target_metadata=schema(), render_as_batch=True)
+    context.configure(
+        connection=connection, target_metadata=schema(), render_as_batch=True, transactional_ddl=True
+    )
     with context.begin_transaction():
         context.run_migrations()
 

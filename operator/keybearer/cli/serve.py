@@ -1,0 +1,118 @@
+"""`keybearer serve`: the embedded service."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from keybearer.server.run import ServiceOptions
+
+__all__ = ["serve"]
+
+_DEFAULT_LISTEN = "127.0.0.1:8080"
+
+
+def serve(
+    data_dir: Annotated[
+        Path, typer.Option(help="Where the service keeps its database and key; used by one process.")
+    ],
+    listen: Annotated[str, typer.Option(help="HOST:PORT; port 0 takes a free one.")] = _DEFAULT_LISTEN,
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="PEM chain, leaf first; read again when it changes.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="PEM private key of the certificate.")] = None,
+    database_url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="KEYBEARER_DATABASE_URL", help="postgresql://...; SQLite in the data directory without."
+        ),
+    ] = None,
+    root_key_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the root key, mode 0600; DATA_DIR/root.key, made at the first start, without."
+        ),
+    ] = None,
+    bootstrap: Annotated[
+        Literal["auto", "none"],
+        typer.Option(help="auto: on an empty database, make an admin and write DATA_DIR/admin.json."),
+    ] = "auto",
+    log_format: Annotated[Literal["json", "text"], typer.Option(help="How to log, to stderr.")] = "json",
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Run the service: secrets, projects, machine identities.
+
+    Prints one JSON line {"url": ...} once it accepts connections. The root key may also come as base64 text
+    in KEYBEARER_ROOT_KEY.
+    """
+    from keybearer.base.errors import ConfigurationError
+    from keybearer.base.logs import configure_logging
+
+    os.umask(0o077)  # what the data directory holds is nobody else's
+    try:
+        configure_logging(log_format=log_format, level=log_level)
+        options = _options(data_dir, listen, tls_cert, tls_key, database_url, root_key_file, bootstrap)
+        _run(options)
+    except (ConfigurationError, ValueError) as error:
+        typer.echo(f"keybearer serve: {error}", err=True)
+        raise typer.Exit(2) from error
+
+
+def _options(
+    data_dir: Path,
+    listen: str,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    database_url: str | None,
+    root_key_file: Path | None,
+    bootstrap: Literal["auto", "none"],
+) -> ServiceOptions:
+    from keybearer.base.errors import ConfigurationError
+    from keybearer.domain.server_keys import RootKeySource
+    from keybearer.server.run import ServiceOptions
+    from keybearer.server.tls import CertificateFiles
+
+    host, colon, port = listen.rpartition(":")
+    if not colon or not port.isdecimal() or int(port) > 65_535:
+        raise ConfigurationError(f"--listen {listen!r} is no HOST:PORT; write for example {_DEFAULT_LISTEN}")
+    if (tls_cert is None) != (tls_key is None):
+        raise ConfigurationError("--tls-cert and --tls-key go together; give both or none")
+    directory = data_dir.absolute()
+    certificate = None
+    if tls_cert is not None and tls_key is not None:
+        certificate = CertificateFiles(tls_cert.absolute(), tls_key.absolute())
+    root_key = RootKeySource(
+        file=directory / "root.key" if root_key_file is None else root_key_file.absolute(),
+        text=os.environ.get("KEYBEARER_ROOT_KEY"),
+        may_create=root_key_file is None,
+    )
+    return ServiceOptions(
+        data_dir=directory,
+        host=host.strip("[]") or "0.0.0.0",  # noqa: S104 - `:8080` asks for every address
+        port=int(port),
+        root_key=root_key,
+        certificate=certificate,
+        database_url=database_url,
+        bootstrap=bootstrap,
+    )
+
+
+def _run(options: ServiceOptions) -> None:
+    import asyncio
+
+    import orjson
+    import uvloop
+
+    from keybearer.server.run import serve as serve_until_stopped
+
+    def announce(url: str) -> None:
+        sys.stdout.write(orjson.dumps({"url": url}).decode() + "\n")
+        sys.stdout.flush()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve_until_stopped(options, announce))

@@ -1,0 +1,97 @@
+"""Tags that secrets of a project may carry (wire.md section 2.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import ProjectId, new_uuid
+from keybearer.domain.access import ProjectRef, open_project
+from keybearer.domain.authorization import Action, Principal, Subject
+from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.store.database import Database
+from keybearer.store.records import Tag
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["Tags"]
+
+_MAX_PER_PROJECT = 1000
+
+
+class Tags:
+    """Decides about tags."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(
+        self, principal: Principal, ref: ProjectRef, slug: str, name: str | None, color: str | None
+    ) -> Tag:
+        """Make a tag.
+
+        Raises:
+            NotFoundError: no such project.
+            ForbiddenError: the principal may not.
+            InvalidError: the slug is taken, or the project has too many.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.CREATE, Subject.TAGS)
+            await unit.move_project(access.project.id)
+            present = await unit.tags.of_project(access.project.id)
+            if any(tag.slug == slug for tag in present):
+                raise InvalidError(f"Tag with slug '{slug}' already exists")
+            if len(present) >= _MAX_PER_PROJECT:
+                raise InvalidError(f"A project has at most {_MAX_PER_PROJECT} tags")
+            now = self._clock.now()
+            tag = Tag(new_uuid(), access.project.id, slug, name or slug, color, now, now)
+            await unit.tags.add(tag)
+            return tag
+
+    async def list(self, principal: Principal, ref: ProjectRef) -> Sequence[Tag]:
+        """Return the project's tags by slug.
+
+        Raises:
+            NotFoundError: no such project.
+            ForbiddenError: the principal may not read tags.
+        """
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.READ, Subject.TAGS)
+            return await unit.tags.of_project(access.project.id)
+
+    async def get(self, principal: Principal, ref: ProjectRef, *, tag_id: str = "", slug: str = "") -> Tag:
+        """Return one tag of the project, by id or slug.
+
+        Raises:
+            NotFoundError: no such project or tag.
+            ForbiddenError: the principal may not read tags.
+        """
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.READ, Subject.TAGS)
+            return await _one(unit, access.project.id, tag_id=tag_id, slug=slug)
+
+    async def delete(self, principal: Principal, ref: ProjectRef, tag_id: str) -> Tag:
+        """Remove a tag, from all secrets too, and return what it was.
+
+        Raises:
+            NotFoundError: no such project or tag.
+            ForbiddenError: the principal may not.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.DELETE, Subject.TAGS)
+            await unit.move_project(access.project.id)
+            tag = await _one(unit, access.project.id, tag_id=tag_id)
+            await unit.tags.delete(tag.id)
+            return tag
+
+
+async def _one(unit: UnitOfWork, project_id: ProjectId, *, tag_id: str = "", slug: str = "") -> Tag:
+    for tag in await unit.tags.of_project(project_id):
+        if tag.id == tag_id or tag.slug == slug:
+            return tag
+    named = f"ID '{tag_id}'" if tag_id else f"slug '{slug}'"
+    raise NotFoundError(f"Tag with {named} not found")

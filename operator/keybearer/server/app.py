@@ -1,0 +1,66 @@
+"""The FastAPI application: routes, errors, documentation, and the shell around them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+from starlette.types import ASGIApp
+
+from keybearer.server.context import ServiceContext
+from keybearer.server.errors import add_error_handlers
+from keybearer.server.openapi import add_documentation
+from keybearer.server.request_scope import RequestShell
+from keybearer.server.routes import (
+    auth,
+    environments,
+    folders,
+    identities,
+    projects,
+    secret_writes,
+    secrets,
+    status,
+)
+from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
+
+__all__ = ["create_app"]
+
+# In the order of looking: the busiest first, and a literal part before a parameter in its place.
+_ROUTERS: tuple[APIRouter, ...] = (
+    secrets.lists,
+    status.router,
+    auth.router,
+    auth.checking,
+    secrets.router,
+    secret_writes.router,
+    folders.router,
+    environments.router,
+    projects.router,
+    identities.router,
+)
+
+
+def create_app(context: ServiceContext) -> ASGIApp:
+    """Return the application on this context."""
+    app = FastAPI(
+        title="Keybearer",
+        version="0.0.1",  # the interface's, not the program's (interface.md section 9)
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,  # the shell takes both forms without a redirect
+        strict_content_type=False,  # callers authenticate with a header that no browser adds by itself
+        max_body_size=REQUEST_BODY_MAX_BYTES,
+        # Its log signal would carry the text of exceptions.
+        telemetry={
+            "tracing": False,
+            "metrics": False,
+            "logs": False,
+            "operation_spans": False,
+            "auto_configure": False,
+        },
+    )
+    app.state.context = context
+    for router in _ROUTERS:
+        app.include_router(router)
+    add_documentation(app)
+    add_error_handlers(app)
+    return RequestShell(app)

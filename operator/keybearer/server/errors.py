@@ -1,0 +1,160 @@
+"""The one table from errors to answers (interface.md section 7; words of `error` in wire.md section 8.2).
+
+Nothing that a caller sent comes back: pydantic's issues are told without input, and what was not foreseen is
+answered "Something went wrong" and logged by type and place, without its text.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic_core import ErrorDetails
+from starlette.exceptions import HTTPException
+
+from keybearer.base.logs import get_logger
+from keybearer.domain.errors import (
+    Denial,
+    DomainError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    SchemaViolationError,
+    UnauthenticatedError,
+)
+from keybearer.server.answers import json_response
+from keybearer.server.request_scope import request_id_of
+from keybearer.store.database import BusyError
+from keybearer.wire.errors import ErrorBody, ValidationIssue
+
+__all__ = ["BadRequestError", "add_error_handlers"]
+
+_log = get_logger(__name__)
+
+
+class BadRequestError(Exception):
+    """A request that makes no sense before any rule of the domain is asked; answered with 400."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    status: int
+    word: str
+
+
+_TABLE: Mapping[type[Exception], _Row] = {
+    UnauthenticatedError: _Row(401, "UnauthorizedError"),
+    ForbiddenError: _Row(403, "PermissionDenied"),
+    NotFoundError: _Row(404, "NotFound"),
+    InvalidError: _Row(400, "BadRequest"),
+    SchemaViolationError: _Row(422, "ValidationFailure"),
+    BadRequestError: _Row(400, "BadRequest"),
+    BusyError: _Row(500, "InternalServerError"),
+}
+_HTTP_WORDS = {400: "BadRequest", 404: "Not Found", 405: "Not Found", 413: "PayloadTooLarge"}
+_UNFORESEEN = "Something went wrong"
+
+# Messages of pydantic that repeat a piece of the input.
+_TELLING = {
+    "union_tag_invalid": "Input is none of the known variants",
+    "uuid_parsing": "Input should be a valid UUID",
+    "datetime_from_date_parsing": "Input should be a valid datetime",
+    "datetime_parsing": "Input should be a valid datetime",
+    "date_from_datetime_parsing": "Input should be a valid date",
+}
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Have every error of the application answered in the one shape."""
+    app.add_exception_handler(DomainError, _refused)
+    app.add_exception_handler(BadRequestError, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unforeseen)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    row = _TABLE[type(error)]
+    message: str | list[ValidationIssue] = str(error)
+    if isinstance(error, SchemaViolationError):
+        message = [ValidationIssue(code="custom", path=[error.field], message=str(error))]
+    name = error.name if isinstance(error, DomainError) else None
+    return _answer(request, row.status, name or row.word, message, _details(error))
+
+
+async def _malformed(request: Request, error: Exception) -> Response:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    issues: Sequence[ErrorDetails] = error.errors()
+    if any(issue["type"] == "json_invalid" for issue in issues):
+        return _answer(request, 400, "BadRequest", "The body is no valid JSON")
+    return _answer(request, 422, "ValidationFailure", [_issue(issue) for issue in issues])
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    match error.status_code:
+        case 404 | 405:
+            # A known path under another method is an unknown route, as in the published service.
+            message = f"Route {request.method}:{request.url.path} not found"
+            return _answer(request, 404, "Not Found", message)
+        case 413:
+            return _answer(request, 413, "PayloadTooLarge", "The body is too large")
+        case status:
+            return _answer(
+                request, status, _HTTP_WORDS.get(status, "BadRequest"), "The request can't be read"
+            )
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    # The text of an error that nobody foresaw may hold anything: its type and place are enough to find it.
+    places = [
+        f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    _log.error(
+        "request_failed", request_id=request_id_of(request.scope), kind=type(error).__name__, places=places
+    )
+    return _answer(request, 500, "InternalServerError", _UNFORESEEN)
+
+
+def _answer(
+    request: Request,
+    status: int,
+    word: str,
+    message: str | list[ValidationIssue],
+    details: list[object] | None = None,
+) -> Response:
+    body = ErrorBody(req_id=request_id_of(request.scope), status_code=status, message=message, error=word)
+    answered = body.model_dump(by_alias=True, exclude={"details"})
+    if details:
+        answered["details"] = details
+    return json_response(answered, status)
+
+
+def _details(error: Exception) -> list[object] | None:
+    if isinstance(error, ForbiddenError) and error.denial is not None:
+        return [_denial(error.denial)]
+    if isinstance(error, (ForbiddenError, InvalidError)):
+        return list(error.details)
+    return None
+
+
+def _denial(denial: Denial) -> dict[str, object]:
+    conditions = {"environment": denial.environment, "secretPath": denial.path}
+    return {
+        "action": denial.action,
+        "inverted": False,
+        "subject": denial.subject,
+        "conditions": {name: value for name, value in conditions.items() if value is not None},
+    }
+
+
+def _issue(issue: ErrorDetails) -> ValidationIssue:
+    code = issue["type"]
+    location = [part for part in issue["loc"] if part not in ("body", "query", "path")]
+    message = _TELLING.get(code, issue["msg"]).removeprefix("Value error, ")
+    return ValidationIssue(code=code, path=location, message=message)

@@ -1,0 +1,70 @@
+"""The outermost shell of each request: its id, its line in the log, and small leniencies of path and query."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from keybearer.base.ids import new_request_id
+from keybearer.base.logs import get_logger
+
+__all__ = ["REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
+
+REQUEST_ID_HEADER = "x-request-id"
+_KEY = "keybearer.request_id"
+_log = get_logger(__name__)
+
+
+def request_id_of(scope: Scope) -> str:
+    """Return the id that stands in logs and error bodies."""
+    request_id: str = scope[_KEY]
+    return request_id
+
+
+class RequestShell:
+    """Wraps the application. One line is logged per request; the path only as its route's template."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        request_id = new_request_id()
+        scope[_KEY] = request_id
+        path = scope["path"]
+        if path.endswith("/") and len(path) > 1:
+            # Both forms of every route are served (wire.md section 0).
+            scope["path"] = path.rstrip("/") or "/"
+        status = 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = request_id
+            await send(message)
+
+        try:
+            await self._app(scope, receive, answer)
+        except Exception as error:
+            if status == 0:
+                raise
+            # Answered and logged with its place by the handler of what nobody foresaw; raised again by the
+            # framework only for the server's own log, which would print its text.
+            _log.debug("request_error_was_answered", request_id=request_id, kind=type(error).__name__)
+        finally:
+            route = scope.get("route")
+            _log.info(
+                "request",
+                request_id=request_id,
+                method=scope["method"],
+                route=getattr(route, "path", None),
+                status=status,
+                duration_ms=round((time.perf_counter() - started) * 1000, 2),
+            )

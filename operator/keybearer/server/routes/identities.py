@@ -1,0 +1,160 @@
+"""Machine identities, their Universal Auth and client secrets (wire.md section 1.4)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from keybearer.domain.authorization import OrganizationRole
+from keybearer.domain.identities import UniversalAuthTerms
+from keybearer.server.answers import json_response
+from keybearer.server.auth import AuthenticatedRoute, principal_of
+from keybearer.server.context import context_of
+from keybearer.server.rendering import client_secret_json, identity_json, universal_auth_json
+from keybearer.wire.identities import (
+    ClientSecretAnswer,
+    ClientSecretList,
+    CreateClientSecret,
+    CreatedClientSecret,
+    CreateIdentity,
+    IdentityAnswer,
+    IdentityList,
+    UniversalAuthAnswer,
+    UniversalAuthConfig,
+    UpdateIdentity,
+)
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["Identities"], route_class=AuthenticatedRoute)
+_UNIVERSAL = "/api/v1/auth/universal-auth/identities/{identity_id}"
+
+
+@router.post("/api/v1/identities", response_model=IdentityAnswer, summary="Create an identity")
+async def create_identity(request: Request, body: CreateIdentity) -> Response:
+    identity = await context_of(request).identities.create(
+        principal_of(request), body.name, body.organization_id, OrganizationRole(body.role)
+    )
+    return json_response({"identity": identity_json(identity)})
+
+
+@router.get("/api/v1/identities", response_model=IdentityList, summary="List identities")
+async def list_identities(request: Request) -> Response:
+    found = await context_of(request).identities.list(principal_of(request))
+    return json_response(
+        {"identities": [identity_json(identity) for identity in found], "totalCount": len(found)}
+    )
+
+
+@router.get("/api/v1/identities/{identity_id}", response_model=IdentityAnswer, summary="Get an identity")
+async def get_identity(request: Request, identity_id: str) -> Response:
+    identity = await context_of(request).identities.get(principal_of(request), identity_id)
+    return json_response({"identity": identity_json(identity)})
+
+
+@router.patch("/api/v1/identities/{identity_id}", response_model=IdentityAnswer, summary="Change an identity")
+async def update_identity(request: Request, identity_id: str, body: UpdateIdentity) -> Response:
+    identity = await context_of(request).identities.update(
+        principal_of(request),
+        identity_id,
+        name=body.name,
+        role=None if body.role is None else OrganizationRole(body.role),
+    )
+    return json_response({"identity": identity_json(identity)})
+
+
+@router.delete(
+    "/api/v1/identities/{identity_id}", response_model=IdentityAnswer, summary="Delete an identity"
+)
+async def delete_identity(request: Request, identity_id: str) -> Response:
+    identity = await context_of(request).identities.delete(principal_of(request), identity_id)
+    return json_response({"identity": identity_json(identity)})
+
+
+@router.post(_UNIVERSAL, response_model=UniversalAuthAnswer, summary="Attach Universal Auth")
+async def attach_universal_auth(request: Request, identity_id: str, body: UniversalAuthConfig) -> Response:
+    auth = await context_of(request).identities.put_universal_auth(
+        principal_of(request), identity_id, _terms(body), attach=True
+    )
+    return json_response({"identityUniversalAuth": universal_auth_json(auth)})
+
+
+@router.patch(_UNIVERSAL, response_model=UniversalAuthAnswer, summary="Change Universal Auth")
+async def update_universal_auth(request: Request, identity_id: str, body: UniversalAuthConfig) -> Response:
+    auth = await context_of(request).identities.put_universal_auth(
+        principal_of(request), identity_id, _terms(body), attach=False
+    )
+    return json_response({"identityUniversalAuth": universal_auth_json(auth)})
+
+
+@router.get(_UNIVERSAL, response_model=UniversalAuthAnswer, summary="Get Universal Auth")
+async def get_universal_auth(request: Request, identity_id: str) -> Response:
+    auth = await context_of(request).identities.universal_auth(principal_of(request), identity_id)
+    return json_response({"identityUniversalAuth": universal_auth_json(auth)})
+
+
+@router.delete(_UNIVERSAL, response_model=UniversalAuthAnswer, summary="Detach Universal Auth")
+async def detach_universal_auth(request: Request, identity_id: str) -> Response:
+    auth = await context_of(request).identities.delete_universal_auth(principal_of(request), identity_id)
+    return json_response({"identityUniversalAuth": universal_auth_json(auth)})
+
+
+@router.post(
+    f"{_UNIVERSAL}/client-secrets", response_model=CreatedClientSecret, summary="Create a client secret"
+)
+async def create_client_secret(request: Request, identity_id: str, body: CreateClientSecret) -> Response:
+    issued, auth = await context_of(request).identities.create_client_secret(
+        principal_of(request),
+        identity_id,
+        description=body.description,
+        ttl=body.ttl,
+        num_uses_limit=body.num_uses_limit,
+    )
+    return json_response(
+        {"clientSecret": issued.text, "clientSecretData": client_secret_json(issued.record, auth.id)}
+    )
+
+
+@router.get(f"{_UNIVERSAL}/client-secrets", response_model=ClientSecretList, summary="List client secrets")
+async def list_client_secrets(request: Request, identity_id: str) -> Response:
+    secrets, auth = await context_of(request).identities.client_secrets(principal_of(request), identity_id)
+    return json_response({"clientSecretData": [client_secret_json(secret, auth.id) for secret in secrets]})
+
+
+@router.get(
+    f"{_UNIVERSAL}/client-secrets/{{client_secret_id}}",
+    response_model=ClientSecretAnswer,
+    summary="Get a client secret",
+)
+async def get_client_secret(request: Request, identity_id: str, client_secret_id: str) -> Response:
+    secret, auth = await context_of(request).identities.client_secret(
+        principal_of(request), identity_id, client_secret_id
+    )
+    return json_response({"clientSecretData": client_secret_json(secret, auth.id)})
+
+
+@router.post(
+    f"{_UNIVERSAL}/client-secrets/{{client_secret_id}}/revoke",
+    response_model=ClientSecretAnswer,
+    summary="Revoke a client secret",
+)
+async def revoke_client_secret(request: Request, identity_id: str, client_secret_id: str) -> Response:
+    secret, auth = await context_of(request).identities.revoke_client_secret(
+        principal_of(request), identity_id, client_secret_id
+    )
+    return json_response({"clientSecretData": client_secret_json(secret, auth.id)})
+
+
+def _terms(body: UniversalAuthConfig) -> UniversalAuthTerms:
+    return UniversalAuthTerms(
+        access_token_ttl=body.access_token_ttl,
+        access_token_max_ttl=body.access_token_max_ttl,
+        access_token_num_uses_limit=body.access_token_num_uses_limit,
+        access_token_period=body.access_token_period,
+        access_token_trusted_ips=tuple(item.ip_address for item in body.access_token_trusted_ips),
+        client_secret_trusted_ips=tuple(item.ip_address for item in body.client_secret_trusted_ips),
+        lockout_enabled=body.lockout_enabled,
+        lockout_threshold=body.lockout_threshold,
+        lockout_duration_seconds=body.lockout_duration_seconds,
+        lockout_counter_reset_seconds=body.lockout_counter_reset_seconds,
+    )

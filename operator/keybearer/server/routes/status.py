@@ -1,0 +1,19 @@
+"""GET /api/status, without authentication (wire.md section 0)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from keybearer.server.answers import json_response
+from keybearer.wire.auth import Message
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["Status"])
+
+
+@router.get("/api/status", response_model=Message, summary="Whether the service answers")
+async def status() -> Response:
+    # One operator takes a service for ready only if the message is exactly this.
+    return json_response({"message": "Ok"})

@@ -1,0 +1,178 @@
+"""The service as a process: lock, open, bootstrap, listen, serve until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import orjson
+import uvicorn
+from starlette.types import ASGIApp
+
+from keybearer.base.clock import Clock, SystemClock
+from keybearer.base.errors import ConfigurationError
+from keybearer.base.logs import get_logger
+from keybearer.domain.bootstrap import AdminCredentials, bootstrap
+from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
+from keybearer.server.app import create_app
+from keybearer.server.context import ServiceContext, build_context
+from keybearer.server.tls import CertificateFiles, keep_certificate_fresh, tls_context
+from keybearer.store.data_directory import DataDirectory
+from keybearer.store.database import Database, database_url, sqlite_url
+
+__all__ = ["ServiceOptions", "serve"]
+
+_BACKLOG = 1024
+_DRAIN_SECONDS = 20
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """What a service is started with; paths absolute."""
+
+    data_dir: Path
+    host: str
+    port: int
+    root_key: RootKeySource
+    certificate: CertificateFiles | None = None
+    database_url: str | None = field(default=None, repr=False)
+    bootstrap: Literal["auto", "none"] = "auto"
+
+
+async def serve(options: ServiceOptions, announce: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; `announce` is given the URL once connections are accepted.
+
+    Raises:
+        ConfigurationError: an option can't be used; the message names it.
+    """
+    clock = SystemClock()
+    tls = None if options.certificate is None else tls_context(options.certificate)
+    with DataDirectory(options.data_dir) as directory:
+        async with _opened(options, clock) as (database, context, keys):
+            with _listening(options) as listener:
+                url = _url(listener, options, secure=tls is not None)
+                if options.bootstrap == "auto":
+                    await _bootstrap(database, keys, clock, directory, url)
+                server = _AnnouncingServer(_config(create_app(context), tls), lambda: announce(url))
+                await _run(server, listener, tls, options.certificate)
+
+
+@contextlib.asynccontextmanager
+async def _opened(
+    options: ServiceOptions, clock: Clock
+) -> AsyncIterator[tuple[Database, ServiceContext, ServerKeys]]:
+    url = (
+        sqlite_url(options.data_dir / "keybearer.db")
+        if options.database_url is None
+        else database_url(options.database_url)
+    )
+    database = Database(url, clock)
+    try:
+        await database.prepare()
+        keys = await unlock(database, options.root_key)
+        yield database, build_context(database, keys, clock), keys
+    finally:
+        await database.close()
+
+
+async def _bootstrap(
+    database: Database, keys: ServerKeys, clock: Clock, directory: DataDirectory, url: str
+) -> None:
+    def hand_over(credentials: AdminCredentials) -> None:
+        directory.write_private(
+            "admin.json",
+            orjson.dumps(
+                {
+                    "url": url,
+                    "organizationId": credentials.organization_id,
+                    "identityId": credentials.identity_id,
+                    "clientId": credentials.client_id,
+                    "clientSecret": credentials.client_secret,
+                },
+                option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE,
+            ),
+        )
+
+    if await bootstrap(database, keys, clock, hand_over):
+        _log.info("bootstrapped", credentials=str(directory.path / "admin.json"))
+
+
+def _listening(options: ServiceOptions) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(
+            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        raise ConfigurationError(
+            f"can't listen on {options.host}:{options.port}: {error.strerror}; choose another --listen"
+        ) from error
+    return listener
+
+
+def _url(listener: socket.socket, options: ServiceOptions, *, secure: bool) -> str:
+    port = listener.getsockname()[1]
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    return f"{'https' if secure else 'http'}://{host}:{port}"
+
+
+def _config(app: ASGIApp, tls: ssl.SSLContext | None) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http="httptools",
+        loop="none",  # the loop runs already
+        lifespan="off",
+        log_config=None,
+        access_log=False,  # the shell writes its own line
+        server_header=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+        proxy_headers=False,
+        ws="none",
+        ssl_context_factory=None if tls is None else lambda *_: tls,
+    )
+
+
+async def _run(
+    server: uvicorn.Server,
+    listener: socket.socket,
+    tls: ssl.SSLContext | None,
+    certificate: CertificateFiles | None,
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        watch = None
+        if tls is not None and certificate is not None:
+            watch = group.create_task(keep_certificate_fresh(tls, certificate), name="certificate-watch")
+        try:
+            await server.serve(sockets=[listener])
+        finally:
+            if watch is not None:
+                watch.cancel()
+
+
+class _AnnouncingServer(uvicorn.Server):
+    """Tells when it accepts connections."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start listening, then tell."""
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._announce()
