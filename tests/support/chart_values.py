@@ -37,10 +37,8 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
             "sharedGrants": [
                 _GRANT,
                 {
-                    "namespaceSelector": {
-                        "matchLabels": {"team": "web"},
-                        "matchExpressions": [{"key": "stage", "operator": "In", "values": ["dev"]}],
-                    },
+                    "namespaces": ["web-*"],
+                    "namespaceLabels": {"team": "web"},
                     "projectId": "8a0d",
                     "environment": "dev",
                     "secretPath": "/",

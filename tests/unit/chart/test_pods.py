@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+import yaml
 
+from keybearer.controllers.shared_identity import SharedGrant
 from support.chart import Json, Manifest, only, render
 from support.chart_values import ROWS
 
@@ -90,6 +92,14 @@ def test_the_operator_talks_to_the_service_by_the_name_in_its_certificate() -> N
 def test_an_operator_for_another_service_is_not_given_our_ca() -> None:
     operator = only(render(ROWS["the embedded service, yet an operator for another"]), "Deployment")
     assert "--service-ca-file" not in operator.texts("spec", "template", "spec", "containers", 0, "args")
+
+
+def test_the_operator_reads_the_grants_as_the_chart_writes_them() -> None:
+    settings = only(render(ROWS["a shared identity with grants"]), "ConfigMap")
+    grants = yaml.safe_load(settings.text("data", "shared-grants.yaml"))
+    read = [SharedGrant.model_validate(grant) for grant in grants]
+    assert [grant.project_slug or grant.project_id for grant in read] == ["web-shop", "8a0d"]
+    assert [grant.namespace_labels for grant in read] == [{}, {"team": "web"}]
 
 
 def test_a_change_of_the_grants_restarts_the_operator() -> None:

@@ -69,7 +69,7 @@ def test_in_its_own_namespace_the_operator_adds_its_lease_and_its_fingerprint_ke
         "coordination.k8s.io/leases": "create",
         "coordination.k8s.io/leases keybearer-operator": "get update patch",
         "/secrets": "create",
-        "/secrets keybearer-operator-fingerprint-key": "get patch",
+        "/secrets keybearer-operator-fingerprint-key": "get",
     }
 
 

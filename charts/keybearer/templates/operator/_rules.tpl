@@ -25,7 +25,7 @@ what. A test holds this list, verb by verb.
 {{- end }}
 {{- end }}
 
-{{- /* The operator's own Secret with the key of its fingerprints; it makes the Secret itself. */}}
+{{- /* The operator's own Secret with the key of its fingerprints: it makes it itself, and names it after the Lease. */}}
 {{- define "keybearer.fingerprintSecret" -}}
 {{ include "keybearer.operatorName" . }}-fingerprint-key
 {{- end }}
