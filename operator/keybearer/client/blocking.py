@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from inspect import iscoroutine
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -116,6 +117,8 @@ class Keybearer:
             case Ask(source):
                 text = source()
                 if not isinstance(text, str):
+                    if iscoroutine(text):
+                        text.close()
                     raise InvalidArgument("a source that must be awaited needs the asynchronous client")
                 return text
             case Alone(steps):

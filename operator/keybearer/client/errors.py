@@ -95,7 +95,7 @@ class ServiceError(ClientError):
         retry_after: how long the service asks to wait, where it says so.
     """
 
-    def __init__(  # noqa: PLR0913 - the fields of interface.md section 7, by keyword
+    def __init__(
         self,
         message: str,
         *,
