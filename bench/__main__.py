@@ -15,7 +15,7 @@ from rich.console import Console
 
 from bench.errors import BenchError
 from bench.figures import RowResult, Run, load_run, save_run
-from bench.machine import describe_machine
+from bench.machine import describe_machine, held_directory
 from bench.options import Options, quick
 from bench.registry import ROWS
 from bench.table import markdown, placed, print_run
@@ -34,8 +34,12 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "report":
         _report(load_run(given.json), given.into)
         return 0
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_measure(_options(given), given.rows, given.json))
+    try:
+        with held_directory(given.logs), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(_measure(_options(given), given.rows, given.json))
+    except BenchError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
 
 
 def _report(run: Run, page: Path | None) -> None:
@@ -97,10 +101,9 @@ def _causes(error: BaseException) -> Iterator[str]:
 
 
 def _options(given: argparse.Namespace) -> Options:
-    directory = _BUILD / "bench"
     if given.quick:
-        return quick(directory, given.syncs or _QUICK_SYNCS)
-    options = Options(directory)
+        return quick(given.logs, given.syncs or _QUICK_SYNCS)
+    options = Options(given.logs)
     if given.syncs:
         options = replace(options, dimensions=replace(options.dimensions, syncs=given.syncs))
     return replace(options, endurance_minutes=given.minutes)
@@ -129,6 +132,12 @@ def _parser() -> argparse.ArgumentParser:
     operator.add_argument("--quick", action="store_true", help="small and short: shows that everything works")
     operator.add_argument("--syncs", type=int, help="SecretSyncs; figures other than of 1,000 get no verdict")
     operator.add_argument("--minutes", type=float, default=10.0, help="length of the endurance row")
+    operator.add_argument(
+        "--logs",
+        type=Path,
+        default=_BUILD / "bench",
+        help="folder for logs and data, used by one run at a time",
+    )
     report = commands.add_parser("report", parents=[file], help="print the last run as Markdown")
     report.add_argument("--into", type=Path, help="a page to put it into, between its marks")
     return parser

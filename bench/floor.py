@@ -2,7 +2,10 @@
 
 `python -m bench.floor KUBECONFIG AT_ONCE < OBJECTS` is a program of its own, as the operator is, so that it
 shares no event loop with the harness. OBJECTS is a JSON list of `[namespace, name, uid]` of SecretSyncs. For
-each it applies a Secret, then the status, both server-side, and prints one line of JSON.
+each it creates a Secret, then applies the status, and prints one line of JSON.
+
+Creating is the cheapest way to write a Secret that does not exist, and applying the only way to write a part of
+a status without reading it: no operator can do with less.
 """
 
 from __future__ import annotations
@@ -22,9 +25,11 @@ from bench.workload import encoded
 
 __all__ = ["FloorResult", "Writes", "bodies", "main"]
 
-_APPLY = {"fieldManager": "keybearer", "force": "true"}
+_MANAGER = {"fieldManager": "keybearer"}
+_APPLY = {**_MANAGER, "force": "true"}
 _INSTANT = "2026-01-02T03:04:05Z"
-_FINGERPRINT = "hmac-sha256:" + "0123456789abcdef" * 4
+_FINGERPRINT = "0123456789abcdef" * 2
+_SOURCE = "dev:/source-0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +39,13 @@ class FloorResult:
     objects: int
     seconds: float
     cpu_seconds: float
-    secret_bytes: int
-    status_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Writes:
     """The two requests of one sync, ready to send."""
 
-    secret_path: str
+    secrets_path: str
     secret: bytes
     status_path: str
     status: bytes
@@ -58,7 +61,11 @@ def bodies(namespace: str, name: str, uid: str, keys: int) -> Writes:
         "metadata": {
             "name": name,
             "namespace": namespace,
-            "labels": {"keybearer.dev/managed": "true", "app.kubernetes.io/managed-by": "keybearer"},
+            "labels": {
+                "app.kubernetes.io/managed-by": "keybearer",
+                "keybearer.dev/managed": "true",
+                "keybearer.dev/owner-uid": uid,
+            },
             "ownerReferences": [
                 {
                     "apiVersion": "keybearer.dev/v1alpha1",
@@ -66,7 +73,7 @@ def bodies(namespace: str, name: str, uid: str, keys: int) -> Writes:
                     "name": name,
                     "uid": uid,
                     "controller": True,
-                    "blockOwnerDeletion": True,
+                    "blockOwnerDeletion": False,
                 }
             ],
         },
@@ -78,39 +85,45 @@ def bodies(namespace: str, name: str, uid: str, keys: int) -> Writes:
         "metadata": {"name": name, "namespace": namespace},
         "status": {
             "observedGeneration": 1,
-            "conditions": [_condition("Ready", "True"), _condition("Reconciling", "False")],
+            "conditions": [
+                {
+                    "type": "Ready",
+                    "status": "True",
+                    "reason": "Synced",
+                    "message": f"{keys} keys of {_SOURCE} are in Secret {name}",
+                    "lastTransitionTime": _INSTANT,
+                    "observedGeneration": 1,
+                }
+            ],
             "lastRefreshTime": _INSTANT,
             "updates": "Events",
+            "source": _SOURCE,
             "target": {"kind": "Secret", "name": name, "keys": keys, "fingerprint": _FINGERPRINT},
-            "keys": [
-                {"key": key, "state": "Synced", "reason": "Synced", "version": 1, "lastChanged": _INSTANT}
-                for key in values
-            ],
+            "keys": [_key_status(key) for key in values],
             "keysTotal": keys,
         },
     }
     return Writes(
-        secret_path=secret_path(namespace, name),
+        secrets_path=secret_path(namespace),
         secret=orjson.dumps(secret),
         status_path=secretsync_path(namespace, name) + "/status",
         status=orjson.dumps(status),
     )
 
 
-def _condition(kind: str, status: str) -> dict[str, object]:
+def _key_status(key: str) -> dict[str, object]:
     return {
-        "type": kind,
-        "status": status,
-        "reason": "Synced",
-        "message": "5 keys are in Secret sync-00000",
-        "lastTransitionTime": _INSTANT,
-        "observedGeneration": 1,
+        "key": key,
+        "state": "Synced",
+        "version": 1,
+        "lastChanged": _INSTANT,
+        "source": f"{_SOURCE}/{key}",
     }
 
 
 async def _write_all(api: KubeApi, writes: Iterator[Writes], at_once: int) -> float:
     async def write(one: Writes) -> None:
-        await api.send("PATCH", one.secret_path, one.secret, content_type=APPLY_PATCH, query=_APPLY)
+        await api.send("POST", one.secrets_path, one.secret, query=_MANAGER)
         await api.send("PATCH", one.status_path, one.status, content_type=APPLY_PATCH, query=_APPLY)
 
     started = time.monotonic()
@@ -129,8 +142,6 @@ async def _run(kubeconfig: Path, at_once: int, keys: int) -> FloorResult:
         objects=len(writes),
         seconds=seconds,
         cpu_seconds=cpu_seconds,
-        secret_bytes=len(writes[0].secret),
-        status_bytes=len(writes[0].status),
     )
 
 

@@ -1,14 +1,19 @@
-"""What a run ran on, for whoever compares two runs."""
+"""What a run ran on, and that it is alone there."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import platform
 import subprocess
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["describe_machine"]
+from bench.errors import BenchError
+
+__all__ = ["describe_machine", "held_directory"]
 
 _ROOT = Path(__file__).parents[1]
 
@@ -29,6 +34,23 @@ def describe_machine() -> dict[str, str]:
         "load before the run": " ".join(f"{load:.2f}" for load in os.getloadavg()),
         "Keybearer": f"{version('keybearer')} ({commit.stdout.strip() or 'no commit'})",
     }
+
+
+@contextlib.contextmanager
+def held_directory(directory: Path) -> Iterator[None]:
+    """No other run uses the directory, which exists, while the block runs.
+
+    Raises:
+        BenchError: another run does. Two at once would also spoil each other's figures.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            msg = f"another run of the benchmarks uses {directory}; wait until it ends"
+            raise BenchError(msg) from error
+        yield
 
 
 def _processor() -> str:

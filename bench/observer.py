@@ -70,7 +70,6 @@ class Observer:
     Attributes:
         secret_at: when each Secret was first seen with the right bytes, after the last `expect`.
         ready_at: when each SecretSync was first seen Ready in its current generation.
-        samples: the latest body of one Secret and one SecretSync, for their sizes.
     """
 
     def __init__(self, workload: Workload) -> None:
@@ -81,7 +80,6 @@ class Observer:
         self._waiters: list[_Waiter] = []
         self.secret_at: dict[Key, float] = {}
         self.ready_at: dict[Key, float] = {}
-        self.samples: dict[str, bytes] = {}
 
     def expect(self, source: int, values: Mapping[str, str]) -> list[Key]:
         """From now on only these values are right for that source; return the Secrets that depend on it."""
@@ -167,7 +165,6 @@ class Observer:
             trail.append(Sighting(at, event["type"], version, metadata["uid"], right))
         if right:
             self.secret_at.setdefault(key, at)
-            self.samples["secret"] = line
         self._look()
 
     def see_secretsync(self, line: bytes, at: float) -> None:
@@ -185,7 +182,6 @@ class Observer:
                 "generation"
             ):
                 self.ready_at[key] = at
-                self.samples["secretsync"] = line
         self._look()
 
     def _look(self) -> None:

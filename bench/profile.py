@@ -17,6 +17,7 @@ import uvloop
 
 from bench.coldsync import with_operator
 from bench.errors import BenchError
+from bench.machine import held_directory
 from bench.options import Options
 from bench.population import populate
 from bench.rows.cold import warm_up
@@ -81,10 +82,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--syncs", type=int, default=1000)
     parser.add_argument("--top", type=int, default=40, help="lines to print")
     parser.add_argument("--imports", action="store_true", help="what the start imports, not a profile")
+    parser.add_argument("--logs", type=Path, default=_BUILD / "bench", help="folder for logs and data")
     given = parser.parse_args(arguments)
-    options = Options(_BUILD / "bench")
+    options = Options(given.logs)
     options = replace(options, dimensions=replace(options.dimensions, syncs=given.syncs))
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with held_directory(given.logs), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run((_imports if given.imports else _profile)(options, given.top))
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -16,13 +17,13 @@ import orjson
 from bench.api_counters import AuditLog, audit_flags, audit_policy
 from bench.errors import BenchError
 from bench.floor import FloorResult
-from bench.kube import KubeApi, connect, secretsync_path
+from bench.kube import KubeApi, connect, secret_path, secretsync_path
 from bench.operator_process import OperatorFlags
 from bench.options import Options
 from bench.population import create_namespaces, create_secretsyncs, remove
 from bench.proxy import CountingProxy, counting_proxy
 from bench.service import Service, running_service
-from bench.workload import Source, Workload
+from bench.workload import Key, Source, Workload
 from support.controlplane.commands import ApiServerOptions
 from support.controlplane.controlplane import ControlPlane
 
@@ -55,20 +56,28 @@ class Cluster:
         """Return a label for a workload that no other workload of this cluster has."""
         return f"{word}{next(self._numbers)}"
 
-    async def floor(self, workload: Workload, at_once: int) -> FloorResult:
-        """Return what the two writes of each sync cost bare; the objects are made before, removed after."""
+    async def floor(self, workload: Workload, at_once: int) -> tuple[FloorResult, Mapping[str, int]]:
+        """Return what the two writes of each sync cost bare, and how large one object of each kind then is.
+
+        The objects are made before the clock starts and removed after it stopped.
+        """
         await create_namespaces(self.api, workload)
         await create_secretsyncs(self.api, workload)
         targets: list[tuple[str, str, str]] = []
         for namespace in workload.namespaces:
             listed = orjson.loads(await self.api.send("GET", secretsync_path(namespace)))
-            targets += [
-                (namespace, item["metadata"]["name"], item["metadata"]["uid"]) for item in listed["items"]
-            ]
+            metadata = (item["metadata"] for item in listed["items"])
+            targets += [(namespace, meta["name"], meta["uid"]) for meta in metadata]
         try:
-            return await self._run_floor(targets, at_once, workload.dimensions.keys)
+            result = await self._run_floor(targets, at_once, workload.dimensions.keys)
+            return result, await self.sizes(targets[0][:2])
         finally:
             await remove(self.api, workload)
+
+    async def sizes(self, key: Key) -> Mapping[str, int]:
+        """Return how many bytes a Secret and the SecretSync of the same name have as JSON."""
+        paths = {"Secret": secret_path(*key), "SecretSync": secretsync_path(*key)}
+        return {kind: len(await self.api.send("GET", path)) for kind, path in paths.items()}
 
     async def _run_floor(self, targets: list[tuple[str, str, str]], at_once: int, keys: int) -> FloorResult:
         process = await asyncio.create_subprocess_exec(
@@ -146,10 +155,9 @@ async def open_cluster(directory: Path) -> AsyncIterator[Cluster]:
 
 
 def _audited(directory: Path) -> ApiServerOptions:
-    """The directory exists and holds the policy, and no log of an earlier run."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for earlier in directory.glob("*.log"):
-        earlier.unlink()
+    """The directory exists and holds the policy, and nothing of an earlier run."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
     policy = directory / "audit-policy.yaml"
     policy.write_text(audit_policy(f"system:serviceaccount:{_NAMESPACE}:{_ACCOUNT}"))
     return ApiServerOptions(extra_flags=audit_flags(policy, directory / _AUDIT_LOG))

@@ -38,17 +38,21 @@ async def run(options: Options, _earlier: Mapping[str, RowResult]) -> RowResult:
     """Measure floor and cold sync in turns; each figure is the median of its rounds."""
     async with open_stage(options, "cold") as stage:
         await warm_up(stage)
-        floors, rounds = [await _floor(stage)], []
+        first, floor_sizes = await _floor(stage)
+        floors, rounds = [first], []
         for _ in range(options.repeats):
             rounds.append(await _round(stage, stage.workload("cold")))
-            floors.append(await _floor(stage))
+            floors.append((await _floor(stage))[0])
     syncs = options.dimensions.syncs
     return RowResult(
         name="cold",
         title=f"Cold sync of {syncs:,} SecretSyncs of {options.dimensions.keys} keys "
         f"over {options.dimensions.sources} sources",
         figures=tuple(_figures(options, floors, rounds)),
-        notes=tuple(_notes(syncs, floors, rounds)),
+        notes=(
+            *_notes(syncs, floors, rounds),
+            f"one object as stored, floor: {_sizes(floor_sizes)}; ours: {_sizes(rounds[-1].sizes)}",
+        ),
     )
 
 
@@ -60,7 +64,7 @@ async def warm_up(stage: Stage) -> None:
     await remove(stage.cluster.api, workload)
 
 
-async def _floor(stage: Stage) -> FloorResult:
+async def _floor(stage: Stage) -> tuple[FloorResult, Mapping[str, int]]:
     return await stage.cluster.floor(stage.workload("floor"), stage.options.at_once)
 
 
@@ -76,7 +80,7 @@ async def _round(stage: Stage, workload: Workload) -> _Round:
             routes=", ".join(f"{count} x {route}" for route, count in sorted(requests.items())),
             memory=running.operator.meter.memory(),
             came_to_rest=came_to_rest,
-            sizes={kind: len(line) for kind, line in running.observer.samples.items()},
+            sizes=await stage.cluster.sizes(next(iter(running.observer.secret_at))),
         )
     await remove(stage.cluster.api, workload)
     return found
@@ -153,9 +157,6 @@ def _notes(syncs: int, floors: list[FloorResult], rounds: list[_Round]) -> list[
         "ours, each round: " + _listed([one.cold.seconds for one in rounds]),
         "ready after " + _listed([one.cold.ready_seconds for one in rounds]),
         "first Secret after " + _listed([one.cold.first_seconds for one in rounds]),
-        f"one body: floor's Secret {floors[0].secret_bytes} B and status {floors[0].status_bytes} B; "
-        f"ours as watched, with what the API server adds: "
-        + ", ".join(f"{kind} {size} B" for kind, size in sorted(last.sizes.items())),
         f"API server's CPU: {server:.2f} ms per sync",
         f"writes of the last round: {writes}",
         f"reads of the last round: {reads}",
@@ -173,3 +174,7 @@ def _notes(syncs: int, floors: list[FloorResult], rounds: list[_Round]) -> list[
 
 def _listed(seconds: list[float]) -> str:
     return ", ".join(quantity(value, "s") for value in seconds)
+
+
+def _sizes(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind} {size:,} B" for kind, size in sizes.items())

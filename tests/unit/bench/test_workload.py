@@ -50,5 +50,5 @@ def test_data_is_base64_of_utf_8() -> None:
 def test_the_floor_writes_the_secret_and_the_status_of_one_object() -> None:
     writes = bodies("n", "x", "uid", keys=5)
 
-    assert writes.secret_path == "/api/v1/namespaces/n/secrets/x"
+    assert writes.secrets_path == "/api/v1/namespaces/n/secrets"
     assert writes.status_path == "/apis/keybearer.dev/v1alpha1/namespaces/n/secretsyncs/x/status"
