@@ -1,0 +1,218 @@
+"""A real `keybearer serve` process for tests, and what they need in it: clients, projects, identities."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from support.canary import Canary
+
+__all__ = [
+    "Client",
+    "Credentials",
+    "Project",
+    "ServiceProcess",
+    "service",
+    "service_process",
+    "start_service",
+]
+
+_START_SECONDS = 60
+_STOP_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What an identity logs in with."""
+
+    identity_id: str
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project with the environments dev, staging and prod."""
+
+    id: str
+    slug: str
+
+
+class Client(httpx.Client):
+    """An httpx client that speaks for one identity."""
+
+    def json(self, method: str, path: str, *, status: int = 200, **options: object) -> dict[str, Any]:
+        """Return the JSON object answered, which must come with that status."""
+        response = self.request(method, path, **options)  # type: ignore[arg-type] # httpx's own keywords
+        assert response.status_code == status, f"{response.status_code}: {response.text}"
+        content: dict[str, Any] = response.json()
+        return content
+
+
+@dataclass
+class ServiceProcess:
+    """A running service. `log` is what it wrote to stderr."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    data_dir: Path
+    log: Path
+    _clients: list[Client] = field(default_factory=list)
+
+    @property
+    def admin(self) -> Credentials:
+        """The identity that the first start made."""
+        written = json.loads((self.data_dir / "admin.json").read_text())
+        return Credentials(written["identityId"], written["clientId"], written["clientSecret"])
+
+    @property
+    def organization_id(self) -> str:
+        """The only organization."""
+        organization_id: str = json.loads((self.data_dir / "admin.json").read_text())["organizationId"]
+        return organization_id
+
+    def login(self, credentials: Credentials) -> str:
+        """Return a fresh access token."""
+        return str(
+            self.client().json(
+                "POST",
+                "/api/v1/auth/universal-auth/login",
+                json={"clientId": credentials.client_id, "clientSecret": credentials.client_secret},
+            )["accessToken"]
+        )
+
+    def client(self, token: str | None = None) -> Client:
+        """Return a client with this token; closed with the service."""
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        client = Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
+        self._clients.append(client)
+        return client
+
+    def admin_client(self) -> Client:
+        """Return a client of the admin."""
+        return self.client(self.login(self.admin))
+
+    def create_project(self, *, name: str = "project") -> Project:
+        """Make a project of the admin."""
+        slug = f"{name}-{secrets.token_hex(4)}"
+        body = {"projectName": name, "slug": slug}
+        project = self.admin_client().json("POST", "/api/v1/projects", json=body)["project"]
+        return Project(str(project["id"]), slug)
+
+    def create_identity(
+        self,
+        *,
+        name: str = "identity",
+        organization_role: str = "no-access",
+        roles: Mapping[str, str] | None = None,
+        **universal_auth: object,
+    ) -> Credentials:
+        """Make an identity that can log in, with one role in each project of `roles` (id to role).
+
+        Further keywords go into its Universal Auth configuration, as they are spelt on the wire.
+        """
+        admin = self.admin_client()
+        body = {"name": name, "organizationId": self.organization_id, "role": organization_role}
+        identity = admin.json("POST", "/api/v1/identities", json=body)["identity"]
+        identity_id = str(identity["id"])
+        base = f"/api/v1/auth/universal-auth/identities/{identity_id}"
+        auth = admin.json("POST", base, json=universal_auth)["identityUniversalAuth"]
+        for project_id, role in (roles or {}).items():
+            path = f"/api/v1/projects/{project_id}/memberships/identities/{identity_id}"
+            admin.json("POST", path, json={"roles": [{"role": role}]})
+        client_secret = admin.json("POST", f"{base}/client-secrets", json={})["clientSecret"]
+        return Credentials(identity_id, str(auth["clientId"]), str(client_secret))
+
+    def create_secret(
+        self, project: Project, key: str, value: str, *, environment: str = "dev", path: str = "/"
+    ) -> None:
+        """Store a secret as the admin."""
+        body = {
+            "projectId": project.id,
+            "environment": environment,
+            "secretPath": path,
+            "secretValue": value,
+        }
+        self.admin_client().json("POST", f"/api/v4/secrets/{key}", json=body)
+
+    def kill(self) -> None:
+        """End the process as a power failure would, without a word to it."""
+        self.process.kill()
+        self._ended()
+
+    def stop(self) -> int:
+        """Ask the process to end, and return its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self._ended()
+
+    def _ended(self) -> int:
+        for client in self._clients:
+            client.close()
+        self._clients.clear()
+        status = self.process.wait(_STOP_SECONDS)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        return status
+
+
+def start_service(
+    data_dir: Path, *flags: str, environment: Mapping[str, str] | None = None, scheme: str = "http"
+) -> ServiceProcess:
+    """Start `keybearer serve` on a free port and return when it accepts connections.
+
+    Raises:
+        RuntimeError: it ended instead; the text is what it said.
+    """
+    data_dir.parent.mkdir(parents=True, exist_ok=True)
+    log = data_dir.parent / f"{data_dir.name}.log"
+    program = Path(sys.executable).with_name("keybearer")
+    command = [str(program), "serve", "--data-dir", str(data_dir)]
+    with log.open("ab") as stderr:
+        process = subprocess.Popen(
+            [*command, "--listen", "127.0.0.1:0", *flags],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env={**os.environ, **(environment or {})},  # noqa: TID251 - a child needs PATH and HOME
+        )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line:
+        status = process.wait(_START_SECONDS)
+        process.stdout.close()
+        raise RuntimeError(f"keybearer serve ended with {status}: {log.read_text()}")
+    url = str(json.loads(line)["url"])
+    assert url.startswith(f"{scheme}://")
+    return ServiceProcess(process, url, data_dir, log)
+
+
+@pytest.fixture(scope="session")
+def service_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """Yield the one service that tests share; they keep apart by making projects of their own."""
+    running = start_service(tmp_path_factory.mktemp("service") / "data")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def service(service_process: ServiceProcess, canary: Canary) -> ServiceProcess:
+    """Return the shared service; its log is searched for marked values after the test."""
+    start = service_process.log.stat().st_size
+
+    def written() -> str:
+        with service_process.log.open("rb") as log:
+            log.seek(start)
+            return log.read().decode(errors="replace")
+
+    canary.watch("log of keybearer serve", written)
+    return service_process
