@@ -41,6 +41,11 @@ _RBAC = re.compile(
 _QUOTA = re.compile(r"exceeded quota: [a-z0-9.-]{1,253}")
 _WEBHOOK = re.compile(r'admission webhook "([^"]{1,253})"')
 _POLICY = re.compile(r"ValidatingAdmissionPolicy '([^']{1,253})'")
+_APPLY_MISFIT = re.compile(
+    r"failed to (?:create typed patch object|convert new object) \((?:[^)]*\): (\.[^: ]+): expected)?"
+)
+"""So a server-side apply begins its answer, a 500, to a body that does not fit; what follows quotes the body."""
+
 _MANAGER = re.compile(r'conflict with "((?:[^"\\]|\\.){1,128})"')
 
 
@@ -79,6 +84,8 @@ def error_of_answer(subject: str, status: int, body: bytes, retry_after: float |
     build = _BUILDERS.get(status)
     if build is not None:
         return build(subject, status, said)
+    if misfit := _APPLY_MISFIT.match(said.message):
+        return _refused(subject, status, said, (misfit[1],) if misfit[1] else ())
     kind = UnavailableError if status >= 500 else KubeError
     what = f"{subject}: the API server answered {status} {said.reason}".rstrip()
     return kind(what, status=status, reason=said.reason)
@@ -124,7 +131,16 @@ def _conflict(subject: str, status: int, said: _Status) -> KubeError:
 
 
 def _invalid(subject: str, status: int, said: _Status) -> KubeError:
-    fields = tuple(cause.field for cause in said.causes if cause.field)
+    fields = tuple(dict.fromkeys(cause.field for cause in said.causes if cause.field))
+    if fields == ("metadata.uid",):
+        # How a patch with the uid of another object is refused; with one that is gone, it is a 409.
+        return ConflictError(
+            f"{subject}: it is another object of the same name", status=status, reason=said.reason
+        )
+    return _refused(subject, status, said, fields)
+
+
+def _refused(subject: str, status: int, said: _Status, fields: tuple[str, ...]) -> KubeError:
     if fields:
         why = f"refused fields: {', '.join(fields)}"
     else:

@@ -8,6 +8,7 @@ So proxies of the environment are not honoured, only the kubeconfig's `proxy-url
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ _RENEWAL_PAUSE_SECONDS = 10.0
 
 _KEEP_ALIVE_SECONDS = 60.0
 """Under the 90 s after which the API server closes an idle connection (`IdleTimeout` of its http.Server)."""
+
+_WRITTEN_AT_ONCE = 1024 * 1024
 
 _log = get_logger(__name__)
 
@@ -219,7 +222,7 @@ class Connection:
                 request.method,
                 yarl.URL(self._access.server + request.target, encoded=True),
                 headers=headers,
-                data=request.body,
+                data=_payload(request.body),
                 timeout=timeout,
                 allow_redirects=False,
                 server_hostname=self._access.server_name,
@@ -232,6 +235,11 @@ class Connection:
 
     def _new_connector(self, *, limit: int) -> aiohttp.TCPConnector:
         return aiohttp.TCPConnector(limit=limit, ssl=self._access.tls, keepalive_timeout=_KEEP_ALIVE_SECONDS)
+
+
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    # aiohttp writes bytes in one go, and warns of it from a mebibyte on; a file it writes in pieces.
+    return io.BytesIO(body) if body is not None and len(body) >= _WRITTEN_AT_ONCE else body
 
 
 async def _read(response: aiohttp.ClientResponse, request: Request) -> bytes:

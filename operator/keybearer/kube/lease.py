@@ -26,8 +26,7 @@ class LeaseKeeper:
     """Keeps one claim on one Lease.
 
     Args:
-        gateway: one of its own, whose `may_write` always agrees and whose time-out is less than the claim's
-            `renew_deadline`: renewals must not wait behind other writes.
+        gateway: one of its own, whose `may_write` always agrees: renewals must not wait behind other writes.
         claim: who wants which Lease.
         clock: its boottime decides.
         rng: spreads the attempts of several claimants.
@@ -94,9 +93,11 @@ class LeaseKeeper:
 
     async def _renew(self) -> None:
         left = self._election.may_write_until - self._clock.boottime()
+        # Not all that is left: an answer that never comes must leave room for a second attempt.
+        longest = self._claim.terms.renew_deadline.total_seconds() / 3
         renewed = False
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(left, 0)):
+            async with asyncio.timeout(max(min(left, longest), 0)):
                 renewed = await self._attempt()
         if not renewed:
             self.check()  # a failed attempt may be followed by another, until the deadline

@@ -125,6 +125,44 @@ def test_a_field_conflict_names_the_other_managers_and_their_fields() -> None:
     assert ".data.password (by kubectl-client-side-apply)" in str(error)
 
 
+def test_the_uid_of_another_object_is_a_conflict_though_the_server_says_invalid() -> None:
+    refusal = {"reason": "FieldValueInvalid", "message": "field is immutable", "field": "metadata.uid"}
+    body = status_body("Invalid", "", causes=[refusal, refusal])
+
+    error = error_of_answer("apply Secret team-a/db", 422, body)
+
+    assert isinstance(error, ConflictError)
+    assert str(error) == "apply Secret team-a/db: it is another object of the same name"
+
+
+@pytest.mark.parametrize(
+    ("message", "fields"),
+    [
+        pytest.param(
+            "failed to create typed patch object (team-a/db; /v1, Kind=Secret): .stringData.k: expected string, "
+            'got &value.valueUnstructured{Value:[]interface {}{"cnry-value"}}',
+            (".stringData.k",),
+            id="of another type",
+        ),
+        pytest.param(
+            "failed to convert new object (team-a/db; /v1, Kind=Secret) to proper version: unable to convert "
+            "unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data: cnry-value",
+            (),
+            id="not decodable",
+        ),
+    ],
+)
+def test_an_applied_body_that_does_not_fit_is_invalid_though_the_server_says_500(
+    message: str, fields: tuple[str, ...]
+) -> None:
+    error = error_of_answer("apply Secret team-a/db", 500, status_body("", message))
+
+    assert isinstance(error, InvalidError)
+    assert not error.is_retryable
+    assert error.fields == fields
+    assert find_mark(str(error)) is None
+
+
 def test_a_failed_precondition_is_a_conflict_without_managers() -> None:
     body = status_body("Conflict", "Precondition failed: UID in precondition: a, UID in object meta: b")
 
