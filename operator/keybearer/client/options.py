@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from urllib.parse import urlsplit
 
+import httpx
+
 from keybearer.base.clock import Clock, SystemClock
 from keybearer.client.credentials import Credentials, SuppliedToken
 from keybearer.client.errors import InvalidArgument
@@ -68,11 +70,15 @@ def base_url_of(url: str) -> str:
     Raises:
         InvalidArgument: it is no http or https address, or holds credentials, a query or a fragment.
     """
+    given = url.strip()
     try:
-        parts = urlsplit(url.strip())
-        has_host, _ = bool(parts.hostname), parts.port
-    except ValueError as error:
-        raise InvalidArgument("the address of the service is malformed") from error
+        parts = urlsplit(given)
+        has_host = bool(parts.hostname) and httpx.URL(given).host != ""
+    except (ValueError, httpx.InvalidURL):
+        # The cause is cut: its text could show a password that was left in the address.
+        raise InvalidArgument("the address of the service is malformed") from None
+    if not given.isprintable() or " " in given:
+        raise InvalidArgument("the address of the service holds a space or a control character")
     if parts.scheme not in {"http", "https"} or not has_host:
         raise InvalidArgument("the address of the service must be https://host or http://host")
     if "@" in parts.netloc or parts.query or parts.fragment:

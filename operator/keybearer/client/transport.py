@@ -151,9 +151,12 @@ def _tls(ca_pem: bytes | None) -> ssl.SSLContext:
     if ca_pem is None:
         return httpx.create_ssl_context()
     try:
-        return ssl.create_default_context(cadata=ca_pem.decode("ascii"))
+        # Checked first: given nothing, OpenSSL falls back on the system's certificates.
+        if b"-----BEGIN CERTIFICATE-----" in ca_pem:
+            return ssl.create_default_context(cadata=ca_pem.decode("ascii"))
     except (ssl.SSLError, UnicodeDecodeError) as error:
-        raise InvalidArgument("ca_pem holds no certificates in PEM") from error
+        raise InvalidArgument("ca_pem holds a certificate that can't be read, or other text") from error
+    raise InvalidArgument("ca_pem holds no certificates in PEM")
 
 
 def _no_cookies() -> CookieJar:
