@@ -66,6 +66,7 @@ class _Server:
         self._control = control
         self._children: dict[int, _Child] = {}
         self._base = mapped_bytes()
+        self._pid = os.getpid()
         self._poll = select.poll()
         self._woken, wake = socket.socketpair()
         self._woken.settimeout(0)
@@ -121,7 +122,7 @@ class _Server:
         (seconds,) = DEADLINE.unpack(message)
         pid = os.fork()
         if pid == 0:
-            _be_child(peer, seconds, self._base)
+            _be_child(peer, seconds, self._pid, self._base)
         self._children[pid] = _Child(peer, time.monotonic() + seconds)
         self._poll.register(peer, 0)  # hang-up only: data is the child's
         return True
@@ -161,13 +162,15 @@ def _judge(child: _Child, status: int) -> Verdict:
     return by_signal.get(signal.Signals(os.WTERMSIG(status)), Verdict.CRASHED)
 
 
-def _be_child(peer: socket.socket, seconds: float, base: int) -> NoReturn:
+def _be_child(peer: socket.socket, seconds: float, server: int, base: int) -> NoReturn:
     """Render one request and end. Nothing may return from here: this is a copy of the server."""
     status = 1
     try:
         gc.disable()
         signal.set_wakeup_fd(-1)
         die_with_parent()
+        if os.getppid() != server:
+            os._exit(status)  # it died before that took effect: nobody is left to keep the deadline
         os.dup2(peer.fileno(), _CHILD_SOCKET)
         os.closerange(_CHILD_SOCKET + 1, os.sysconf("SC_OPEN_MAX"))
         written = _read_all(_CHILD_SOCKET)
