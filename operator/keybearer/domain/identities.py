@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
@@ -26,6 +27,7 @@ from keybearer.store.unit import UnitOfWork
 __all__ = [
     "Identities",
     "IssuedClientSecret",
+    "UniversalAuthChange",
     "UniversalAuthTerms",
     "new_client_secret",
     "universal_auth_of",
@@ -53,6 +55,22 @@ class UniversalAuthTerms:
 
 
 @dataclass(frozen=True, slots=True)
+class UniversalAuthChange:
+    """What changes of Universal Auth; None leaves a field as it is."""
+
+    access_token_ttl: int | None = None
+    access_token_max_ttl: int | None = None
+    access_token_num_uses_limit: int | None = None
+    access_token_period: int | None = None
+    access_token_trusted_ips: tuple[str, ...] | None = None
+    client_secret_trusted_ips: tuple[str, ...] | None = None
+    lockout_enabled: bool | None = None
+    lockout_threshold: int | None = None
+    lockout_duration_seconds: int | None = None
+    lockout_counter_reset_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class IssuedClientSecret:
     """A client secret at the only moment its text is known."""
 
@@ -60,21 +78,17 @@ class IssuedClientSecret:
     record: ClientSecret
 
 
-def universal_auth_of(
-    identity_id: IdentityId, terms: UniversalAuthTerms, clock: Clock, former: UniversalAuth | None = None
-) -> UniversalAuth:
-    """Return a configuration on these terms; the client id of a former one stays.
+def universal_auth_of(identity_id: IdentityId, terms: UniversalAuthTerms, clock: Clock) -> UniversalAuth:
+    """Return a configuration on these terms, with a fresh client id.
 
     Raises:
         InvalidError: the TTL is over the max TTL, or a trusted address is none.
     """
-    if 0 < terms.access_token_max_ttl < terms.access_token_ttl:
-        raise InvalidError("Access token TTL cannot be greater than max TTL")
     now = clock.now()
-    return UniversalAuth(
+    auth = UniversalAuth(
         identity_id=identity_id,
-        id=new_uuid() if former is None else former.id,
-        client_id=new_uuid() if former is None else former.client_id,
+        id=new_uuid(),
+        client_id=new_uuid(),
         access_token_ttl=terms.access_token_ttl,
         access_token_max_ttl=terms.access_token_max_ttl,
         access_token_num_uses_limit=terms.access_token_num_uses_limit,
@@ -88,9 +102,11 @@ def universal_auth_of(
         failures=0,
         last_failure_at=None,
         locked_until=None,
-        created_at=now if former is None else former.created_at,
+        created_at=now,
         updated_at=now,
     )
+    _require_sensible(auth)
+    return auth
 
 
 def new_client_secret(
@@ -204,25 +220,45 @@ class Identities:
             await unit.identities.delete(identity.id)
             return identity
 
-    async def put_universal_auth(
-        self, principal: Principal, identity_id: str, terms: UniversalAuthTerms, *, attach: bool
+    async def attach_universal_auth(
+        self, principal: Principal, identity_id: str, terms: UniversalAuthTerms
     ) -> UniversalAuth:
-        """Configure Universal Auth: for the first time (`attach`), or anew with the same client id.
+        """Let the identity log in with Universal Auth.
 
         Raises:
-            NotFoundError: no such identity, or nothing to change.
+            NotFoundError: no such identity.
             ForbiddenError: the principal may not.
-            InvalidError: it is configured already, or the terms contradict each other.
+            InvalidError: it may already, or the terms contradict each other.
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
-            former = await unit.credentials.universal_auth(identity.id)
-            if attach and former is not None:
+            if await unit.credentials.universal_auth(identity.id) is not None:
                 raise InvalidError("Failed to add universal auth to already configured identity")
-            if not attach and former is None:
-                raise _not_configured(identity.id)
-            auth = universal_auth_of(identity.id, terms, self._clock, former)
+            auth = universal_auth_of(identity.id, terms, self._clock)
+            await unit.credentials.put_universal_auth(auth)
+            return auth
+
+    async def change_universal_auth(
+        self, principal: Principal, identity_id: str, change: UniversalAuthChange
+    ) -> UniversalAuth:
+        """Change the terms of the identity's logins to come; the client id stays.
+
+        Raises:
+            NotFoundError: no such identity, or it has no Universal Auth.
+            ForbiddenError: the principal may not.
+            InvalidError: the terms contradict each other.
+        """
+        require_organization(principal, Action.EDIT, Subject.IDENTITIES)
+        async with self._database.writing() as unit:
+            identity = await _identity(unit, principal, identity_id)
+            former = await _universal_auth(unit, identity)
+            given = {name: value for name, value in _given(change) if value is not None}
+            for name in ("access_token_trusted_ips", "client_secret_trusted_ips"):
+                if name in given:
+                    given[name] = _networks(given[name])
+            auth = replace(former, **given, updated_at=self._clock.now())
+            _require_sensible(auth)
             await unit.credentials.put_universal_auth(auth)
             return auth
 
@@ -371,6 +407,15 @@ async def _require_other_admin(unit: UnitOfWork, identity: Identity) -> None:
         return
     if await unit.identities.count_role(identity.organization_id, OrganizationRole.ADMIN) < 2:
         raise InvalidError("The organization's last admin can't go; make another identity admin first")
+
+
+def _given(change: UniversalAuthChange) -> list[tuple[str, Any]]:
+    return [(field.name, getattr(change, field.name)) for field in fields(change)]
+
+
+def _require_sensible(auth: UniversalAuth) -> None:
+    if 0 < auth.access_token_max_ttl < auth.access_token_ttl:
+        raise InvalidError("Access token TTL cannot be greater than max TTL")
 
 
 def _not_configured(identity_id: str) -> NotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -17,23 +18,31 @@ __all__ = ["AuthenticatedRoute", "DirectRoute", "address_of", "principal_of"]
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _SCHEME_LENGTH = len("Bearer ")
 _KEY = "keybearer.principal"
+_SECURED: dict[str, object] = {"security": [{"bearerAuth": []}]}
+_REQUEST_SECONDS = 60
+"""What a request may take, its body included; past it the database unit is undone and 504 answered."""
 
 
 class AuthenticatedRoute(APIRoute):
     """A route that first of all asks who is there: 401 comes before a word about the body."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:  # noqa: ANN401 - the framework's own signature
+        super().__init__(*arguments, **keywords)
+        self.openapi_extra = {**(self.openapi_extra or {}), **_SECURED}
 
     def get_route_handler(self) -> _Handler:
         """Return the handler with the question in front."""
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            await _authenticate(request)
-            return await handler(request)
+            async with asyncio.timeout(_REQUEST_SECONDS):
+                await _authenticate(request)
+                return await handler(request)
 
         return handle
 
 
-class DirectRoute(APIRoute):
+class DirectRoute(AuthenticatedRoute):
     """A route whose function takes the request alone, reads its query itself and answers bytes.
 
     The framework's solving of parameters costs more than such an answer; see the measured lists.
@@ -44,8 +53,9 @@ class DirectRoute(APIRoute):
         endpoint: _Handler = self.endpoint
 
         async def handle(request: Request) -> Response:
-            await _authenticate(request)
-            return await endpoint(request)
+            async with asyncio.timeout(_REQUEST_SECONDS):
+                await _authenticate(request)
+                return await endpoint(request)
 
         return handle
 

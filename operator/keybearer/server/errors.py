@@ -27,7 +27,7 @@ from keybearer.domain.errors import (
 )
 from keybearer.server.answers import json_response
 from keybearer.server.request_scope import request_id_of
-from keybearer.store.database import BusyError
+from keybearer.store.database import BusyError, UnstorableTextError
 from keybearer.wire.errors import ErrorBody, ValidationIssue
 
 __all__ = ["BadRequestError", "add_error_handlers"]
@@ -52,7 +52,9 @@ _TABLE: Mapping[type[Exception], _Row] = {
     InvalidError: _Row(400, "BadRequest"),
     SchemaViolationError: _Row(422, "ValidationFailure"),
     BadRequestError: _Row(400, "BadRequest"),
+    UnstorableTextError: _Row(400, "BadRequest"),
     BusyError: _Row(500, "InternalServerError"),
+    TimeoutError: _Row(504, "GatewayTimeoutError"),
 }
 _HTTP_WORDS = {400: "BadRequest", 404: "Not Found", 405: "Not Found", 413: "PayloadTooLarge"}
 _UNFORESEEN = "Something went wrong"
@@ -69,16 +71,16 @@ _TELLING = {
 
 def add_error_handlers(app: FastAPI) -> None:
     """Have every error of the application answered in the one shape."""
-    app.add_exception_handler(DomainError, _refused)
-    app.add_exception_handler(BadRequestError, _refused)
+    for kind in _TABLE:
+        app.add_exception_handler(kind, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unforeseen)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    row = _TABLE[type(error)]
-    message: str | list[ValidationIssue] = str(error)
+    row = next(_TABLE[kind] for kind in type(error).__mro__ if kind in _TABLE)
+    message: str | list[ValidationIssue] = str(error) or "The request took too long"
     if isinstance(error, SchemaViolationError):
         message = [ValidationIssue(code="custom", path=[error.field], message=str(error))]
     name = error.name if isinstance(error, DomainError) else None

@@ -39,10 +39,20 @@ def query_of(request: Request, model: type[_Model]) -> _Model:
 def parameters_of(model: type[BaseModel]) -> dict[str, object]:
     """Return OpenAPI's description of a query that `query_of` reads."""
     schema = model.model_json_schema(by_alias=True)
+    shared = schema.get("$defs", {})
     required = schema.get("required", [])
     return {
         "parameters": [
-            {"name": name, "in": "query", "required": name in required, "schema": shape}
+            {"name": name, "in": "query", "required": name in required, "schema": _inlined(shape, shared)}
             for name, shape in schema["properties"].items()
         ]
     }
+
+
+def _inlined(shape: dict[str, object], shared: dict[str, dict[str, object]]) -> dict[str, object]:
+    """Return the schema of a parameter without references: they would lead out of the document."""
+    reference = shape.get("$ref")
+    if not isinstance(reference, str):
+        return shape
+    rest = {key: value for key, value in shape.items() if key != "$ref"}
+    return {**shared[reference.rpartition("/")[2]], **rest}

@@ -40,7 +40,7 @@ class RequestShell:
         path = scope["path"]
         if path.endswith("/") and len(path) > 1:
             # Both forms of every route are served (wire.md section 0).
-            scope["path"] = path.rstrip("/") or "/"
+            scope["path"] = path[:-1]
         status = 0
 
         async def answer(message: Message) -> None:

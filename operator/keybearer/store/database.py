@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, event, make_url
@@ -27,7 +27,7 @@ from keybearer.store.revisions import RevisionBook
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["BusyError", "Database", "database_url", "sqlite_url"]
+__all__ = ["BusyError", "Database", "UnstorableTextError", "database_url", "sqlite_url"]
 
 _READERS = 4
 _WRITER_WAIT_SECONDS = 20.0
@@ -36,6 +36,10 @@ _BUSY_MILLISECONDS = 5_000
 
 class BusyError(KeybearerError):
     """No turn to write came up in time."""
+
+
+class UnstorableTextError(KeybearerError):
+    """A text holds a character that the database doesn't keep in clear."""
 
 
 def sqlite_url(path: Path) -> URL:
@@ -113,8 +117,9 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[UnitOfWork]:
         """Give a unit that sees one snapshot and writes nothing."""
-        async with self._readers.connect() as connection, connection.begin():
-            yield self._unit(connection)
+        with _translated():
+            async with self._readers.connect() as connection, connection.begin():
+                yield self._unit(connection)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[UnitOfWork]:
@@ -129,19 +134,20 @@ class Database:
         except TimeoutError as error:
             raise BusyError("other writes kept the database busy; try again") from error
         try:
-            async with self._writer.connect() as connection:
-                transaction = await connection.begin()
-                unit = self._unit(connection)
-                try:
-                    yield unit
-                except BaseException:
-                    await transaction.rollback()
-                    raise
-                try:
-                    await transaction.commit()
-                finally:
-                    # A commit that was interrupted may have happened: published either way, never missed.
-                    self.revisions.publish(unit.changes)
+            with _translated():
+                async with self._writer.connect() as connection:
+                    transaction = await connection.begin()
+                    unit = self._unit(connection)
+                    try:
+                        yield unit
+                    except BaseException:
+                        await transaction.rollback()
+                        raise
+                    try:
+                        await transaction.commit()
+                    finally:
+                        # A commit that was interrupted may have happened: published either way.
+                        self.revisions.publish(unit.changes)
         finally:
             self._turn.release()
 
@@ -182,6 +188,17 @@ def _shape_sqlite(engine: AsyncEngine, *, begin: str, query_only: bool) -> None:
 
     event.listen(engine.sync_engine, "connect", on_connect)
     event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Tell a text that PostgreSQL can't keep (it holds a NUL character) from a failure of the service."""
+    try:
+        yield
+    except DBAPIError as error:
+        if "CharacterNotInRepertoire" in str(error.orig):
+            raise UnstorableTextError("A text holds a NUL character") from error
+        raise
 
 
 def _brief(error: Exception) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
@@ -14,22 +14,21 @@ from keybearer.store.columns import select_record
 from keybearer.store.records import Folder
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow
 
-__all__ = ["Folders", "beneath", "within"]
+__all__ = ["WITHIN_SUBTREE", "Folders", "subtree"]
 
 _FOLDERS = select_record(FolderRow, Folder)
 
 
-def beneath(path: FolderPath) -> ColumnElement[bool]:
-    """Return the condition that a folder lies under the path, at any depth."""
-    prefix = "/" if path == "/" else f"{path}/"
+def subtree(path: FolderPath) -> dict[str, str]:
+    """Return the parameters of the conditions on a folder and what lies under it."""
     # "0" is the character after "/": the range holds exactly the texts that begin with the prefix.
-    end = "0" if path == "/" else f"{path}0"
-    return (FolderRow.path > prefix) & (FolderRow.path < end)
+    stem = "" if path == "/" else path
+    return {"path": path, "above": f"{stem}/", "below": f"{stem}0"}
 
 
-def within(path: FolderPath) -> ColumnElement[bool]:
-    """Return the condition that a folder is the one at the path, or lies under it."""
-    return or_(FolderRow.path == path, beneath(path))
+_BENEATH = (FolderRow.path > bindparam("above")) & (FolderRow.path < bindparam("below"))
+WITHIN_SUBTREE: ColumnElement[bool] = or_(FolderRow.path == bindparam("path"), _BENEATH)
+"""That a folder is the one at the path, or lies under it; takes the parameters of `subtree`."""
 
 
 class Folders:
@@ -74,24 +73,26 @@ class Folders:
 
     async def descendants(self, folder: Folder) -> list[Folder]:
         """Return the folders under this one at any depth, by path."""
-        statement = _FOLDERS.where(
-            FolderRow.environment_id == folder.environment_id, beneath(folder.path)
-        ).order_by(FolderRow.path)
-        return [Folder(*row) for row in await self._connection.execute(statement)]
+        statement = _FOLDERS.where(FolderRow.environment_id == folder.environment_id, _BENEATH).order_by(
+            FolderRow.path
+        )
+        rows = await self._connection.execute(statement, subtree(folder.path))
+        return [Folder(*row) for row in rows]
 
     async def longest_path_beneath(self, folder: Folder) -> int:
         """Return the length of the longest path under the folder, 0 where there is none."""
         statement = select(func.max(func.length(FolderRow.path))).where(
-            FolderRow.environment_id == folder.environment_id, beneath(folder.path)
+            FolderRow.environment_id == folder.environment_id, _BENEATH
         )
-        return (await self._connection.execute(statement)).scalar_one() or 0
+        return (await self._connection.execute(statement, subtree(folder.path))).scalar_one() or 0
 
     async def rename(self, old: Folder, new: Folder) -> None:
         """Store the folder's new name and path, and move the paths of all under it."""
         await self._connection.execute(
             update(FolderRow)
-            .where(FolderRow.environment_id == old.environment_id, beneath(old.path))
-            .values(path=new.path + func.substr(FolderRow.path, len(old.path) + 1))
+            .where(FolderRow.environment_id == old.environment_id, _BENEATH)
+            .values(path=new.path + func.substr(FolderRow.path, len(old.path) + 1)),
+            {key: text for key, text in subtree(old.path).items() if key != "path"},
         )
         await self._connection.execute(
             update(FolderRow)

@@ -16,6 +16,8 @@ from keybearer.store.sealing.envelope import (
     SealingKey,
     UnsealError,
     WrappedKey,
+    key_id_of,
+    key_name,
     new_key_material,
 )
 from keybearer.store.sealing.keyring import Keyring, data_key_identity, server_key_identity
@@ -50,14 +52,14 @@ class Keys:
             )
         ).one_or_none()
         if row is not None:
-            key_name = KeyName(UUID(row.id), 1)
-            roots = self._keyring.roots
-            return roots.unwrap(WrappedKey(row.wrapped), key_name, server_key_identity(name)).material
-        key = SealingKey(KeyName(uuid4(), 1), new_key_material())
+            roots, wrapped = self._keyring.roots, WrappedKey(row.wrapped)
+            return roots.unwrap(wrapped, key_name(UUID(row.id), 1), server_key_identity(name)).material
+        key_id = uuid4()
+        key = SealingKey(key_name(key_id, 1), new_key_material())
         wrapped = self._keyring.roots.active.wrap(key, server_key_identity(name))
         await self._connection.execute(
             insert(ServerKeyRow).values(
-                name=name, id=str(key.name.id), wrapped=wrapped, created_at=self._clock.now()
+                name=name, id=str(key_id), wrapped=wrapped, created_at=self._clock.now()
             )
         )
         return key.material
@@ -72,13 +74,14 @@ class Keys:
                 .limit(1)
             )
         ).scalar_one_or_none()
-        key = SealingKey(KeyName(uuid4(), (newest or 0) + 1), new_key_material())
+        key_id, version = uuid4(), (newest or 0) + 1
+        key = SealingKey(key_name(key_id, version), new_key_material())
         wrapped = self._keyring.roots.active.wrap(key, data_key_identity(project_id))
         await self._connection.execute(
             insert(DataKeyRow).values(
-                id=str(key.name.id),
+                id=str(key_id),
                 project_id=project_id,
-                version=key.name.version,
+                version=version,
                 wrapped=wrapped,
                 created_at=self._clock.now(),
             )
@@ -101,7 +104,7 @@ class Keys:
         ).one_or_none()
         if row is None:
             raise UnsealError(f"project {project_id} has no data key; the database is damaged")
-        return self._keyring.unwrap(KeyName(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
+        return self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
 
     async def opened(self, names: Iterable[KeyName]) -> dict[KeyName, SealingKey]:
         """Return the data keys of these names, from memory where they are there.
@@ -119,9 +122,9 @@ class Keys:
         if missing:
             statement = select(
                 DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped, DataKeyRow.project_id
-            ).where(DataKeyRow.id.in_([str(name.id) for name in missing]))
+            ).where(DataKeyRow.id.in_([str(key_id_of(name)) for name in missing]))
             for row in await self._connection.execute(statement):
-                name = KeyName(UUID(row.id), row.version)
+                name = key_name(UUID(row.id), row.version)
                 found[name] = self._keyring.unwrap(name, WrappedKey(row.wrapped), row.project_id)
         if wanted - found.keys():
             raise UnsealError("a value names a data key that is gone; the database is damaged")
@@ -136,7 +139,7 @@ class Keys:
             wrapped = WrappedKey(row.wrapped)
             if not roots.is_current(wrapped):
                 identity = server_key_identity(row.name)
-                key = roots.unwrap(wrapped, KeyName(UUID(row.id), 1), identity)
+                key = roots.unwrap(wrapped, key_name(UUID(row.id), 1), identity)
                 await self._connection.execute(
                     update(ServerKeyRow)
                     .where(ServerKeyRow.name == row.name)
@@ -148,7 +151,7 @@ class Keys:
             wrapped = WrappedKey(envelope)
             if not roots.is_current(wrapped):
                 identity = data_key_identity(project_id)
-                key = roots.unwrap(wrapped, KeyName(UUID(key_id), version), identity)
+                key = roots.unwrap(wrapped, key_name(UUID(key_id), version), identity)
                 await self._connection.execute(
                     update(DataKeyRow)
                     .where(DataKeyRow.id == key_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from sqlalchemy import and_, delete, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, IdentityId, OrganizationId, ProjectId
@@ -19,6 +19,23 @@ __all__ = ["Projects"]
 _PROJECTS = select_record(ProjectRow, Project)
 _ENVIRONMENTS = select_record(EnvironmentRow, Environment)
 _MEMBERSHIPS = select_record(MembershipRow, Membership)
+_FOUND = (
+    _PROJECTS.add_columns(MembershipRow.roles)
+    .outerjoin(
+        MembershipRow,
+        and_(
+            MembershipRow.project_id == ProjectRow.id,
+            MembershipRow.identity_id == bindparam("identity"),
+        ),
+    )
+    .where(
+        ProjectRow.organization_id == bindparam("organization"),
+        or_(
+            ProjectRow.id.in_(bindparam("ids", expanding=True)),
+            ProjectRow.slug.in_(bindparam("slugs", expanding=True)),
+        ),
+    )
+)
 
 
 class Projects:
@@ -43,18 +60,9 @@ class Projects:
 
         None in place of the roles says that the identity is no member.
         """
-        statement = (
-            _PROJECTS.add_columns(MembershipRow.roles)
-            .outerjoin(
-                MembershipRow,
-                and_(MembershipRow.project_id == ProjectRow.id, MembershipRow.identity_id == identity_id),
-            )
-            .where(
-                ProjectRow.organization_id == organization_id,
-                or_(ProjectRow.id.in_(list(ids)), ProjectRow.slug.in_(list(slugs))),
-            )
-        )
-        rows = await self._connection.execute(statement)
+        named = {"ids": list(ids), "slugs": list(slugs)}
+        who = {"organization": organization_id, "identity": identity_id}
+        rows = await self._connection.execute(_FOUND, {**who, **named})
         return [(Project(*row[:-1]), row[-1]) for row in rows]
 
     async def all_of(self, organization_id: OrganizationId, *, member: IdentityId | None) -> list[Project]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Select, and_, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, insert, or_, select, update
 from sqlalchemy import Row as Result
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.store.columns import select_record
-from keybearer.store.folders import within
+from keybearer.store.folders import WITHIN_SUBTREE, subtree
 from keybearer.store.keys import Keys
 from keybearer.store.records import Secret, Tag
 from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
@@ -41,7 +41,19 @@ _COLUMNS = (
     SecretRow.skip_multiline_encoding,
     SecretRow.created_at,
     SecretRow.updated_at,
+    # Most projects have no tags, and then nobody looks for those of each secret.
+    exists(select(TagRow.id).where(TagRow.project_id == SecretRow.project_id)).label("has_tags"),
 )
+
+
+# Lists are asked for all the time: their statements are built once.
+_IN_ENVIRONMENT = and_(
+    EnvironmentRow.project_id == bindparam("project"),
+    EnvironmentRow.slug == bindparam("environment"),
+    SecretRow.owner == "",
+)
+_DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
+_BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +96,11 @@ class Secrets:
         with_values: bool,
     ) -> list[Secret]:
         """Return the shared secrets of the folder, and of all under it if asked, with their tags."""
-        condition = and_(
-            EnvironmentRow.project_id == project_id,
-            EnvironmentRow.slug == environment,
-            within(path) if recursive else FolderRow.path == path,
-            SecretRow.owner == "",
-        )
-        return await self._fetch(condition, with_values=with_values)
+        condition = _BENEATH if recursive else _DIRECTLY
+        place = {"project": project_id, "environment": environment, **subtree(path)}
+        statement = _LISTED_BENEATH if recursive else _LISTED_DIRECTLY
+        rows = (await self._connection.execute(statement, place)).all()
+        return await self._opened(rows, condition, place, with_values=with_values)
 
     async def at(
         self, project_id: ProjectId, locations: Iterable[Location], *, with_values: bool = True
@@ -204,13 +214,27 @@ class Secrets:
 
     async def _fetch(self, condition: ColumnElement[bool], *, with_values: bool) -> list[Secret]:
         rows = (await self._connection.execute(_joined(select(*_COLUMNS)).where(condition))).all()
+        return await self._opened(rows, condition, {}, with_values=with_values)
+
+    async def _opened(
+        self,
+        rows: Sequence[Result[*tuple[Any, ...]]],
+        condition: ColumnElement[bool],
+        parameters: Mapping[str, str],
+        *,
+        with_values: bool,
+    ) -> list[Secret]:
+        """Return the secrets of these rows, which the condition with these parameters found."""
         if not rows:
             return []
         keys = await self._keys.opened(_key_names(rows))
-        tags = await self._tags(condition)
+        tagged = any(row.has_tags for row in rows)
+        tags = await self._tags(condition, parameters) if tagged else {}
         return [_secret(row, keys, tags.get(row.id, ()), with_values=with_values) for row in rows]
 
-    async def _tags(self, condition: ColumnElement[bool]) -> dict[str, tuple[Tag, ...]]:
+    async def _tags(
+        self, condition: ColumnElement[bool], parameters: Mapping[str, str]
+    ) -> dict[str, tuple[Tag, ...]]:
         statement = (
             _joined(select_record(TagRow, Tag).add_columns(SecretRow.id.label("secret_id")))
             .join(SecretTagRow, SecretTagRow.secret_id == SecretRow.id)
@@ -219,7 +243,7 @@ class Secrets:
             .order_by(TagRow.slug)
         )
         tags: dict[str, tuple[Tag, ...]] = {}
-        for row in await self._connection.execute(statement):
+        for row in await self._connection.execute(statement, parameters):
             tags[row.secret_id] = (*tags.get(row.secret_id, ()), Tag(*row[:-1]))
         return tags
 
@@ -294,3 +318,7 @@ def _chunks(items: Sequence[_T]) -> Iterable[list[_T]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, _CHUNK)):
         yield chunk
+
+
+_LISTED_DIRECTLY = _joined(select(*_COLUMNS)).where(_DIRECTLY)
+_LISTED_BENEATH = _joined(select(*_COLUMNS)).where(_BENEATH)

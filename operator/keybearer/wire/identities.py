@@ -29,6 +29,7 @@ __all__ = [
     "UniversalAuthAnswer",
     "UniversalAuthConfig",
     "UpdateIdentity",
+    "UpdateUniversalAuth",
 ]
 
 _Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS)]
@@ -102,6 +103,21 @@ class UniversalAuthConfig(WireModel):
     lockout_threshold: Annotated[int, Field(ge=1, le=30)] = 3
     lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400)] = 300
     lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600)] = 30
+
+
+class UpdateUniversalAuth(WireModel):
+    """PATCH .../universal-auth/identities/{id}: what is absent stays."""
+
+    client_secret_trusted_ips: _TrustedIps | None = None
+    access_token_trusted_ips: _TrustedIps | None = None
+    access_token_ttl: Annotated[_Seconds | None, Field(alias="accessTokenTTL")] = None
+    access_token_max_ttl: Annotated[_Seconds | None, Field(alias="accessTokenMaxTTL")] = None
+    access_token_num_uses_limit: _Count | None = None
+    access_token_period: _Seconds | None = None
+    lockout_enabled: bool | None = None
+    lockout_threshold: Annotated[int, Field(ge=1, le=30)] | None = None
+    lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400)] | None = None
+    lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600)] | None = None
 
 
 class UniversalAuth(UniversalAuthConfig):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, AwareDatetime, Field
 
 from keybearer.wire.base import QueryFlag, Slug, WireInstant, WireModel
 from keybearer.wire.limits import (
@@ -323,4 +322,4 @@ class FolderQuery(WireModel):
     environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
     path: _Path = "/"
     recursive: QueryFlag = False
-    last_secret_modified: datetime | None = None
+    last_secret_modified: AwareDatetime | None = None

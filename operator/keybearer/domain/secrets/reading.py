@@ -52,7 +52,6 @@ class SecretReading:
                 reached = await self._unchanged(unit, access, query, tag)
                 if reached is not None:
                     return NotModified(tag, reached)
-            await _require_environment(unit, access, query.at)
             secrets = await unit.secrets.listed(
                 access.project.id,
                 query.at.environment,
@@ -60,6 +59,8 @@ class SecretReading:
                 recursive=query.recursive,
                 with_values=query.view_value,
             )
+            if not secrets:
+                await _require_environment(unit, access, query.at)
             secrets = sorted(_selected(secrets, query), key=lambda secret: (secret.key, secret.path))
             if query.view_value and query.expand:
                 expanded = await expand_all(unit, access, secrets, single=False)

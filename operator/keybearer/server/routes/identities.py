@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import OrganizationRole
-from keybearer.domain.identities import UniversalAuthTerms
+from keybearer.domain.identities import UniversalAuthChange, UniversalAuthTerms
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
@@ -19,9 +19,11 @@ from keybearer.wire.identities import (
     CreateIdentity,
     IdentityAnswer,
     IdentityList,
+    TrustedIp,
     UniversalAuthAnswer,
     UniversalAuthConfig,
     UpdateIdentity,
+    UpdateUniversalAuth,
 )
 
 __all__ = ["router"]
@@ -73,16 +75,16 @@ async def delete_identity(request: Request, identity_id: str) -> Response:
 
 @router.post(_UNIVERSAL, response_model=UniversalAuthAnswer, summary="Attach Universal Auth")
 async def attach_universal_auth(request: Request, identity_id: str, body: UniversalAuthConfig) -> Response:
-    auth = await context_of(request).identities.put_universal_auth(
-        principal_of(request), identity_id, _terms(body), attach=True
+    auth = await context_of(request).identities.attach_universal_auth(
+        principal_of(request), identity_id, _terms(body)
     )
     return json_response({"identityUniversalAuth": universal_auth_json(auth)})
 
 
 @router.patch(_UNIVERSAL, response_model=UniversalAuthAnswer, summary="Change Universal Auth")
-async def update_universal_auth(request: Request, identity_id: str, body: UniversalAuthConfig) -> Response:
-    auth = await context_of(request).identities.put_universal_auth(
-        principal_of(request), identity_id, _terms(body), attach=False
+async def update_universal_auth(request: Request, identity_id: str, body: UpdateUniversalAuth) -> Response:
+    auth = await context_of(request).identities.change_universal_auth(
+        principal_of(request), identity_id, _change(body)
     )
     return json_response({"identityUniversalAuth": universal_auth_json(auth)})
 
@@ -151,10 +153,30 @@ def _terms(body: UniversalAuthConfig) -> UniversalAuthTerms:
         access_token_max_ttl=body.access_token_max_ttl,
         access_token_num_uses_limit=body.access_token_num_uses_limit,
         access_token_period=body.access_token_period,
-        access_token_trusted_ips=tuple(item.ip_address for item in body.access_token_trusted_ips),
-        client_secret_trusted_ips=tuple(item.ip_address for item in body.client_secret_trusted_ips),
+        access_token_trusted_ips=_addresses(body.access_token_trusted_ips),
+        client_secret_trusted_ips=_addresses(body.client_secret_trusted_ips),
         lockout_enabled=body.lockout_enabled,
         lockout_threshold=body.lockout_threshold,
         lockout_duration_seconds=body.lockout_duration_seconds,
         lockout_counter_reset_seconds=body.lockout_counter_reset_seconds,
     )
+
+
+def _change(body: UpdateUniversalAuth) -> UniversalAuthChange:
+    token_ips, secret_ips = body.access_token_trusted_ips, body.client_secret_trusted_ips
+    return UniversalAuthChange(
+        access_token_ttl=body.access_token_ttl,
+        access_token_max_ttl=body.access_token_max_ttl,
+        access_token_num_uses_limit=body.access_token_num_uses_limit,
+        access_token_period=body.access_token_period,
+        access_token_trusted_ips=None if token_ips is None else _addresses(token_ips),
+        client_secret_trusted_ips=None if secret_ips is None else _addresses(secret_ips),
+        lockout_enabled=body.lockout_enabled,
+        lockout_threshold=body.lockout_threshold,
+        lockout_duration_seconds=body.lockout_duration_seconds,
+        lockout_counter_reset_seconds=body.lockout_counter_reset_seconds,
+    )
+
+
+def _addresses(ranges: list[TrustedIp]) -> tuple[str, ...]:
+    return tuple(item.ip_address for item in ranges)

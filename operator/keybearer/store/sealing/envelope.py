@@ -27,17 +27,22 @@ __all__ = [
     "UnsealError",
     "WrappedKey",
     "associate",
+    "key_id_of",
+    "key_name",
     "key_name_of",
     "new_key_material",
 ]
 
+KeyName = NewType("KeyName", bytes)
+"""Which key sealed an envelope: id (16 bytes) and version (4), as the envelope holds them."""
 Plaintext = NewType("Plaintext", bytes)
 Ciphertext = NewType("Ciphertext", bytes)
 WrappedKey = NewType("WrappedKey", bytes)
 
 KEY_BYTES = 32
 _FORMAT = 1
-_HEADER = struct.Struct(">B16sI")
+_VERSION = struct.Struct(">I")
+_HEADER_BYTES = 21
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
 
@@ -46,12 +51,14 @@ class UnsealError(KeybearerError):
     """A sealed text doesn't open: another key, another record, or damaged bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyName:
-    """Which key sealed an envelope."""
+def key_name(key_id: UUID, version: int) -> KeyName:
+    """Return the name of a key."""
+    return KeyName(key_id.bytes + _VERSION.pack(version))
 
-    id: UUID
-    version: int
+
+def key_id_of(name: KeyName) -> UUID:
+    """Return the id in the name of a key."""
+    return UUID(bytes=name[:16])
 
 
 def new_key_material() -> bytes:
@@ -61,9 +68,10 @@ def new_key_material() -> bytes:
 
 def associate(purpose: str, *parts: str | int) -> bytes:
     """Return associated data that names one record: each part with its length, so none can run together."""
-    texts = [purpose, *(str(part) for part in parts)]
-    encoded = [text.encode() for text in texts]
-    return b"".join(struct.pack(">I", len(text)) + text for text in encoded)
+    text = f"{len(purpose)}:{purpose}"
+    for part in parts:
+        text += f",{len(str(part))}:{part}"
+    return text.encode()
 
 
 def key_name_of(envelope: bytes) -> KeyName:
@@ -72,12 +80,11 @@ def key_name_of(envelope: bytes) -> KeyName:
     Raises:
         UnsealError: the bytes are no envelope of a known format.
     """
-    if len(envelope) < _HEADER.size + _NONCE_BYTES + _TAG_BYTES:
+    if len(envelope) < _HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES:
         raise UnsealError("a sealed text is shorter than its header; the database is damaged")
-    written_format, raw_id, version = _HEADER.unpack_from(envelope)
-    if written_format != _FORMAT:
-        raise UnsealError(f"a sealed text has the unknown format {written_format}; a newer version wrote it")
-    return KeyName(UUID(bytes=raw_id), version)
+    if envelope[0] != _FORMAT:
+        raise UnsealError(f"a sealed text has the unknown format {envelope[0]}; a newer version wrote it")
+    return KeyName(envelope[1:_HEADER_BYTES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +108,7 @@ class SealingKey:
 
     def seal(self, plaintext: Plaintext, identity: bytes) -> Ciphertext:
         """Return an envelope that only opens with this key and for the same identity (see `associate`)."""
-        header = _HEADER.pack(_FORMAT, self.name.id.bytes, self.name.version)
+        header = bytes([_FORMAT]) + self.name
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return Ciphertext(header + nonce + self._cipher.encrypt(nonce, plaintext, header + identity))
 
@@ -113,8 +120,8 @@ class SealingKey:
         """
         name = key_name_of(envelope)
         if name != self.name:
-            raise UnsealError(f"a sealed text names key {name.id} version {name.version}, not the one given")
-        header, rest = envelope[: _HEADER.size], envelope[_HEADER.size :]
+            raise UnsealError(f"a sealed text names key {key_id_of(name)}, not the one given")
+        header, rest = envelope[:_HEADER_BYTES], envelope[_HEADER_BYTES:]
         try:
             opened = self._cipher.decrypt(rest[:_NONCE_BYTES], rest[_NONCE_BYTES:], header + identity)
         except InvalidTag as error:

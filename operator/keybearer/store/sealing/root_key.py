@@ -24,6 +24,8 @@ from keybearer.store.sealing.envelope import (
     SealingKey,
     UnsealError,
     WrappedKey,
+    key_id_of,
+    key_name,
     key_name_of,
     new_key_material,
 )
@@ -52,7 +54,7 @@ class RootKeys:
             if root.name == wrapped_by:
                 return root.unwrap(wrapped, name, identity)
         raise ConfigurationError(
-            f"the database was sealed with root key {wrapped_by.id}, which was not given; "
+            f"the database was sealed with root key {key_id_of(wrapped_by)}, which was not given; "
             "start with the root key that was used before"
         )
 
@@ -127,4 +129,4 @@ def _parse_line(line: str, origin: str) -> SealingKey:
         raise ConfigurationError(f"{origin} holds a key of {len(material)} bytes; {KEY_BYTES} are needed")
     # A root key is named by a keyed digest of a constant, so that the name says nothing about the key.
     digest = hmac.digest(material, b"keybearer root key name", hashlib.sha256)
-    return SealingKey(KeyName(UUID(bytes=digest[:16]), 1), material)
+    return SealingKey(key_name(UUID(bytes=digest[:16]), 1), material)
