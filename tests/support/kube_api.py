@@ -1,0 +1,133 @@
+"""The API server as tests see it: JSON over HTTPS as administrator, a few milliseconds a request."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+import httpx
+import yaml
+
+from keybearer.kube.resources import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    EVENTS,
+    LEASES,
+    NAMESPACES,
+    SECRET_SYNCS,
+    SECRETS,
+    ObjectKey,
+    Resource,
+)
+
+__all__ = ["Body", "KubeApi", "RefusedError"]
+
+Body: TypeAlias = dict[str, Any]
+"""An object as its JSON says it."""
+
+_RESOURCES = {
+    resource.kind: resource
+    for resource in (CONFIG_MAPS, DEPLOYMENTS, EVENTS, LEASES, NAMESPACES, SECRETS, SECRET_SYNCS)
+}
+_TIMEOUT_SECONDS = 15.0
+
+
+class RefusedError(Exception):
+    """The API server refused; the text is its message."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class KubeApi:
+    """A client with the rights of a kubeconfig; kinds are named as in manifests.
+
+    Args:
+        kubeconfig: one cluster, one user with a client certificate or a token, everything inside the file.
+    """
+
+    def __init__(self, kubeconfig: Path) -> None:
+        document = yaml.safe_load(kubeconfig.read_text())
+        cluster, user = document["clusters"][0]["cluster"], document["users"][0]["user"]
+        trust = ssl.create_default_context(
+            cadata=base64.b64decode(cluster["certificate-authority-data"]).decode()
+        )
+        headers = {}
+        if "token" in user:
+            headers["Authorization"] = f"Bearer {user['token']}"
+        else:
+            _load_client_certificate(trust, user)
+        self._http = httpx.Client(
+            base_url=cluster["server"], verify=trust, headers=headers, timeout=_TIMEOUT_SECONDS
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def find(self, kind: str, namespace: str, name: str) -> Body | None:
+        """The object, or None."""
+        answer = self._http.get(_resource(kind).path(ObjectKey(namespace, name)))
+        return None if answer.status_code == 404 else _object(answer)
+
+    def get(self, kind: str, namespace: str, name: str) -> Body:
+        """The object; RefusedError when there is none."""
+        return _object(self._http.get(_resource(kind).path(ObjectKey(namespace, name))))
+
+    def list(self, kind: str, namespace: str | None = None) -> list[Body]:
+        """All objects of a namespace, or of the cluster."""
+        listed = _object(self._http.get(_resource(kind).collection_path(namespace)))
+        return [dict(item) for item in listed["items"]]
+
+    def create(self, manifest: Mapping[str, Any]) -> Body:
+        """Post it; RefusedError for what the API server doesn't take."""
+        namespace = manifest["metadata"].get("namespace")
+        path = _resource(manifest["kind"]).collection_path(namespace)
+        return _object(self._http.post(path, json=dict(manifest), params={"fieldValidation": "Strict"}))
+
+    def patch(
+        self, kind: str, namespace: str, name: str, patch: Mapping[str, Any], *, subresource: str = ""
+    ) -> Body:
+        """Merge the patch into the object (RFC 7386)."""
+        return _object(
+            self._http.patch(
+                _resource(kind).path(ObjectKey(namespace, name), subresource),
+                content=json.dumps(dict(patch)),
+                headers={"Content-Type": "application/merge-patch+json"},
+                params={"fieldValidation": "Strict"},
+            )
+        )
+
+    def delete(self, kind: str, namespace: str, name: str) -> None:
+        """Delete it, without waiting for finalizers; nothing happens where it is gone already."""
+        answer = self._http.delete(_resource(kind).path(ObjectKey(namespace, name)))
+        if answer.status_code != 404:
+            _object(answer)
+
+
+def _resource(kind: str) -> Resource:
+    return _RESOURCES[kind]
+
+
+def _object(answer: httpx.Response) -> Body:
+    parsed: Body = answer.json()
+    if answer.is_error:
+        raise RefusedError(answer.status_code, str(parsed.get("message")))
+    return parsed
+
+
+def _load_client_certificate(trust: ssl.SSLContext, user: Mapping[str, str]) -> None:
+    # The ssl module takes a certificate from files only.
+    with tempfile.NamedTemporaryFile() as file:
+        for part in ("client-certificate-data", "client-key-data"):
+            file.write(base64.b64decode(user[part]))
+        file.flush()
+        trust.load_cert_chain(file.name)

@@ -1,0 +1,115 @@
+"""`keybearer operator` as a process of its own, with the rights of a kubeconfig and nothing of our environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+
+from support.controlplane.ports import free_port
+from support.controlplane.process import Process
+from support.waiting import eventually
+
+__all__ = ["OperatorProcess", "keybearer_command"]
+
+_READY = timedelta(seconds=60)
+_GRACE = timedelta(seconds=40)
+_TIMEOUT_SECONDS = 5.0
+
+
+def keybearer_command() -> Path:
+    """The `keybearer` command of this interpreter's environment."""
+    return Path(sys.executable).with_name("keybearer")
+
+
+class OperatorProcess:
+    """An operator, started and stopped any number of times; its log grows in one file.
+
+    Args:
+        kubeconfig: its rights.
+        directory: private to it.
+        flags: of `keybearer operator`, besides log format and metrics address.
+        name: how messages and files call it.
+    """
+
+    def __init__(self, kubeconfig: Path, directory: Path, flags: list[str], name: str = "operator") -> None:
+        self.log_file = directory / f"{name}.log"
+        self._port = free_port()
+        self._process = Process(
+            name,
+            [
+                keybearer_command(),
+                "operator",
+                "--log-format=json",
+                f"--metrics-listen=127.0.0.1:{self._port}",
+                *flags,
+            ],
+            self.log_file,
+            environment={"PATH": os.defpath, "HOME": str(directory), "KUBECONFIG": str(kubeconfig)},
+        )
+
+    def start(self, *, wait: bool = True) -> None:
+        """It runs, and is ready where `wait`: as a leader its watches have begun, or it stands by."""
+        self._process.start()
+        if wait:
+            self._process.wait_until(self._is_ready, awaited="become ready", within=_READY)
+
+    def terminate(self) -> None:
+        """It has ended after SIGTERM, as it should: by itself and with status 0."""
+        self._process.terminate(grace=_GRACE)
+
+    def signal(self, number: signal.Signals) -> None:
+        """The signal was sent."""
+        os.kill(self._process.pid, number)
+
+    def kill(self) -> None:
+        """It has ended at once, by SIGKILL."""
+        self._process.kill()
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.running
+
+    def check(self) -> None:
+        """It runs; else ProcessExitedError with the end of its log."""
+        self._process.check()
+
+    def wait_ended(self) -> None:
+        """It has ended by itself."""
+        eventually(lambda: not self.running, awaited=f"an end of {self._process.name}")
+
+    def log(self, start: int = 0) -> str:
+        """Its log from an offset in bytes."""
+        with self.log_file.open("rb") as log:
+            log.seek(start)
+            return log.read().decode(errors="replace")
+
+    def log_size(self) -> int:
+        """How many bytes it has logged."""
+        return self.log_file.stat().st_size
+
+    def metrics(self) -> str:
+        """What `/metrics` answers."""
+        answer = httpx.get(f"http://127.0.0.1:{self._port}/metrics", timeout=_TIMEOUT_SECONDS)
+        answer.raise_for_status()
+        return answer.text
+
+    def metric(self, line: str) -> float:
+        """The value of one line of `/metrics`, named with its labels as it stands there; 0 where it is not."""
+        for one in self.metrics().splitlines():
+            name, _, value = one.rpartition(" ")
+            if name == line:
+                return float(value)
+        return 0.0
+
+    def _is_ready(self) -> bool:
+        try:
+            answer = httpx.get(f"http://127.0.0.1:{self._port}/readyz", timeout=_TIMEOUT_SECONDS)
+        except httpx.TransportError:
+            return False
+        return answer.status_code == 200
