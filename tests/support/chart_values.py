@@ -30,7 +30,7 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
     "the embedded service, yet an operator for another": {
         "operator": {"serviceUrl": "http://secrets.example.com", "allowInsecureHttp": True}
     },
-    "two namespaces only": {"operator": {"namespaces": ["team-a", "team-b"], "clusterId": "berlin-1"}},
+    "two namespaces only": {"operator": {"namespaces": ["team-a", "team-b"]}},
     "a shared identity with grants": {
         "operator": {
             "sharedIdentity": {"existingSecret": "shared"},
@@ -108,10 +108,6 @@ REFUSED: Mapping[str, tuple[Mapping[str, Json], str]] = {
     "no service at all": (
         {"embeddedService": {"enabled": False}},
         "operator.serviceUrl is required when embeddedService.enabled is false",
-    ),
-    "single namespaces without a cluster's name": (
-        {"operator": {"namespaces": ["team-a"]}},
-        "operator.clusterId is required when operator.namespaces is set",
     ),
     "two replicas that both work": (
         {"operator": {"leaderElection": {"enabled": False}}},

@@ -12,7 +12,6 @@
 {{- range .allowServiceUrls }}{{ $args = concat $args (list "--allow-service-url" .) }}{{ end }}
 {{- range .allowTargetTypes }}{{ $args = concat $args (list "--allow-target-type" .) }}{{ end }}
 {{- if .allowInsecureHttp }}{{ $args = append $args "--allow-insecure-http" }}{{ end }}
-{{- with .clusterId }}{{ $args = concat $args (list "--cluster-id" .) }}{{ end }}
 {{- if .sharedIdentity.existingSecret }}{{ $args = concat $args (list "--identity-dir" "/etc/keybearer/identity") }}{{ end }}
 {{- if .sharedGrants }}{{ $args = concat $args (list "--shared-grants" (printf "%s/shared-grants.yaml" $config)) }}{{ end }}
 {{- $args = concat $args (list "--workers" (toString .workers) "--lease-namespace" $.Release.Namespace) }}
