@@ -35,7 +35,7 @@ class Stage:
 
     def observed(self, text: str) -> None:
         """Report one thing that was seen."""
-        self.console.print(f"   [green]✓[/] {escape(text)}")
+        self.console.print(f"   [green]✓[/] {escape(text)}", soft_wrap=True)
 
     def output(self, command: str, text: str) -> None:
         """Show a command and what it printed, as a user would see it."""

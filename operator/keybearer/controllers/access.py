@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
@@ -27,6 +28,7 @@ SessionFactory = Callable[[str, ServiceIdentity], ServiceSession]
 
 _UNUSED = timedelta(minutes=5)
 _SWEEP_EVERY = timedelta(minutes=1)
+_JUDGED_MAX = 4096
 _LABELS_KEPT = timedelta(seconds=30)
 
 
@@ -53,6 +55,9 @@ class ServiceAccess:
         self._open_session = open_session
         self._shared = shared
         self._grants = grants
+        self._judged: OrderedDict[
+            tuple[str, str], tuple[Mapping[str, JsonValue], ServiceIdentity, str]
+        ] = OrderedDict()
         self._sessions: dict[str, ServiceSession] = {}
         self._used_at: dict[str, float] = {}
         self._labels: dict[str, tuple[float, Mapping[str, str]]] = {}
@@ -72,7 +77,8 @@ class ServiceAccess:
             KubeError: the API server can't be asked.
         """
         if identity_name is None:
-            return self._session_of(await self._shared_for(follower.namespace, query))
+            shared = await self._shared_for(follower.namespace, query)
+            return self._session_of(shared, shared.session_id(self._fingerprinter))
         body = await self._references.secret(follower, identity_name)
         if body is None:
             raise StalledError(
@@ -80,6 +86,9 @@ class ServiceAccess:
                 f"identity Secret {follower.namespace}/{identity_name} doesn't exist; create it with the keys "
                 "clientId and clientSecret, or correct identityRef.name",
             )
+        known = self._judged.get((follower.namespace, identity_name))
+        if known is not None and known[0] is body:
+            return self._session_of(known[1], known[2])
         data = body.get("data")
         identity = parse_identity_secret(
             data if isinstance(data, Mapping) else {},
@@ -87,7 +96,12 @@ class ServiceAccess:
             name=identity_name,
             policy=self._policy,
         )
-        return self._session_of(identity)
+        session_id = identity.session_id(self._fingerprinter)
+        # The very same body needs no second judgement: a hundred manifests name one identity.
+        self._judged[follower.namespace, identity_name] = (body, identity, session_id)
+        if len(self._judged) > _JUDGED_MAX:
+            self._judged.popitem(last=False)
+        return self._session_of(identity, session_id)
 
     async def run(self, in_use: Callable[[], set[str]]) -> None:
         """Close sessions that nobody uses any more, until cancelled."""
@@ -109,8 +123,7 @@ class ServiceAccess:
             for session in sessions:
                 group.create_task(session.close(), name="close a session")
 
-    def _session_of(self, identity: ServiceIdentity) -> ServiceSession:
-        session_id = identity.session_id(self._fingerprinter)
+    def _session_of(self, identity: ServiceIdentity, session_id: str) -> ServiceSession:
         session = self._sessions.get(session_id)
         if session is None:
             session = self._sessions[session_id] = self._open_session(session_id, identity)
