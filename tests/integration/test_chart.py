@@ -189,6 +189,7 @@ _DENIED: Mapping[str, _Question] = {
     "the operator has no Lease elsewhere": (_OPERATOR, "create", "leases.coordination.k8s.io", "default"),
     "the operator reads no CRDs": (_OPERATOR, "get", "customresourcedefinitions.apiextensions.k8s.io", ""),
     "the operator deletes nothing in bulk": (_OPERATOR, "deletecollection", "secrets", "default"),
+    "the operator lists no namespaces": (_OPERATOR, "list", "namespaces", ""),
     "the service reads no Secrets": (_SERVICE, "get", "secrets", NAMESPACE),
     "the service reads no namespaces": (_SERVICE, "list", "namespaces", ""),
 }

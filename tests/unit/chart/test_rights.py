@@ -22,7 +22,7 @@ _SERVED = {
     "apps/daemonsets": "get patch",
     "events.k8s.io/events": "create patch",
 }
-_ALL_NAMESPACES = _SERVED | {"/namespaces": "get list watch"}
+_ALL_NAMESPACES = _SERVED | {"/namespaces": "get"}
 
 
 def _rules(role: Manifest) -> dict[str, str]:
