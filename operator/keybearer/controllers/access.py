@@ -55,9 +55,9 @@ class ServiceAccess:
         self._open_session = open_session
         self._shared = shared
         self._grants = grants
-        self._judged: OrderedDict[
-            tuple[str, str], tuple[Mapping[str, JsonValue], ServiceIdentity, str]
-        ] = OrderedDict()
+        self._judged: OrderedDict[tuple[str, str], tuple[Mapping[str, JsonValue], ServiceIdentity, str]] = (
+            OrderedDict()
+        )
         self._sessions: dict[str, ServiceSession] = {}
         self._used_at: dict[str, float] = {}
         self._labels: dict[str, tuple[float, Mapping[str, str]]] = {}

@@ -104,6 +104,7 @@ def assemble(given: Circumstances) -> Assembly:
     telemetry = Telemetry(given.metrics, recorder)
     sources = SourceReader(clock, queue.add, given.rng)
     sources.on_read = lambda result: given.metrics.source_reads.labels(result).inc()
+    sources.on_saved = given.metrics.coalesced.inc
     references = References(gateway, queue.add, _watch_factory(given))
     sessions = SessionOpener(clock, gateway, given.rng)
     access = ServiceAccess(

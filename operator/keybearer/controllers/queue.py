@@ -3,7 +3,7 @@
 Level-triggered: a key says *look at this object*, never what happened to it. A key is at most once in the queue
 and is never worked on by two workers; a trigger that arrives meanwhile makes it run once more. Lanes order what
 people wait for before what runs by itself, namespaces take turns inside a lane, and every `_AGING`th turn goes to
-the least urgent lane that has work, so that no tenant's hot loop starves another's refresh.
+one of the less urgent lanes, each in its turn, so that no tenant's hot loop starves another's refresh.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import asyncio
 import heapq
 import random
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import IntEnum
@@ -23,7 +23,9 @@ from keybearer.base.clock import Clock
 __all__ = ["Lane", "Trigger", "WorkItem", "WorkKey", "WorkQueue"]
 
 _AGING = 8
-"""Every eighth turn serves the lowest lane that waits: its share is 12.5 % under any load above it."""
+"""Every eighth turn goes to the lanes below the first, each in turn: a 24th of all turns is sure to each."""
+_STALE_MAX = 256
+"""Delays that were overtaken by a trigger and may still lie in the heap, beyond as many as those that count."""
 
 
 class Lane(IntEnum):
@@ -61,25 +63,33 @@ class _FairLane:
     """Keys of one lane, first come first served inside a namespace, namespaces in turn."""
 
     def __init__(self) -> None:
-        self._by_namespace: OrderedDict[str, deque[WorkKey]] = OrderedDict()
-        self._size = 0
+        # OrderedDicts, for they give their first entry in constant time however many went before it.
+        self._by_namespace: OrderedDict[str, OrderedDict[WorkKey, None]] = OrderedDict()
 
-    def __len__(self) -> int:
-        return self._size
+    def __bool__(self) -> bool:
+        return bool(self._by_namespace)
 
     def push(self, key: WorkKey) -> None:
-        self._by_namespace.setdefault(key.namespace, deque()).append(key)
-        self._size += 1
+        self._by_namespace.setdefault(key.namespace, OrderedDict())[key] = None
 
     def pop(self) -> WorkKey:
         namespace, keys = next(iter(self._by_namespace.items()))
-        key = keys.popleft()
-        self._size -= 1
+        key, _ = keys.popitem(last=False)
         if keys:
             self._by_namespace.move_to_end(namespace)
         else:
             del self._by_namespace[namespace]
         return key
+
+    def discard(self, key: WorkKey) -> None:
+        keys = self._by_namespace[key.namespace]
+        del keys[key]
+        if not keys:
+            del self._by_namespace[key.namespace]
+
+
+_Delayed = tuple[float, int, WorkKey, Lane]
+"""When it is due, a serial number that orders equals, and what."""
 
 
 class WorkQueue:
@@ -93,8 +103,8 @@ class WorkQueue:
         self._waiting: dict[WorkKey, tuple[Lane, float]] = {}
         self._running: dict[WorkKey, tuple[Lane, float] | None] = {}
         self._failures: dict[WorkKey, int] = {}
-        self._delayed: list[tuple[float, int, WorkKey, Lane]] = []
-        self._due: dict[WorkKey, float] = {}
+        self._delayed: list[_Delayed] = []
+        self._due: dict[WorkKey, _Delayed] = {}
         self._serial = 0
         self._turn = 0
         self._closed = False
@@ -127,14 +137,8 @@ class WorkQueue:
         if key in self._running:
             again = self._running[key]
             self._running[key] = (lane, now) if again is None else (min(lane, again[0]), again[1])
-            return
-        waiting = self._waiting.get(key)
-        if waiting is not None and waiting[0] <= lane:
-            return
-        # A more urgent trigger moves the key up; the entry in the old lane is skipped when its turn comes.
-        self._waiting[key] = (lane, waiting[1] if waiting else now)
-        self._lanes[lane].push(key)
-        self._wake_one()
+        else:
+            self._wait(key, lane, now)
 
     def add_after(self, key: WorkKey, delay: timedelta, lane: Lane = Lane.REFRESH) -> None:
         """Make the key run after the delay, unless it is added sooner; the nearer of two delays wins."""
@@ -142,18 +146,23 @@ class WorkQueue:
             return
         due = self._clock.monotonic() + max(delay.total_seconds(), 0.0)
         known = self._due.get(key)
-        if known is not None and known <= due:
+        if known is not None and known[0] <= due:
             return
-        self._due[key] = due
         self._serial += 1
-        heapq.heappush(self._delayed, (due, self._serial, key, lane))
-        self._set_timer()
+        self._due[key] = entry = (due, self._serial, key, lane)
+        heapq.heappush(self._delayed, entry)
+        if len(self._delayed) > 2 * len(self._due) + _STALE_MAX:
+            self._delayed = sorted(self._due.values())
+        if self._delayed[0] is entry:
+            self._set_timer()
 
     def forget(self, key: WorkKey) -> None:
         """Drop all that is remembered of a key whose object is gone; a run under way is not touched."""
         self._failures.pop(key, None)
         self._due.pop(key, None)
-        self._waiting.pop(key, None)
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            self._lanes[waiting[0]].discard(key)
         if key in self._running:
             self._running[key] = None
 
@@ -198,8 +207,9 @@ class WorkQueue:
             self._failures.pop(key, None)
         if requeue_after is not None:
             self.add_after(key, requeue_after)
-        if again is not None:
-            self.add(key, again[0])
+        if again is not None and not self._closed:
+            self._due.pop(key, None)
+            self._wait(key, *again)
         if not self._running:
             for waiter in self._idle:
                 if not waiter.done():
@@ -225,19 +235,35 @@ class WorkQueue:
                 taker.set_result(None)
         self._takers.clear()
 
+    def _wait(self, key: WorkKey, lane: Lane, since: float) -> None:
+        """Put a key that doesn't run into a lane; one that waits moves up, never down."""
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            if waiting[0] <= lane:
+                return
+            self._lanes[waiting[0]].discard(key)
+            since = waiting[1]
+        self._waiting[key] = (lane, since)
+        self._lanes[lane].push(key)
+        self._wake_one()
+
     def _pop(self) -> WorkItem | None:
+        if not self._waiting:
+            return None
         self._turn += 1
-        lanes = reversed(self._lanes) if self._turn % _AGING == 0 else iter(self._lanes)
-        for fair in lanes:
-            while len(fair):
-                key = fair.pop()
-                waiting = self._waiting.get(key)
-                if waiting is None or self._lanes[waiting[0]] is not fair:
-                    continue  # forgotten, or moved up to a more urgent lane
-                del self._waiting[key]
-                self._running[key] = None
-                return WorkItem(key, *waiting)
-        return None
+        fair = next(fair for fair in self._order() if fair)
+        key = fair.pop()
+        lane, since = self._waiting.pop(key)
+        self._running[key] = None
+        return WorkItem(key, lane, since)
+
+    def _order(self) -> Sequence[_FairLane]:
+        """Return the lanes in the order of this turn."""
+        if self._turn % _AGING:
+            return self._lanes
+        urgent, *lower = self._lanes
+        shift = self._turn // _AGING % len(lower)
+        return (*lower[shift:], *lower[:shift], urgent)
 
     def _wake_one(self) -> None:
         while self._takers:
@@ -257,8 +283,9 @@ class WorkQueue:
     def _release_due(self) -> None:
         now = self._clock.monotonic()
         while self._delayed and self._delayed[0][0] <= now:
-            due, _, key, lane = heapq.heappop(self._delayed)
-            if self._due.get(key) == due:
+            entry = heapq.heappop(self._delayed)
+            _, _, key, lane = entry
+            if self._due.get(key) is entry:
                 self.add(key, lane)
         self._set_timer()
 

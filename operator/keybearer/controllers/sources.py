@@ -152,6 +152,8 @@ class SourceReader:
         self._group: asyncio.TaskGroup | None = None
         self.on_read: Callable[[str], None] = lambda _: None
         """Told `changed`, `unchanged` or `failed` after each read; for metrics."""
+        self.on_saved: Callable[[], None] = lambda: None
+        """Told of each `read` that a reading of another subscriber's served; for metrics."""
 
     def __len__(self) -> int:
         return len(self._sources)
@@ -187,6 +189,8 @@ class SourceReader:
             not_before: monotonic seconds; what was read before is read anew.
         """
         source = self._subscribe(key, session, subscriber, interval)
+        if source.reading is not None or source.read_at >= max(not_before, 0.0):
+            self.on_saved()
         while True:
             fresh = source.secrets is not None and source.read_at >= not_before
             tried = source.failure is not None and source.failed_at >= not_before

@@ -55,11 +55,6 @@ class OperatorMetrics:
         self.writes = Counter(
             "keybearer_target_writes_total", "Writes of targets.", ["kind", "action"], registry=registry
         )
-        self.freshness = Gauge(
-            "keybearer_source_refresh_age_seconds",
-            "Age of the oldest reading that some object depends on.",
-            registry=registry,
-        )
         self.orphans = Counter(
             "keybearer_orphans_total",
             "Targets left behind because cleaning up passed its deadline.",

@@ -153,7 +153,12 @@ class Gatherer:
         for source in spec.all_sources:
             query = _query(source)
             identity = spec.identity_ref.name if spec.identity_ref is not None else None
-            session = await self._access.session(seen.key, identity, query)
+            try:
+                session = await self._access.session(seen.key, identity, query)
+            except StalledError:
+                # Credentials that were taken away are not used any longer, not even to ask for changes.
+                self._sources.retain(seen.key, frozenset())
+                raise
             asked.append((source, session, SourceKey(session.id, query)))
         readings = [
             (

@@ -7,7 +7,8 @@ whole name, with `*`, `?`, `[abc]` and `[!abc]`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 import re2  # type: ignore[import-untyped]  # google-re2 ships no types; the protocols below say what is used
@@ -17,7 +18,7 @@ from keybearer.base.errors import KeybearerError
 __all__ = ["InvalidPatternError", "Matcher", "Renamer", "compile_matcher", "compile_renamer"]
 
 _PROGRAM_MAX_BYTES = 64 * 1024  # one expression; room for some 2,700 instructions
-_UNION_MAX_BYTES = 512 * 1024  # all expressions of one list, joined
+_UNION_MAX_BYTES = 256 * 1024  # all expressions of one list, joined
 _GLOB_MARKS = frozenset("*?[")
 
 
@@ -28,6 +29,8 @@ class _Match(Protocol):
 class _Expression(Protocol):
     @property
     def groups(self) -> int: ...
+    @property
+    def programsize(self) -> int: ...
     def search(self, text: str, /) -> _Match | None: ...
     def fullmatch(self, text: str, /) -> _Match | None: ...
 
@@ -36,43 +39,76 @@ class InvalidPatternError(KeybearerError):
     """A pattern is no RE2 expression or too large; the text names it and says why."""
 
 
-Matcher = Callable[[str], bool]
-"""Tells whether a name matches."""
-Renamer = Callable[[str], str | None]
-"""Returns the new name, or None where the rule doesn't match."""
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """Tells whether a name matches any of the patterns of a list; one pass over the name decides."""
+
+    everything: bool
+    exact: frozenset[str]
+    union: _Expression | None
+
+    def __call__(self, name: str) -> bool:
+        """Return whether the name matches."""
+        if self.everything or name in self.exact:
+            return True
+        return self.union is not None and self.union.search(name) is not None
+
+    @property
+    def size(self) -> int:
+        """Instructions that each character of a name may pass; 0 where there are none."""
+        return 0 if self.everything or self.union is None else self.union.programsize
+
+
+@dataclass(frozen=True, slots=True)
+class Renamer:
+    """One rename rule, ready to run."""
+
+    exact: str
+    replacement: tuple[str | int, ...]
+    expression: _Expression | None
+
+    def __call__(self, name: str) -> str | None:
+        """Return the new name, or None where the rule doesn't match."""
+        if self.expression is None:
+            return str(self.replacement[0]) if name == self.exact else None
+        match = self.expression.fullmatch(name)
+        if match is None:
+            return None
+        return "".join(
+            piece if isinstance(piece, str) else match.group(piece) or "" for piece in self.replacement
+        )
+
+    @property
+    def size(self) -> int:
+        """Instructions that each character of a name may pass; 0 where there are none."""
+        return 0 if self.expression is None else self.expression.programsize
 
 
 def compile_matcher(patterns: Iterable[str]) -> Matcher:
-    """Return a function that tells whether a name matches any of the patterns.
-
-    However many patterns there are, one pass over the name decides.
+    """Return the matcher of a list of patterns.
 
     Raises:
         InvalidPatternError: a pattern can't be compiled, or all together are too large.
     """
     exact: set[str] = set()
     expressions: list[str] = []
+    everything = False
     for pattern in patterns:
         if pattern == "*":
-            return _always
-        if _is_expression(pattern):
-            expressions.append(pattern[1:-1])
+            everything = True
+        elif _is_expression(pattern):
+            expressions.append(_close_quotes(pattern[1:-1]))
+            _compile(expressions[-1], pattern)
         elif _GLOB_MARKS.isdisjoint(pattern):
             exact.add(pattern)
-            continue
         else:
             expressions.append(_translate_glob(pattern))
-        _compile(expressions[-1], pattern)
-    if not expressions:
-        return exact.__contains__
-    union = _compile(
-        "|".join(f"(?:{expression})" for expression in expressions), "the list as a whole", _UNION_MAX_BYTES
-    )
-
-    def matches(name: str) -> bool:
-        return name in exact or union.search(name) is not None
-
-    return matches
+            _compile(expressions[-1], pattern)
+    union = None
+    if expressions:
+        joined = "|".join(f"(?:{expression})" for expression in expressions)
+        union = _compile(joined, "of all together", _UNION_MAX_BYTES)
+    return Matcher(everything, frozenset(exact), union)
 
 
 def compile_renamer(pattern: str, replacement: str) -> Renamer:
@@ -85,21 +121,14 @@ def compile_renamer(pattern: str, replacement: str) -> Renamer:
         InvalidPatternError: the expression can't be compiled, or the replacement names a group it has not.
     """
     if not _is_expression(pattern):
-        return lambda name: replacement if name == pattern else None
+        return Renamer(pattern, (replacement,), None)
     expression = _compile(pattern[1:-1], pattern, captures=True)
-    pieces = _split_replacement(replacement, expression.groups, pattern)
-
-    def apply(name: str) -> str | None:
-        match = expression.fullmatch(name)
-        if match is None:
-            return None
-        return "".join(piece if isinstance(piece, str) else match.group(piece) or "" for piece in pieces)
-
-    return apply
+    return Renamer(pattern, _split_replacement(replacement, expression.groups, pattern), expression)
 
 
-def _always(_: str) -> bool:
-    return True
+def _close_quotes(expression: str) -> str:
+    r"""End what a `\Q` began: joined with others, it would quote them too. Elsewhere `\E` means nothing."""
+    return expression + r"\E" if r"\Q" in expression else expression
 
 
 def _is_expression(pattern: str) -> bool:
