@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +20,7 @@ from keybearer.client import (
     NotFound,
     RateLimited,
     RetryPolicy,
+    Secret,
     ServerFailure,
     SuppliedToken,
     TransportError,
@@ -89,7 +90,7 @@ async def test_a_write_that_may_have_arrived_is_never_repeated(
 ) -> None:
     service.on(WRITE, trouble, WRITTEN)
     client = runner.client(WHO)
-    writes = (
+    writes: tuple[Callable[[], Awaitable[Secret] | Secret], ...] = (
         lambda: client.secrets.create("A", "cnry-v", project_id="p-1", environment="dev"),
         lambda: client.secrets.update("A", secret_value="cnry-v", project_id="p-1", environment="dev"),
         lambda: client.secrets.delete("A", project_id="p-1", environment="dev"),
