@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keybearer.controllers.secretsync.extract import ExtractError, ExtractFault, extract_value
+from keybearer.controllers.secretsync.spec_source import Decoding
+
+_DOCUMENT = """{
+  "user": "cnry-user", "port": 5432, "ratio": 1.50, "big": 123456789012345678901234567890, "on": true,
+  "none": null, "hosts": ["cnry-a", {"name": "cnry-b", "ports": [ 1, 2.0 ]}], "a.b": "cnry-dotted",
+  "back\\\\slash": "cnry-slashed", "": "cnry-nameless", "text": "ä\\n\\"", "empty": {}, "list": []
+}"""
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("user", "cnry-user"),
+        ("port", "5432"),
+        ("ratio", "1.50"),
+        ("big", "123456789012345678901234567890"),
+        ("on", "true"),
+        ("hosts.0", "cnry-a"),
+        ("hosts.1.name", "cnry-b"),
+        ("hosts.1", '{"name":"cnry-b","ports":[1,2.0]}'),
+        ("hosts.1.ports.1", "2.0"),
+        (r"a\.b", "cnry-dotted"),
+        (r"back\\slash", "cnry-slashed"),
+        ("", "cnry-nameless"),
+        ("text", 'ä\n"'),
+        ("empty", "{}"),
+        ("list", "[]"),
+    ],
+)
+def test_a_property_is_taken_as_it_was_written(path: str, value: str) -> None:
+    assert extract_value(_DOCUMENT, path, Decoding.NONE) == value.encode()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "other",
+        "none",
+        "hosts.2",
+        "hosts.-1",
+        "hosts.name",
+        "hosts.00000000",
+        "user.x",
+        "a.b",
+        "hosts.1.x",
+        "user.",
+    ],
+)
+def test_a_property_that_is_not_there_is_named(path: str) -> None:
+    with pytest.raises(ExtractError, match="has no property") as refusal:
+        extract_value(_DOCUMENT, path, Decoding.NONE)
+
+    assert refusal.value.fault is ExtractFault.PROPERTY_NOT_FOUND
+    assert path in str(refusal.value)
+    assert "cnry" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param("cnry-text", id="no JSON"),
+        pytest.param('{"a": "cnry-1", "a": "cnry-2"}', id="a name twice, which programs read differently"),
+        pytest.param('{"a": [{"b": 1, "b": 2}]}', id="a name twice deep inside"),
+        pytest.param('{"a": NaN}', id="a number that JSON hasn't"),
+        pytest.param('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", id="nested without end"),
+        pytest.param('{"a": ' + "[" * 70 + "]" * 70 + "}", id="nested deeper than is written"),
+        pytest.param("", id="nothing"),
+    ],
+)
+def test_what_is_no_plain_json_is_refused_without_repeating_it(value: str) -> None:
+    with pytest.raises(ExtractError) as refusal:
+        extract_value(value, "a", Decoding.NONE)
+
+    assert refusal.value.fault is ExtractFault.NOT_JSON
+    assert "cnry" not in f"{refusal.value} {refusal.value.__cause__} {refusal.value.__context__!r:.0}"
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.booleans(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=12,
+    )
+)
+def test_what_is_taken_out_is_what_was_put_in(inner: object) -> None:
+    value = json.dumps({"a": inner}, indent=1)
+
+    taken = extract_value(value, "a", Decoding.NONE).decode()
+
+    assert (taken if isinstance(inner, str) else json.loads(taken)) == inner
+
+
+@given(st.binary())
+def test_base64_gives_its_bytes_whatever_lines_it_stands_in(content: bytes) -> None:
+    assert extract_value(base64.encodebytes(content).decode(), None, Decoding.BASE64) == content
+
+
+def test_a_property_is_taken_first_and_decoded_then() -> None:
+    value = json.dumps({"store": base64.b64encode(b"cnry-\xff").decode()})
+
+    assert extract_value(value, "store", Decoding.BASE64) == b"cnry-\xff"
+
+
+@pytest.mark.parametrize("value", ["cnry-!", "YQ", "Y Q=", "YQ==YQ==", "_-8=", "YQ==\u00a0", "ä"])
+def test_what_is_no_strict_base64_is_refused_without_repeating_it(value: str) -> None:
+    with pytest.raises(ExtractError, match="not Base64") as refusal:
+        extract_value(value, None, Decoding.BASE64)
+
+    assert refusal.value.fault is ExtractFault.NOT_BASE64
+
+
+def test_half_a_surrogate_pair_is_no_text() -> None:
+    with pytest.raises(ExtractError) as refusal:
+        extract_value('{"a": "\\ud800"}', "a", Decoding.NONE)
+
+    assert refusal.value.fault is ExtractFault.NOT_TEXT
