@@ -1,0 +1,34 @@
+"""The loop that other tests here stand on."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from unit.controllers.fakes.virtual_loop import LoopClock, in_virtual_time
+
+
+@in_virtual_time
+async def test_hours_pass_at_once_and_in_order() -> None:
+    woken: list[float] = []
+
+    async def sleep(hours: float) -> None:
+        await asyncio.sleep(hours * 3600)
+        woken.append(hours)
+
+    async with asyncio.TaskGroup() as group:
+        for hours in (3, 1, 2):
+            group.create_task(sleep(hours))
+
+    assert woken == [1, 2, 3]
+    assert LoopClock().monotonic() == pytest.approx(1000 + 3 * 3600)
+
+
+def test_a_wait_for_nothing_fails_in_place_of_hanging() -> None:
+    @in_virtual_time
+    async def stuck() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    with pytest.raises(AssertionError, match="never happens"):
+        stuck()
