@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
+    from keybearer.domain.bootstrap import AdminLogin
     from keybearer.server.run import ServiceOptions
 
 __all__ = ["serve"]
 
 _DEFAULT_LISTEN = "127.0.0.1:8080"
+_CLIENT_SECRET_MIN = 32
+"""128 random bits in hex: kept as an unstretched digest, a client secret must be nothing one could guess."""
 
 
 def serve(
@@ -42,6 +45,12 @@ def serve(
         Literal["auto", "none"],
         typer.Option(help="auto: on an empty database, make an admin and write DATA_DIR/admin.json."),
     ] = "auto",
+    admin_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with the files clientId and clientSecret, which that admin gets; no admin.json then."
+        ),
+    ] = None,
     log_format: Annotated[Literal["json", "text"], typer.Option(help="How to log, to stderr.")] = "json",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
@@ -56,7 +65,9 @@ def serve(
     os.umask(0o077)  # what the data directory holds is nobody else's
     try:
         configure_logging(log_format=log_format, level=log_level)
-        options = _options(data_dir, listen, tls_cert, tls_key, database_url, root_key_file, bootstrap)
+        options = _options(
+            data_dir, listen, tls_cert, tls_key, database_url, root_key_file, bootstrap, admin_dir
+        )
         _run(options)
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
@@ -71,6 +82,7 @@ def _options(
     database_url: str | None,
     root_key_file: Path | None,
     bootstrap: Literal["auto", "none"],
+    admin_dir: Path | None,
 ) -> ServiceOptions:
     from keybearer.base.errors import ConfigurationError
     from keybearer.domain.server_keys import RootKeySource
@@ -99,7 +111,28 @@ def _options(
         certificate=certificate,
         database_url=database_url,
         bootstrap=bootstrap,
+        admin=None if admin_dir is None else _admin_login(admin_dir.absolute()),
     )
+
+
+def _admin_login(folder: Path) -> AdminLogin:
+    from keybearer.base.errors import ConfigurationError
+    from keybearer.domain.bootstrap import AdminLogin
+
+    try:
+        client_id, client_secret = (
+            (folder / name).read_text(encoding="utf-8").strip() for name in ("clientId", "clientSecret")
+        )
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"--admin-dir: clientId or clientSecret in {folder} can't be read"
+        ) from error
+    if not client_id or len(client_secret) < _CLIENT_SECRET_MIN:
+        raise ConfigurationError(
+            f"--admin-dir: {folder} needs a clientId, and a clientSecret of at least {_CLIENT_SECRET_MIN} "
+            "random characters"
+        )
+    return AdminLogin(client_id, client_secret)
 
 
 def _run(options: ServiceOptions) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
@@ -13,7 +13,7 @@ from keybearer.domain.server_keys import ServerKeys
 from keybearer.store.database import Database
 from keybearer.store.records import Identity, Organization
 
-__all__ = ["AdminCredentials", "bootstrap"]
+__all__ = ["AdminCredentials", "AdminLogin", "bootstrap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,21 @@ class AdminCredentials:
     client_secret: str = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class AdminLogin:
+    """Universal Auth credentials that were chosen before the first start, and that their chooser keeps."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
 async def bootstrap(
-    database: Database, keys: ServerKeys, clock: Clock, hand_over: Callable[[AdminCredentials], None]
+    database: Database,
+    keys: ServerKeys,
+    clock: Clock,
+    hand_over: Callable[[AdminCredentials], None],
+    *,
+    chosen: AdminLogin | None = None,
 ) -> bool:
     """Make the first admin on an empty database and hand its credentials over; return whether it was empty.
 
@@ -45,9 +58,15 @@ async def bootstrap(
         )
         await unit.identities.add(identity)
         auth = universal_auth_of(identity.id, UniversalAuthTerms(), clock)
+        if chosen is not None:
+            auth = replace(auth, client_id=chosen.client_id)
         await unit.credentials.put_universal_auth(auth)
         issued = new_client_secret(
-            keys.credential_digest, identity.id, clock, description="made at the first start"
+            keys.credential_digest,
+            identity.id,
+            clock,
+            description="made at the first start",
+            chosen=None if chosen is None else chosen.client_secret,
         )
         await unit.credentials.add_client_secret(issued.record)
         hand_over(AdminCredentials(organization.id, identity.id, auth.client_id, issued.text))

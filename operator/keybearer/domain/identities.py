@@ -117,9 +117,10 @@ def new_client_secret(
     description: str = "",
     ttl: int = 0,
     num_uses_limit: int = 0,
+    chosen: str | None = None,
 ) -> IssuedClientSecret:
-    """Return a fresh client secret of 256 random bits; the record keeps its digest and four characters."""
-    text = secrets.token_hex(_SECRET_BYTES)
+    """Return a client secret of 256 random bits, or the chosen one; the record keeps digest and prefix."""
+    text = secrets.token_hex(_SECRET_BYTES) if chosen is None else chosen
     now = clock.now()
     record = ClientSecret(
         id=new_uuid(),

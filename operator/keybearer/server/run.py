@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.logs import get_logger
-from keybearer.domain.bootstrap import AdminCredentials, bootstrap
+from keybearer.domain.bootstrap import AdminCredentials, AdminLogin, bootstrap
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext, build_context
@@ -44,6 +44,7 @@ class ServiceOptions:
     certificate: CertificateFiles | None = None
     database_url: str | None = field(default=None, repr=False)
     bootstrap: Literal["auto", "none"] = "auto"
+    admin: AdminLogin | None = None
 
 
 async def serve(options: ServiceOptions, announce: Callable[[str], None]) -> None:
@@ -59,7 +60,7 @@ async def serve(options: ServiceOptions, announce: Callable[[str], None]) -> Non
             with _listening(options) as listener:
                 url = _url(listener, options, secure=tls is not None)
                 if options.bootstrap == "auto":
-                    await _bootstrap(database, keys, clock, directory, url)
+                    await _bootstrap(database, keys, clock, directory, url, options.admin)
                 server = _AnnouncingServer(_config(create_app(context), tls), lambda: announce(url))
                 await _run(server, listener, tls, options.certificate)
 
@@ -83,9 +84,16 @@ async def _opened(
 
 
 async def _bootstrap(
-    database: Database, keys: ServerKeys, clock: Clock, directory: DataDirectory, url: str
+    database: Database,
+    keys: ServerKeys,
+    clock: Clock,
+    directory: DataDirectory,
+    url: str,
+    chosen: AdminLogin | None,
 ) -> None:
     def hand_over(credentials: AdminCredentials) -> None:
+        if chosen is not None:
+            return  # whoever chose them has them; the data directory never sees them
         directory.write_private(
             "admin.json",
             orjson.dumps(
@@ -100,8 +108,9 @@ async def _bootstrap(
             ),
         )
 
-    if await bootstrap(database, keys, clock, hand_over):
-        _log.info("bootstrapped", credentials=str(directory.path / "admin.json"))
+    if await bootstrap(database, keys, clock, hand_over, chosen=chosen):
+        kept = "as chosen" if chosen is not None else str(directory.path / "admin.json")
+        _log.info("bootstrapped", credentials=kept)
 
 
 def _listening(options: ServiceOptions) -> socket.socket:

@@ -83,7 +83,7 @@ def read_root_key_file(path: Path) -> RootKeys | None:
     """Return the keys of the file, or None where there is no file.
 
     Raises:
-        ConfigurationError: the file can be read by group or others, or holds no key.
+        ConfigurationError: others can reach the file, or its group beyond reading, or it holds no key.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -92,8 +92,11 @@ def read_root_key_file(path: Path) -> RootKeys | None:
     except OSError as error:
         raise ConfigurationError(f"root key file {path} can't be opened: {error.strerror}") from error
     with os.fdopen(descriptor, "rb") as file:
-        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        status = os.fstat(file.fileno())
+        mode = stat.S_IMODE(status.st_mode)
+        # A mounted Kubernetes Secret is root's, and a pod that isn't root reads it through its fsGroup: 0440.
+        group_may = stat.S_IRGRP if status.st_uid != os.geteuid() else 0
+        if mode & (stat.S_IRWXG | stat.S_IRWXO) & ~group_may:
             raise ConfigurationError(
                 f"root key file {path} has mode {mode:04o}: group or others can reach it; "
                 f"run chmod 600 {path}"

@@ -1,0 +1,128 @@
+"""`keybearer serve`, started as the chart starts it: the same arguments, and files with the same modes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.canary import MARK, Canary
+from support.chart import ROOT, Json, Manifest, only, render
+from support.service_fixtures import start_service
+
+pytestmark = pytest.mark.integration
+
+_OTHER_USER = 65532
+_CONTAINER = ("spec", "template", "spec", "containers", 0)
+_GIVEN_BY_THE_TEST = {"serve", "--data-dir", "--listen"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Installed:
+    """The service in a pod's stead: its URL, its volume, its CA, and the administrator that was chosen."""
+
+    url: str
+    volume: Path
+    ca_file: Path
+    admin: Mapping[str, str]
+
+
+@pytest.fixture
+def installed(tmp_path: Path, canary: Canary) -> Iterator[_Installed]:
+    statefulset = only(render(), "StatefulSet")
+    admin = {"clientId": secrets.token_hex(16), "clientSecret": f"{MARK}{secrets.token_hex(32)}"}
+    _mount_secrets(tmp_path, admin)
+    volume = tmp_path / "data"
+    volume.mkdir()
+    service = start_service(volume / "data", *_arguments(statefulset, tmp_path), scheme="https")
+    yield _Installed(service.url, volume, tmp_path / "tls" / "ca.crt", admin)
+    service.stop()
+    canary.watch("log of keybearer serve", service.log.read_text)
+
+
+def test_the_service_answers_under_the_certificate_of_the_chart(installed: _Installed) -> None:
+    trust = ssl.create_default_context(cafile=installed.ca_file)
+    answer = httpx.get(f"{installed.url}/api/status", verify=trust, timeout=30)
+    assert answer.json()["message"] == "Ok"
+
+
+def test_no_credential_of_the_administrator_is_on_the_volume(installed: _Installed) -> None:
+    files = {path.name: path.read_bytes() for path in installed.volume.rglob("*") if path.is_file()}
+    assert "keybearer.db" in files
+    assert "admin.json" not in files
+    assert "root.key" not in files
+    assert not [name for name, content in files.items() if MARK.encode() in content]
+
+
+def test_the_quick_start_fills_a_project_and_prints_an_identity_however_often_it_runs(
+    installed: _Installed,
+) -> None:
+    first, second = _prepare(installed), _prepare(installed)
+    for manifest in (first, second):
+        assert manifest.name == "keybearer-identity"
+        assert manifest.mapping("stringData").keys() == {"clientId", "clientSecret"}
+    clients = {one.text("stringData", "clientId") for one in (first, second)}
+    assert len(clients - {installed.admin["clientId"]}) == 2
+
+
+def _prepare(installed: _Installed) -> Manifest:
+    """What the quick start prints when it is given the administrator's Secret as kubectl prints it."""
+    data = {name: base64.b64encode(text.encode()).decode() for name, text in installed.admin.items()}
+    program = ROOT / "examples" / "quickstart" / "prepare.py"
+    done = subprocess.run(
+        [sys.executable, program, f"--url={installed.url}", f"--ca-file={installed.ca_file}"],
+        input=json.dumps({"kind": "Secret", "data": data}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return Manifest(json.loads(done.stdout))
+
+
+def _arguments(statefulset: Manifest, folder: Path) -> Iterator[str]:
+    """The arguments after those that the test gives itself, with the folders of the mounts in place."""
+    mounts = {
+        str(mount["mountPath"]): str(folder / str(mount["name"]))
+        for mount in statefulset.mappings(*_CONTAINER, "volumeMounts")
+    }
+    arguments = iter(statefulset.texts(*_CONTAINER, "args"))
+    for argument in arguments:
+        if argument in _GIVEN_BY_THE_TEST:
+            if argument.startswith("--"):
+                next(arguments)
+            continue
+        mount = next((one for one in mounts if argument == one or argument.startswith(f"{one}/")), "")
+        yield mounts[mount] + argument.removeprefix(mount) if mount else argument
+
+
+def _mount_secrets(folder: Path, admin: Mapping[str, str]) -> None:
+    """Put the keys of the Secrets into files, as the kubelet does."""
+    manifests = render()
+    contents: dict[str, Mapping[str, Json]] = {
+        "root-key": only(manifests, "Secret", "-root-key").mapping("data"),
+        "tls": only(manifests, "Secret", "-tls").mapping("data"),
+        "admin": {name: base64.b64encode(text.encode()).decode() for name, text in admin.items()},
+    }
+    for name, files in contents.items():
+        (folder / name).mkdir()
+        for key, value in files.items():
+            file = folder / name / key
+            file.write_bytes(base64.b64decode(str(value)))
+            # In a pod they are another user's, and readable for the pod's group. Only root can make it so here.
+            if os.geteuid() == 0:
+                os.chown(file, _OTHER_USER, _OTHER_USER)
+                file.chmod(0o440)
+            else:
+                file.chmod(0o400)
