@@ -10,59 +10,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import FunctionType
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    ValidationError,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from keybearer.base.clock import format_instant
-from keybearer.base.durations import DURATION_PATTERN, parse_duration
+from keybearer.controllers.resource_fields import Instant, clip
 
 __all__ = [
-    "DNS_SUBDOMAIN_PATTERN",
-    "DURATION_MAX",
     "MESSAGE_MAX",
-    "Clipped",
     "Condition",
     "ConditionStatus",
     "CustomResource",
-    "Duration",
-    "Instant",
-    "ObjectName",
     "PrinterColumn",
-    "RefreshInterval",
     "ResourceModel",
     "Rule",
     "RuledModel",
     "describe_invalid",
     "rule",
-    "write_duration",
 ]
 
-DNS_SUBDOMAIN_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-"""RFC 1123 subdomain, as Kubernetes demands of most names (at most 253 characters)."""
-
-DURATION_MAX = timedelta(days=365)
-_DURATION_LENGTH_MAX = 8
-_INTERVAL_MIN = timedelta(seconds=10)
 MESSAGE_MAX = 4096
-"""Longest message of a condition or a key that we write into a status."""
+"""Longest message of a condition that we write into a status."""
 
-_DURATION_MESSAGE = "must be 0, or digits and one unit (s, m or h) as in 30s, 5m or 12h, at most 8760h"
-_INTERVAL_MESSAGE = "must be at least 10s, or 0 to refresh only on change"
 _MARK = "cel_rule"
 _NAMED_IN_DESCRIPTION = 12  # problems that one description spells out; the rest is counted
 
@@ -141,103 +113,6 @@ def _is_marked(member: object) -> bool:
     return isinstance(member, FunctionType) and _MARK in vars(member)
 
 
-def _read_duration(given: object) -> object:
-    if isinstance(given, timedelta):
-        return given
-    if isinstance(given, bool) or not isinstance(given, (str, int)) or len(str(given)) > _DURATION_LENGTH_MAX:
-        raise ValueError(_DURATION_MESSAGE)
-    try:
-        duration = parse_duration(given)
-    except ValueError:
-        raise ValueError(_DURATION_MESSAGE) from None
-    if duration > DURATION_MAX:
-        raise ValueError(_DURATION_MESSAGE)
-    return duration
-
-
-def _at_least_interval(duration: timedelta) -> timedelta:
-    if duration < _INTERVAL_MIN and duration:
-        raise ValueError(_INTERVAL_MESSAGE)
-    return duration
-
-
-def write_duration(duration: timedelta) -> str:
-    """Return the duration as manifests write it, in the largest unit that takes it whole."""
-    seconds = int(duration.total_seconds())
-    for unit, size in (("h", 3600), ("m", 60)):
-        if seconds and seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s" if seconds else "0"
-
-
-# `type(self) == int` first: a bare 0 has no text to match. The API server evaluates a rule even where another
-# one failed, so each lets pass what another reports. Hours are held to four digits before `duration` sees
-# them: it overflows at 2,562,048 of them, with a message that helps nobody.
-_READS_AS_DURATION = "string(self).matches('^(0|[0-9]+[sm]|0*[0-9]{1,4}h)$')"
-_IS_DURATION = (
-    f"type(self) == int ? self == 0 : {_READS_AS_DURATION} && duration(string(self)) <= duration('8760h')"
-)
-_IS_INTERVAL = (
-    f"type(self) == int || !{_READS_AS_DURATION} || duration(string(self)) == duration('0s')"
-    " || duration(string(self)) >= duration('10s')"
-)
-
-
-def _duration_schema(*rules: tuple[str, str]) -> WithJsonSchema:
-    return WithJsonSchema(
-        {
-            "x-kubernetes-int-or-string": True,
-            "pattern": DURATION_PATTERN,
-            "maxLength": _DURATION_LENGTH_MAX,
-            "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules],
-        }
-    )
-
-
-_DurationValue = Annotated[
-    timedelta,
-    Field(strict=False),
-    BeforeValidator(_read_duration),
-    PlainSerializer(write_duration, return_type=str),
-]
-
-Duration = Annotated[_DurationValue, _duration_schema((_IS_DURATION, _DURATION_MESSAGE))]
-"""`30s`, `5m`, `12h` or `0` (quoted or not), at most a year."""
-
-RefreshInterval = Annotated[
-    _DurationValue,
-    AfterValidator(_at_least_interval),
-    _duration_schema((_IS_DURATION, _DURATION_MESSAGE), (_IS_INTERVAL, _INTERVAL_MESSAGE)),
-]
-"""A duration of at least 10 seconds, or `0`."""
-
-ObjectName = Annotated[str, Field(min_length=1, max_length=253, pattern=DNS_SUBDOMAIN_PATTERN)]
-"""The name of a Kubernetes object."""
-
-Instant = Annotated[
-    datetime,
-    Field(strict=False),
-    AfterValidator(lambda instant: instant.astimezone(UTC)),
-    PlainSerializer(format_instant, return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-"""`metav1.Time`: RFC 3339 in UTC, whole seconds."""
-
-
-def _clip(length: int) -> Callable[[object], object]:
-    def clip(given: object) -> object:
-        if isinstance(given, str) and len(given) > length:
-            return given[: length - 1] + "…"
-        return given
-
-    return clip
-
-
-def Clipped(length: int) -> tuple[BeforeValidator, object]:  # noqa: N802 - reads as a type, like Field
-    """Return the annotations of a text that is cut, not refused, when it is longer than `length`."""
-    return BeforeValidator(_clip(length)), Field(max_length=length)
-
-
 class ConditionStatus(StrEnum):
     """metav1.ConditionStatus."""
 
@@ -271,7 +146,7 @@ class Condition(ResourceModel):
     ]
     message: Annotated[
         str,
-        BeforeValidator(_clip(MESSAGE_MAX)),
+        BeforeValidator(clip(MESSAGE_MAX)),
         Field(max_length=MESSAGE_MAX, description="Why, and what to do, for people. Never holds a value."),
     ] = ""
 

@@ -16,7 +16,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from keybearer.base.errors import KeybearerError
-from keybearer.controllers.custom_resource import RuledModel, write_duration
+from keybearer.controllers.custom_resource import RuledModel
+from keybearer.controllers.resource_fields import write_duration
 
 __all__ = ["UnsayableSchemaError", "structural_schema"]
 
@@ -122,5 +123,6 @@ def _say_default(said: _Schema, value: object, *, with_defaults: bool) -> None:
         said["default"] = value
     elif "description" in said:
         # Inside a list the API server would write it into each item, and GitOps tools compare lists whole:
-        # the object would differ from its manifest for ever. The model has the default all the same.
+        # the object would differ from its manifest for ever (external-secrets/external-secrets#6398). The
+        # model has the default all the same.
         said["description"] += f" Defaults to {json.dumps(value)}."

@@ -10,12 +10,11 @@ from pydantic import Field
 from keybearer.controllers.crds import CUSTOM_RESOURCES
 from keybearer.controllers.custom_resource import (
     CustomResource,
-    Instant,
-    RefreshInterval,
     ResourceModel,
     RuledModel,
     rule,
 )
+from keybearer.controllers.resource_fields import Instant, RefreshInterval
 from keybearer.controllers.schema import UnsayableSchemaError, structural_schema
 
 

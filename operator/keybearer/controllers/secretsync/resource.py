@@ -15,14 +15,12 @@ from pydantic import Field
 
 from keybearer.controllers.custom_resource import (
     CustomResource,
-    Duration,
-    ObjectName,
     PrinterColumn,
-    RefreshInterval,
     ResourceModel,
     RuledModel,
     rule,
 )
+from keybearer.controllers.resource_fields import Duration, ObjectName, RefreshInterval
 from keybearer.controllers.secretsync.spec_source import Source
 from keybearer.controllers.secretsync.spec_target import Target
 from keybearer.controllers.secretsync.status import SecretSyncStatus

@@ -8,7 +8,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from keybearer.controllers.custom_resource import ObjectName, ResourceModel, RuledModel, rule
+from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
+from keybearer.controllers.resource_fields import ObjectName
 from keybearer.controllers.secretsync.spec_source import TARGET_KEY_PATTERN, is_target_key
 
 __all__ = [

@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from keybearer.controllers.custom_resource import Clipped, Condition, Instant, ResourceModel
+from keybearer.controllers.custom_resource import Condition, ResourceModel
+from keybearer.controllers.resource_fields import Clipped, Instant
 from keybearer.controllers.secretsync.spec_target import TargetKind
 
 __all__ = [
