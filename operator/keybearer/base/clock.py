@@ -52,10 +52,13 @@ def parse_instant(text: str) -> datetime:
     """Return the aware UTC instant of an RFC 3339 text.
 
     Raises:
-        ValueError: the text is no RFC 3339 instant, or names no offset.
+        ValueError: the text is no RFC 3339 instant, names no offset, or lies outside the years 1 to 9999 of UTC.
     """
     instant = datetime.fromisoformat(text)
     if instant.tzinfo is None:
         msg = "the instant names no offset from UTC; write for example 2026-01-02T03:04:05Z"
         raise ValueError(msg)
-    return instant.astimezone(UTC)
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the instant lies outside the years 1 to 9999 of UTC") from None
