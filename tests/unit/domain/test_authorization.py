@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+
+from keybearer.base.ids import IdentityId, OrganizationId
+from keybearer.domain.access import effective_roles
+from keybearer.domain.authorization import (
+    Action,
+    OrganizationRole,
+    Principal,
+    ProjectRole,
+    Subject,
+    Where,
+    allows,
+    require,
+    require_organization,
+)
+from keybearer.domain.errors import ForbiddenError
+
+A, C, E, D = Action.READ, Action.CREATE, Action.EDIT, Action.DELETE
+ALL = {A, C, E, D}
+
+ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
+    (ProjectRole.ADMIN, dict.fromkeys(Subject, ALL)),
+    (
+        ProjectRole.MEMBER,
+        {
+            Subject.SECRETS: ALL,
+            Subject.FOLDERS: ALL,
+            Subject.ENVIRONMENTS: ALL,
+            Subject.TAGS: ALL,
+            Subject.PROJECT: {A},
+            Subject.MEMBERS: {A},
+            Subject.IDENTITIES: set(),
+        },
+    ),
+    (
+        ProjectRole.VIEWER,
+        {
+            Subject.SECRETS: {A},
+            Subject.FOLDERS: {A},
+            Subject.ENVIRONMENTS: {A},
+            Subject.TAGS: {A},
+            Subject.PROJECT: {A},
+            Subject.MEMBERS: {A},
+            Subject.IDENTITIES: set(),
+        },
+    ),
+    (ProjectRole.NO_ACCESS, {subject: set() for subject in Subject}),
+]
+
+
+def principal(role: str) -> Principal:
+    return Principal(IdentityId("i"), OrganizationId("o"), role, 1, "t")
+
+
+@pytest.mark.parametrize(
+    ("role", "subject", "action", "allowed"),
+    [
+        pytest.param(role, subject, action, action in actions, id=f"{role} {action} {subject}")
+        for role, rules in ROLES
+        for subject, actions in rules.items()
+        for action in Action
+    ],
+)
+def test_a_role_allows_exactly_its_rules(
+    role: ProjectRole, subject: Subject, action: Action, *, allowed: bool
+) -> None:
+    assert allows([role], action, subject) is allowed
+
+
+def test_roles_add_up() -> None:
+    roles = [ProjectRole.NO_ACCESS, ProjectRole.VIEWER, ProjectRole.MEMBER]
+    assert allows(roles, Action.DELETE, Subject.SECRETS)
+
+
+def test_no_roles_and_unknown_roles_allow_nothing() -> None:
+    assert not any(allows(roles, A, subject) for roles in ([], ["owner"]) for subject in Subject)
+
+
+def test_a_refusal_names_rule_and_place() -> None:
+    with pytest.raises(ForbiddenError, match="You are not allowed to edit on secrets") as refused:
+        require([ProjectRole.VIEWER], Action.EDIT, Subject.SECRETS, Where("dev", "/a"))
+    denial = refused.value.denial
+    assert denial is not None
+    assert (denial.action, denial.subject, denial.environment, denial.path) == (
+        "edit",
+        "secrets",
+        "dev",
+        "/a",
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "action", "subject", "allowed"),
+    [
+        pytest.param("admin", Action.DELETE, Subject.IDENTITIES, True, id="an admin deletes identities"),
+        pytest.param("admin", Action.CREATE, Subject.PROJECT, True, id="an admin makes projects"),
+        pytest.param("member", Action.CREATE, Subject.PROJECT, True, id="a member makes projects"),
+        pytest.param("member", Action.READ, Subject.IDENTITIES, False, id="a member sees no identities"),
+        pytest.param("no-access", Action.CREATE, Subject.PROJECT, False, id="no-access makes nothing"),
+        pytest.param("unheard-of", Action.READ, Subject.PROJECT, False, id="an unknown role does nothing"),
+    ],
+)
+def test_the_organizations_role_decides_about_identities_and_new_projects(
+    role: str, action: Action, subject: Subject, *, allowed: bool
+) -> None:
+    if allowed:
+        require_organization(principal(role), action, subject)
+    else:
+        with pytest.raises(ForbiddenError):
+            require_organization(principal(role), action, subject)
+
+
+def test_an_admin_of_the_organization_is_admin_of_every_project() -> None:
+    assert effective_roles(principal(OrganizationRole.ADMIN), None) == ("admin",)
+    assert effective_roles(principal(OrganizationRole.ADMIN), ("viewer",)) == ("admin",)
+
+
+def test_everybody_else_is_what_the_project_says() -> None:
+    assert effective_roles(principal(OrganizationRole.MEMBER), None) == ()
+    assert effective_roles(principal(OrganizationRole.NO_ACCESS), ("viewer",)) == ("viewer",)

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.domain.secrets.references import (
+    Expander,
+    ExpansionLimitError,
+    has_references,
+    named_targets,
+    on_one_line,
+    rename_references,
+)
+from keybearer.store.secrets import Location, ReferenceTarget
+
+
+def at(key: str, environment: str = "dev", path: str = "/", project: str = "") -> ReferenceTarget:
+    return ReferenceTarget(project, Location(EnvironmentSlug(environment), FolderPath(path), key))
+
+
+def expand(text: str, known: dict[ReferenceTarget, str | None], key: str = "SELF") -> str:
+    expansion = Expander(known).expand(text, at(key))
+    assert expansion.unknown == frozenset()
+    return expansion.text
+
+
+HOST = {at("HOST"): "cnry-host"}
+
+EXPANSIONS = [
+    pytest.param("plain", {}, "plain", id="a text without references stays"),
+    pytest.param("a ${HOST} b", HOST, "a cnry-host b", id="a key of the same folder"),
+    pytest.param("${prod.HOST}", {at("HOST", "prod"): "cnry-p"}, "cnry-p", id="a key of another root"),
+    pytest.param(
+        "${prod.a.b.HOST}", {at("HOST", "prod", "/a/b"): "cnry-ab"}, "cnry-ab", id="a key of a folder"
+    ),
+    pytest.param(
+        "${@other.prod.a.HOST}",
+        {at("HOST", "prod", "/a", "other"): "cnry-other"},
+        "cnry-other",
+        id="a key of another project",
+    ),
+    pytest.param("${GONE} ${HOST}", {**HOST, at("GONE"): None}, "${GONE} cnry-host", id="missing stays"),
+    pytest.param("[${EMPTY}]", {at("EMPTY"): ""}, "[]", id="an empty secret gives nothing"),
+    pytest.param("${}", {}, "${}", id="an empty name is text"),
+    pytest.param("${A B}", {}, "${A B}", id="a space makes it text"),
+    pytest.param("$HOST {HOST}", HOST, "$HOST {HOST}", id="other brackets are text"),
+    pytest.param("${A}", {at("A"): "${HOST}", **HOST}, "cnry-host", id="references are followed"),
+    pytest.param(
+        "${prod.A}",
+        {at("A", "prod"): "${B}", at("B", "prod"): "cnry-in-prod"},
+        "cnry-in-prod",
+        id="a short reference is looked up beside the text that holds it",
+    ),
+    pytest.param(
+        "${@other.dev.A}",
+        {at("A", project="other"): "${dev.B}", at("B", project="other"): "cnry-there"},
+        "cnry-there",
+        id="a reference of another project stays in that project",
+    ),
+    pytest.param("${SELF}", {at("SELF"): "${SELF}"}, "${SELF}", id="itself stays"),
+    pytest.param(
+        "<${B}>",
+        {at("B"): "b${C}", at("C"): "c${B}"},
+        "<bc${B}>",
+        id="a circle is not followed a second time",
+    ),
+    pytest.param("${A}-${A}", {at("A"): "${HOST}", **HOST}, "cnry-host-cnry-host", id="twice is no circle"),
+    pytest.param(
+        "${dev.common.${VENDOR}.KEY}",
+        {at("VENDOR"): "acme", at("KEY", "dev", "/common/acme"): "cnry-built"},
+        "cnry-built",
+        id="a reference built from another one",
+    ),
+    pytest.param(
+        "${prod.B}",
+        {at("B", "prod"): "${MISSING}", at("MISSING", "prod"): None, at("MISSING"): "cnry-wrong"},
+        "${MISSING}",
+        id="what is missing there is not looked for here",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "known", "result"), EXPANSIONS)
+def test_references_are_replaced(text: str, known: dict[ReferenceTarget, str | None], result: str) -> None:
+    assert expand(text, known) == result
+
+
+def chain(length: int) -> dict[ReferenceTarget, str | None]:
+    links: dict[ReferenceTarget, str | None] = {
+        at(f"K{link}"): f"${{K{link + 1}}}" for link in range(1, length)
+    }
+    return {**links, at(f"K{length}"): "cnry-end"}
+
+
+def test_ten_levels_are_followed() -> None:
+    assert expand("${K1}", chain(10)) == "cnry-end"
+
+
+def test_the_eleventh_level_stays_as_it_is_written() -> None:
+    assert expand("${K1}", chain(11)) == "${K11}"
+
+
+def test_ten_passes_build_references_and_the_eleventh_does_not() -> None:
+    # Each pass resolves the innermost reference, whose result completes the next one outwards.
+    def nested(depth: int) -> str:
+        return "${K" * depth + "0" + "}" * depth
+
+    known: dict[ReferenceTarget, str | None] = {at(f"K{n}"): str(n + 1) for n in range(20)}
+    assert expand(nested(10), known) == "10"
+    assert expand(nested(11), known) == "${K10}"
+
+
+def test_what_is_not_known_is_reported_and_stays_for_now() -> None:
+    expansion = Expander({}).expand("${A} ${prod.B}", at("SELF"))
+    assert expansion.text == "${A} ${prod.B}"
+    assert expansion.unknown == {at("A"), at("B", "prod")}
+
+
+def test_a_value_that_would_grow_without_bounds_is_refused() -> None:
+    known: dict[ReferenceTarget, str | None] = {
+        at(f"K{level}"): f"${{K{level + 1}}}" * 10 for level in range(9)
+    }
+    known[at("K9")] = "x" * 1000
+    with pytest.raises(ExpansionLimitError):
+        Expander(known).expand("${K0}", at("SELF"))
+
+
+@given(text=st.text(alphabet="${}ABab.@-_ \n", max_size=60))
+def test_expansion_of_any_text_ends_and_without_references_changes_nothing(text: str) -> None:
+    known: dict[ReferenceTarget, str | None] = dict.fromkeys(named_targets(text, at("SELF")))
+    assert expand(text, known) == text
+    assert has_references(text) == bool(known)
+
+
+names = st.text(alphabet="ABC", min_size=1, max_size=2)
+
+
+@given(
+    values=st.dictionaries(
+        names,
+        st.lists(st.one_of(st.text("xy${}.", max_size=3), names.map(lambda n: f"${{{n}}}")), max_size=4),
+    ),
+    start=names,
+)
+def test_expansion_ends_for_any_web_of_references(values: dict[str, list[str]], start: str) -> None:
+    known: dict[ReferenceTarget, str | None] = {at(key): "".join(parts) for key, parts in values.items()}
+    expansion = Expander(known).expand(f"${{{start}}}", at("SELF"))
+    assert all(target not in known for target in expansion.unknown)
+
+
+@given(values=st.dictionaries(names, st.text("xyz", max_size=5), min_size=1))
+def test_expansion_without_nesting_is_plain_substitution(values: dict[str, str]) -> None:
+    known: dict[ReferenceTarget, str | None] = {at(key): value for key, value in values.items()}
+    text = "|".join(f"${{{key}}}" for key in values)
+    assert expand(text, known) == "|".join(values.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        pytest.param("${OLD}", "${NEW}", id="in the same folder"),
+        pytest.param("${dev.OLD}", "${dev.NEW}", id="by environment"),
+        pytest.param("${prod.OLD}", "${prod.OLD}", id="another environment's stays"),
+        pytest.param("${OLDER} OLD", "${OLDER} OLD", id="other names and plain text stay"),
+        pytest.param("a${OLD}b${OLD}", "a${NEW}b${NEW}", id="every occurrence"),
+    ],
+)
+def test_a_rename_follows_the_secret(text: str, result: str) -> None:
+    assert rename_references(text, at("USER"), at("OLD"), "NEW") == result
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        pytest.param("cnry-one", "cnry-one", id="one line stays"),
+        pytest.param("cnry-one\ntwo\n", '"cnry-one\\ntwo\\n"', id="more lines become one in quotes"),
+    ],
+)
+def test_several_lines_are_written_as_one(text: str, result: str) -> None:
+    assert on_one_line(text) == result

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, inspect
+
+from keybearer.base.clock import SystemClock
+from keybearer.base.errors import ConfigurationError
+from keybearer.store.database import Database, sqlite_url
+from keybearer.store.migrate import migration_config
+from keybearer.store.tables.schema import TABLES, schema
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    engine = create_engine("sqlite://")
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def test_migrations_lead_from_nothing_to_exactly_the_tables_of_the_code(connection: Connection) -> None:
+    command.upgrade(migration_config(connection), "head")
+    context = MigrationContext.configure(connection, opts={"compare_type": True})
+    assert compare_metadata(context, schema()) == []
+
+
+def test_migrations_lead_back_to_nothing(connection: Connection) -> None:
+    config = migration_config(connection)
+    command.upgrade(config, "head")
+    command.downgrade(config, "base")
+    assert inspect(connection).get_table_names() == ["alembic_version"]
+
+
+def test_migrations_form_one_line(connection: Connection) -> None:
+    script = ScriptDirectory.from_config(migration_config(connection))
+    assert len(script.get_heads()) == 1
+
+
+def test_every_table_is_listed() -> None:
+    assert {table.__tablename__ for table in TABLES} == set(schema().tables)
+
+
+async def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "keybearer.db"
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+        connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('9999')")
+    engine.dispose()
+    database = Database(sqlite_url(path), SystemClock())
+    with pytest.raises(ConfigurationError, match="newer version"):
+        await database.prepare()
+    await database.close()

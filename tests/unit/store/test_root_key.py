@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from keybearer.base.errors import ConfigurationError
+from keybearer.store.sealing.root_key import create_root_key_file, parse_root_keys, read_root_key_file
+
+FIRST = base64.b64encode(b"1" * 32).decode()
+SECOND = base64.b64encode(b"2" * 32).decode()
+
+
+def test_a_created_key_file_is_private_and_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "root.key"
+    created = create_root_key_file(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    read = read_root_key_file(path)
+    assert read is not None
+    assert read.active.material == created.active.material
+
+
+def test_a_key_file_is_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "root.key"
+    create_root_key_file(path)
+    with pytest.raises(ConfigurationError, match="can't be created"):
+        create_root_key_file(path)
+
+
+def test_a_missing_key_file_is_none(tmp_path: Path) -> None:
+    assert read_root_key_file(tmp_path / "root.key") is None
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o610], ids=lambda mode: f"mode {mode:04o}")
+def test_a_key_file_that_others_can_reach_is_refused(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "root.key"
+    create_root_key_file(path)
+    path.chmod(mode)
+    with pytest.raises(ConfigurationError, match="chmod 600"):
+        read_root_key_file(path)
+
+
+def test_the_first_line_is_active_and_the_others_only_unwrap() -> None:
+    keys = parse_root_keys(f"# new\n{FIRST}\n\n{SECOND} # old\n", "here")
+    assert keys.active.material == b"1" * 32
+    assert [key.material for key in keys.retired] == [b"2" * 32]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("", "holds no root key", id="nothing"),
+        pytest.param("# only a comment", "holds no root key", id="only a comment"),
+        pytest.param("not base64!", "no base64", id="no base64"),
+        pytest.param(base64.b64encode(b"cnry-short").decode(), "a key of 10 bytes", id="too short"),
+    ],
+)
+def test_a_text_without_a_key_is_refused_without_repeating_it(text: str, told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told) as refused:
+        parse_root_keys(text, "the file")
+    if text:
+        assert text not in str(refused.value)
+
+
+def test_the_name_of_a_root_key_depends_on_the_key_alone() -> None:
+    once, again, other = (parse_root_keys(text, "here") for text in (FIRST, FIRST, SECOND))
+    assert once.active.name == again.active.name
+    assert once.active.name != other.active.name
