@@ -13,7 +13,7 @@ import httpx
 
 from keybearer.client.auth import farewell
 from keybearer.client.credentials import Credentials, SuppliedToken
-from keybearer.client.errors import TransportError
+from keybearer.client.errors import ClientClosed, TransportError
 from keybearer.client.messages import Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
 from keybearer.client.resources import (
@@ -123,12 +123,15 @@ class AsyncKeybearer:
                 raise TypeError(step)
 
     async def _send(self, step: Transmit) -> Response | TransportError:
+        if self._http.is_closed:
+            raise ClientClosed("the connections of this client were closed")
         request = outgoing(self._base_url, self._options, step)
+        deadline = self._options.clock.monotonic() + self._options.timeout.total_seconds()
         try:
             async with asyncio.timeout(self._options.timeout.total_seconds()):
                 answer = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
                 try:
-                    intake = Intake(step.request, answer, self._options)
+                    intake = Intake(step.request, answer, self._options, deadline)
                     async for piece in answer.aiter_bytes():
                         intake.add(piece)
                 finally:

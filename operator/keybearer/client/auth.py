@@ -104,11 +104,15 @@ def revoke(session: Session) -> Steps[None]:
     token = session.wallet.token
     if token is None:
         raise InvalidArgument("there is no access token to revoke")
-    operation = RevokeToken(token.text)
-    response = yield from deliver(session, operation, None)
-    conclude(session, operation, response, token.text)
-    session.wallet.credentials = None
-    session.wallet.forget(token.text)
+
+    def steps() -> Steps[None]:
+        operation = RevokeToken(token.text)
+        response = yield from deliver(session, operation, None)
+        conclude(session, operation, response, token.text)
+        session.wallet.credentials = None
+        session.wallet.forget(token.text)
+
+    yield from take(Alone(steps()))
 
 
 def farewell(session: Session) -> Steps[None]:
@@ -149,17 +153,21 @@ def _current_token(session: Session) -> Steps[str | None]:
 
 def _replaced_token(session: Session, refused: str | None) -> Steps[str | None]:
     wallet = session.wallet
-    if refused is not None:
-        # Another call may have replaced it already; then there is nothing to forget, and nothing to do.
-        wallet.forget(refused)
-    if wallet.token is None:
-        yield from take(Alone(_refresh(session, wallet.attempts)))
+    yield from take(Alone(_refresh(session, wallet.attempts, refused)))
     return None if wallet.token is None else wallet.token.text
 
 
-def _refresh(session: Session, seen: int) -> Steps[None]:
-    """See to a good token; `seen` is the number of attempts when the caller began to wait."""
+def _refresh(session: Session, seen: int, refused: str | None = None) -> Steps[None]:
+    """See to a good token.
+
+    Args:
+        session: of the client.
+        seen: the number of attempts when the caller began to wait.
+        refused: the token that the service took no more; another call may have replaced it already.
+    """
     wallet = session.wallet
+    if refused is not None:
+        wallet.forget(refused)
     token = wallet.token
     if wallet.attempts != seen and wallet.failure is not None:
         raise copy.copy(wallet.failure)

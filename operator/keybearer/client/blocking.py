@@ -14,7 +14,7 @@ import httpx
 
 from keybearer.client.auth import farewell
 from keybearer.client.credentials import Credentials, SuppliedToken
-from keybearer.client.errors import InvalidArgument, TransportError
+from keybearer.client.errors import ClientClosed, InvalidArgument, TransportError
 from keybearer.client.messages import Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
 from keybearer.client.resources import (
@@ -128,11 +128,14 @@ class Keybearer:
                 raise TypeError(step)
 
     def _send(self, step: Transmit) -> Response | TransportError:
+        if self._http.is_closed:
+            raise ClientClosed("the connections of this client were closed")
         request = outgoing(self._base_url, self._options, step)
+        deadline = self._options.clock.monotonic() + self._options.timeout.total_seconds()
         try:
             answer = self._http.send(request, stream=True, auth=None, follow_redirects=False)
             try:
-                intake = Intake(step.request, answer, self._options)
+                intake = Intake(step.request, answer, self._options, deadline)
                 for piece in answer.iter_bytes():
                     intake.add(piece)
             finally:

@@ -64,7 +64,11 @@ def fill(template: str, *segments: str) -> str:
 
 
 def query_of(parameters: Mapping[str, str | int | bool | Sequence[str] | None]) -> Query:
-    """Return the parameters as texts: None and empty lists left out, booleans in words, lists by comma."""
+    """Return the parameters as texts: None and empty lists left out, booleans in words, lists by comma.
+
+    Raises:
+        InvalidArgument: a text can't be written as UTF-8.
+    """
     return tuple(
         (name, text) for name, value in parameters.items() if (text := _query_text(value)) is not None
     )
@@ -104,12 +108,17 @@ def _query_text(value: str | int | bool | Sequence[str] | None) -> str | None:  
     if isinstance(value, int):
         return str(value)
     if isinstance(value, str):
-        return value
-    return ",".join(value) or None
+        return _utf8(value)
+    return _utf8(",".join(value)) if value else None
 
 
 def _encoded(segment: str) -> str:
+    return quote(_utf8(segment), safe="")
+
+
+def _utf8(text: str) -> str:
     try:
-        return quote(segment, safe="")
+        text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidArgument("a name can't be written as UTF-8 (a lone surrogate)") from error
+        raise InvalidArgument("a text can't be written as UTF-8: it holds a lone surrogate") from error
+    return text

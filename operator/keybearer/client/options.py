@@ -38,7 +38,8 @@ class ClientOptions:
     """How a client behaves; the defaults suit a program that reads its secrets at start.
 
     Attributes:
-        timeout: for one attempt, from connecting to the last byte of the answer.
+        timeout: for one attempt, from connecting to the last byte of the answer. The blocking client looks at
+            the clock between reads, so that it may overrun by one.
         retry: how often and how patiently failures that pass are tried again; `NO_RETRIES` for never.
         ca_pem: certificates to trust, in PEM, in place of the system's.
         max_response_bytes: a longer answer is refused.

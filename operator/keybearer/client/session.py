@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 from collections import deque
@@ -56,7 +57,7 @@ class HeldToken:
 
 @dataclass(slots=True)
 class Wallet:
-    """Credentials and tokens. Changed only by steps that are taken alone, or without a step between.
+    """Credentials and tokens. Changed only by steps that are taken alone, or at once by `supply`.
 
     Attributes:
         credentials: None for a client that was given a token, or nothing.
@@ -101,7 +102,7 @@ class Wallet:
 
     def forget(self, text: str) -> None:
         """Let go of a token that is dead."""
-        if text in self.granted:
+        with contextlib.suppress(ValueError):
             self.granted.remove(text)
         if self.token is not None and self.token.text == text:
             self.token = None

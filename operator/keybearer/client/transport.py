@@ -74,15 +74,24 @@ def outgoing(base_url: str, options: ClientOptions, step: Transmit) -> httpx.Req
 
 
 class Intake:
-    """Takes the body of an answer in, piece by piece, within bounds of length and time."""
+    """Takes the body of an answer in, piece by piece, within bounds of length and time.
 
-    def __init__(self, request: Request, answer: httpx.Response, options: ClientOptions) -> None:
+    Args:
+        request: for messages.
+        answer: its status and headers have come.
+        options: bounds.
+        deadline: the last instant of `Clock.monotonic` at which a piece may come.
+    """
+
+    def __init__(
+        self, request: Request, answer: httpx.Response, options: ClientOptions, deadline: float
+    ) -> None:
         self._request = request
         self._answer = answer
         self._options = options
         self._pieces: list[bytes] = []
         self._length = 0
-        self._deadline = options.clock.monotonic() + options.timeout.total_seconds()
+        self._deadline = deadline
         encoding = answer.headers.get("content-encoding", "identity").strip().lower()
         if encoding != "identity":
             raise DecodeError(f"{request}: the answer is encoded, which was not asked for")

@@ -248,6 +248,11 @@ def test_folders_are_listed_with_the_path_in_the_query() -> None:
         pytest.param(lambda: GetSecret("..", **PLACE).request(), "path", id="name that climbs"),
         pytest.param(lambda: GetSecret("\ud800", **PLACE).request(), "UTF-8", id="name that is no text"),
         pytest.param(
+            lambda: ListSecrets(project_id="p", environment="\ud800").request(),
+            "UTF-8",
+            id="slug that is no text",
+        ),
+        pytest.param(
             lambda: CreateSecret("N", "cnry-\ud800", **PLACE).request(), "UTF-8", id="value that is no text"
         ),
         pytest.param(

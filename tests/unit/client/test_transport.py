@@ -25,6 +25,7 @@ from cryptography.x509.oid import NameOID
 from keybearer.client import (
     NO_RETRIES,
     AsyncKeybearer,
+    ClientClosed,
     ClientError,
     ClientOptions,
     DecodeError,
@@ -331,6 +332,17 @@ async def test_a_borrowed_client_adds_nothing_of_its_own_and_is_not_closed(servi
     assert "authorization" not in service.seen[0].headers
     assert "x-other" not in service.seen[0].headers
     assert service.seen[0].url.query == b""
+
+
+async def test_connections_that_their_owner_closed_are_told_as_such() -> None:
+    http = new_async_http(ONCE)
+    await http.aclose()
+    with pytest.raises(ClientClosed, match="connections"):
+        await AsyncKeybearer(URL, options=ONCE, http=http).status.get()
+    blocking = new_http(ONCE)
+    blocking.close()
+    with pytest.raises(ClientClosed, match="connections"):
+        Keybearer(URL, options=ONCE, http=blocking).status.get()
 
 
 async def test_connections_of_our_own_are_closed() -> None:
