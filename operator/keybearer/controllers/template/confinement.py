@@ -22,6 +22,7 @@ _libc: Final = ctypes.CDLL(None, use_errno=True) if _LINUX else None
 # Options of prctl, from linux/prctl.h.
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
+_PR_GET_SECCOMP = 21
 _PR_SET_SECCOMP = 22
 _PR_SET_NO_NEW_PRIVS = 38
 _SECCOMP_MODE_FILTER = 2
@@ -85,32 +86,30 @@ def _prctl(option: int, argument: int, address: int = 0) -> None:
         raise OSError(number, os.strerror(number))
 
 
-# System calls that rendering makes (malloc, clocks, writing the answer, ending), by number of each machine:
-# arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of Linux.
-_CALLS: Final = (
-    "write",
-    "close",
-    "shutdown",
-    "mmap",
-    "mprotect",
-    "munmap",
-    "brk",
-    "mremap",
-    "madvise",
-    "futex",
-    "rt_sigreturn",
-    "rt_sigprocmask",
-    "clock_gettime",
-    "gettimeofday",
-    "getrandom",
-    "getpid",
-    "restart_syscall",
-    "exit",
-    "exit_group",
-)
-_X86_64: Final = (1, 3, 48, 9, 10, 11, 12, 25, 28, 202, 15, 14, 228, 96, 318, 39, 219, 60, 231)
-_AARCH64: Final = (64, 57, 210, 222, 226, 215, 214, 216, 233, 98, 139, 135, 113, 169, 278, 172, 128, 93, 94)
-_MACHINES: Final = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # linux/audit.h
+# System calls that rendering makes (malloc, clocks, writing the answer, ending), with their numbers on x86_64 and
+# on aarch64: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of Linux.
+_CALLS: Final = {
+    "write": (1, 64),
+    "close": (3, 57),
+    "shutdown": (48, 210),
+    "mmap": (9, 222),
+    "mprotect": (10, 226),
+    "munmap": (11, 215),
+    "brk": (12, 214),
+    "mremap": (25, 216),
+    "madvise": (28, 233),
+    "futex": (202, 98),
+    "rt_sigreturn": (15, 139),
+    "rt_sigprocmask": (14, 135),
+    "clock_gettime": (228, 113),
+    "gettimeofday": (96, 169),
+    "getrandom": (318, 278),
+    "getpid": (39, 172),
+    "restart_syscall": (219, 128),
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+}
+_MACHINES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # AUDIT_ARCH_*, column above
 
 # linux/bpf_common.h, linux/seccomp.h
 _LOAD_WORD = 0x20
@@ -123,6 +122,10 @@ _KILL_PROCESS = 0x80000000
 _FAIL_WITH_EPERM = 0x00050000 | 1
 
 
+def _has_seccomp() -> bool:
+    return _libc is not None and _libc.prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
+
+
 class _Program(ctypes.Structure):
     """`struct sock_fprog`."""
 
@@ -133,12 +136,13 @@ def _filter_system_calls() -> None:
     """Let only the calls above through; the rest fails with EPERM.
 
     A hole in the sandbox then finds no process to signal or inspect, and no file to remove. On machines whose
-    numbers are not listed, the limits above must do.
+    numbers are not listed, and kernels built without seccomp, the limits above must do.
     """
     machine = _MACHINES.get(platform.machine())
-    if machine is None:
+    if machine is None or not _has_seccomp():
         return
-    arch, calls = machine
+    arch, column = machine
+    calls = [numbers[column] for numbers in _CALLS.values()]
     checks = [
         # Forward over the checks still to come and the refusal, to the permission.
         struct.pack("HBBI", _JUMP_IF_EQUAL, len(calls) - index, 0, number)

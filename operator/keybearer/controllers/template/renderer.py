@@ -1,17 +1,14 @@
 """The operator's side of the sandbox: starts it when first needed, and again when it died.
 
 A render takes one socket pair, of which the sandbox's child gets one end. Everything is bounded: how many render
-at once (the rest waits in turn), how long, how much is read back. Nothing a child says is repeated to a user
-unless the template itself says it: a sandbox that a template broke out of must not become a way to show values.
+at once (the rest waits in turn), how long, how much is read back.
 """
 
 from __future__ import annotations
 
 import array
 import asyncio
-import builtins
 import contextlib
-import re
 import socket
 import subprocess
 import sys
@@ -20,12 +17,11 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
+from keybearer.controllers.template.errors import RendererUnavailableError, TemplateError, explain
 from keybearer.controllers.template.protocol import (
     ANSWER_MAX_BYTES,
     DEADLINE,
-    OUTPUT_MAX_BYTES,
     REQUEST_MAX_BYTES,
     Failure,
     Request,
@@ -51,24 +47,8 @@ _START_GRACE_SECONDS = 10.0
 """Beyond the deadline, for a sandbox that is only starting on a machine under load; then it counts as stuck."""
 _CLOSE_GRACE_SECONDS = 2.0
 _CHUNK_BYTES = 1 << 18
-_WORDS = (re.compile(r"\w+"), re.compile(r"[\w.-]+"))
-"""Names, and keys that are none; a name that follows a dot is a word of the first kind only."""
 _ATTEMPTS = 2
 """A render that lost its sandbox is tried once more: it changes nothing, and the cause was likely another's."""
-
-
-class TemplateError(KeybearerError):
-    """A template gives nothing; the text names key, line and reason and can be shown."""
-
-    def __init__(self, failure: Failure, message: str) -> None:
-        super().__init__(message)
-        self.reason = failure.fault
-        self.key = failure.key
-        self.line = failure.line
-
-
-class RendererUnavailableError(KeybearerError):
-    """The sandbox can't be started or keeps dying; not the fault of a template. Worth another try later."""
 
 
 class TemplateRenderer:
@@ -111,12 +91,12 @@ class TemplateRenderer:
         """
         written = write_request(Request(templates, values))
         if len(written) > REQUEST_MAX_BYTES:
-            raise _error(Failure(TemplateFault.INPUT_TOO_LARGE), templates)
+            raise explain(Failure(TemplateFault.INPUT_TOO_LARGE), templates)
         async with self._turn:
             for attempt in range(_ATTEMPTS):
                 answer = await self._attempt(written, tuple(templates), deadline)
                 if isinstance(answer, Failure):
-                    raise _error(answer, templates)
+                    raise explain(answer, templates)
                 if answer is not None:
                     return answer
                 _log.warning("template_sandbox_lost", attempt=attempt + 1)
@@ -266,48 +246,3 @@ _FAULTS: Mapping[Verdict, TemplateFault] = {
     Verdict.OUT_OF_MEMORY: TemplateFault.TOO_MUCH_MEMORY,
     Verdict.CRASHED: TemplateFault.FAILED,
 }
-
-
-def _error(failure: Failure, templates: Mapping[str, str]) -> TemplateError:
-    where = "the templates" if failure.key is None else f"the template of key {failure.key}"
-    line = "" if failure.line is None else f", line {failure.line},"
-    source = templates.get(failure.key or "", "")
-    return TemplateError(failure, f"{where}{line} {_complaint(failure, source)}")
-
-
-# What is said with a word of the template, and what without.
-_COMPLAINTS: Mapping[TemplateFault, tuple[str, str]] = {
-    TemplateFault.SYNTAX_ERROR: ("uses {}, which is no filter or test here", "is no valid Jinja2"),
-    TemplateFault.UNDEFINED_VARIABLE: (
-        "uses {}, which is not defined",
-        "uses a name or an item that is not defined",
-    ),
-    TemplateFault.UNSAFE: ("uses {}, which templates may not", "does what templates may not"),
-    TemplateFault.FAILED: ("gives the filter {} what it can't take", "fails"),
-}
-_PLAIN_COMPLAINTS: Mapping[TemplateFault, str] = {
-    TemplateFault.NOT_TEXT: "prints bytes, a list or a mapping; use b64encode, tojson or toyaml",
-    TemplateFault.TOO_SLOW: "takes too long",
-    TemplateFault.TOO_MUCH_MEMORY: "takes too much memory",
-    TemplateFault.INPUT_TOO_LARGE: f"and secrets are over {REQUEST_MAX_BYTES // 2**20} MiB; select fewer keys",
-    TemplateFault.OUTPUT_TOO_LARGE: f"gives over {OUTPUT_MAX_BYTES // 2**20} MiB, all keys together",
-}
-
-
-def _complaint(failure: Failure, source: str) -> str:
-    plain = _PLAIN_COMPLAINTS.get(failure.fault)
-    if plain is not None:
-        return plain
-    name = failure.name or ""
-    # A name is shown only where the template has it as a word: `secrets[PASSWORD]` is undefined by its value.
-    with_word, without = _COMPLAINTS[failure.fault]
-    if any(name in words.findall(source) for words in _WORDS):
-        return with_word.format(name)
-    if failure.fault is TemplateFault.FAILED and _is_exception(name):
-        return f"fails with {name}"
-    return without
-
-
-def _is_exception(name: str) -> bool:
-    found = getattr(builtins, name, None)
-    return isinstance(found, type) and issubclass(found, Exception)
