@@ -86,6 +86,10 @@ class FollowedObjects:
             self._watch.seen(follower, key, _version(kept.body))
             return kept.body
 
+    def saw(self, follower: WorkKey, key: ObjectKey, version: str | None) -> None:
+        """Note which version of an object the follower has read by itself (None: there is none)."""
+        self._watch.seen(follower, key, version)
+
     def _changed(self, followers: frozenset[WorkKey]) -> None:
         for follower in followers:
             for key in self._by_follower.get(follower, ()):
@@ -112,6 +116,11 @@ class References:
         namespace = follower.namespace
         self._secrets.follow(follower, frozenset(ObjectKey(namespace, name) for name in secrets))
         self._config_maps.follow(follower, frozenset(ObjectKey(namespace, name) for name in config_maps))
+
+    def saw(self, follower: WorkKey, kind: str, name: str, version: str | None) -> None:
+        """Note which version of a Secret or ConfigMap that it follows the follower has read by itself."""
+        followed = self._secrets if kind == SECRETS.kind else self._config_maps
+        followed.saw(follower, ObjectKey(follower.namespace, name), version)
 
     def forget(self, follower: WorkKey) -> None:
         """End all that the follower follows."""

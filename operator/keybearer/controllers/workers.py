@@ -89,6 +89,8 @@ class WorkerPool:
         try:
             async with asyncio.timeout(RECONCILE_DEADLINE.total_seconds()):
                 result = await self._reconcilers[item.key.kind].reconcile(item, reconcile_id)
+        except LeaseLostError:
+            raise
         except TimeoutError:
             _log.warning(
                 "reconcile_timed_out",
@@ -97,6 +99,16 @@ class WorkerPool:
                 name=item.key.name,
                 reconcile_id=reconcile_id,
                 seconds=RECONCILE_DEADLINE.total_seconds(),
+            )
+        except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
+            # Its text could quote what it was about.
+            _log.error(
+                "reconcile_crashed",
+                kind=item.key.kind,
+                namespace=item.key.namespace,
+                name=item.key.name,
+                reconcile_id=reconcile_id,
+                error=type(error).__name__,
             )
         self._telemetry.ended(item.key.kind, self._clock.monotonic() - started, failed=result.failed)
         return result

@@ -125,6 +125,17 @@ class Gatherer:
             read_at=min(reading.read_at for _, _, reading in readings),
         )
 
+    def await_target(self, seen: ObservedObject, spec: SecretSyncSpec, version: str | None) -> None:
+        """Run again when somebody else creates, changes or deletes an object of the target's name.
+
+        Args:
+            seen: the SecretSync.
+            spec: its spec.
+            version: of that object as it was just read; None where there was none.
+        """
+        self._follow(seen, spec, follow_target=True)
+        self._references.saw(seen.key, seen.target.kind, seen.target.name, version)
+
     def _follow(self, seen: ObservedObject, spec: SecretSyncSpec, *, follow_target: bool) -> None:
         names: dict[str, set[str]] = {"Secret": set(), "ConfigMap": set()}
         if spec.identity_ref is not None:

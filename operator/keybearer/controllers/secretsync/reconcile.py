@@ -186,6 +186,9 @@ class SecretSyncReconciler:
             planned = plan_target(desired, present, spec, context)
             if planned.action is None:
                 self._writer.expect(desired, hands_off=merging or planned.left_alone)
+                if merging or (planned.verdict and planned.verdict.reason is Reason.TARGET_CONFLICT):
+                    version = present.resource_version if present is not None else None
+                    self._gatherer.await_target(seen, spec, version)
                 return planned
             current = self._objects.get(seen.key)
             if current is None or current.uid != seen.uid:
@@ -305,6 +308,8 @@ class SecretSyncReconciler:
     async def _clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:
         try:
             return RunResult(requeue_after=await self._cleaner.clean_up(seen, previous, self._deadline(seen)))
+        except ObjectGoneError:
+            return RunResult()
         except LeaseLostError:
             raise
         except KubeError as error:
