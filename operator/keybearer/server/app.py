@@ -19,7 +19,6 @@ from keybearer.server.routes import (
     secrets,
     status,
 )
-from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = ["create_app"]
 
@@ -48,7 +47,6 @@ def create_app(context: ServiceContext) -> ASGIApp:
         redoc_url=None,
         redirect_slashes=False,  # the shell takes both forms without a redirect
         strict_content_type=False,  # callers authenticate with a header that no browser adds by itself
-        max_body_size=REQUEST_BODY_MAX_BYTES,
         # Its log signal would carry the text of exceptions.
         telemetry={
             "tracing": False,

@@ -1,14 +1,16 @@
-"""The outermost shell of each request: its id, its line in the log, and small leniencies of path and query."""
+"""The outermost shell of each request: its id, its line in the log, the bound of its body."""
 
 from __future__ import annotations
 
 import time
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keybearer.base.ids import new_request_id
 from keybearer.base.logs import get_logger
+from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = ["REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
 
@@ -42,6 +44,16 @@ class RequestShell:
             # Both forms of every route are served (wire.md section 0).
             scope["path"] = path[:-1]
         status = 0
+        body_bytes = 0
+
+        async def bounded() -> Message:
+            nonlocal body_bytes
+            message = await receive()
+            if message["type"] == "http.request":
+                body_bytes += len(message.get("body", b""))
+                if body_bytes > REQUEST_BODY_MAX_BYTES:
+                    raise HTTPException(413)
+            return message
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -51,7 +63,7 @@ class RequestShell:
             await send(message)
 
         try:
-            await self._app(scope, receive, answer)
+            await self._app(scope, bounded, answer)
         except Exception as error:
             if status == 0:
                 raise
