@@ -31,13 +31,13 @@ def cluster(control_plane: ControlPlane) -> ControlPlane:
     return control_plane
 
 
-def _manifest(spec: dict[str, Any], name: str = "case") -> str:
+def _manifest(spec: dict[str, Any], name: str = "case", namespace: str = "crds") -> str:
     # JSON is YAML, and has no words that turn into flags by themselves.
     return json.dumps(
         {
             "apiVersion": "keybearer.dev/v1alpha1",
             "kind": "SecretSync",
-            "metadata": {"name": name, "namespace": "crds"},
+            "metadata": {"name": name, "namespace": namespace},
             "spec": spec,
         }
     )
@@ -105,7 +105,9 @@ def test_a_field_that_does_not_exist_is_named_to_who_applies_it(cluster: Control
 def test_people_find_syncs_by_short_name_and_category_with_their_state_in_columns(
     cluster: ControlPlane,
 ) -> None:
-    cluster.kubectl("apply", "-f", "-", input=_manifest({"source": {"projectId": "p", "environment": "dev"}}))
+    spec = {"source": {"projectId": "p", "environment": "dev"}}
+    cluster.kubectl("create", "namespace", "crds-columns")
+    cluster.kubectl("apply", "-f", "-", input=_manifest(spec, namespace="crds-columns"))
     status = {
         "source": "dev:/",
         "updates": "Events",
@@ -121,9 +123,9 @@ def test_people_find_syncs_by_short_name_and_category_with_their_state_in_column
         ],
     }
     patch = ("--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
-    cluster.kubectl("patch", "-n", "crds", "kbs", "case", *patch)
+    cluster.kubectl("patch", "-n", "crds-columns", "kbs", "case", *patch)
 
-    heads, row = cluster.kubectl("get", "-n", "crds", "keybearer", "-o", "wide").strip().splitlines()
+    heads, row = cluster.kubectl("get", "-n", "crds-columns", "keybearer", "-o", "wide").strip().splitlines()
 
     assert heads.split() == ["NAME", "SOURCE", "TARGET", "READY", "REASON", "UPDATES", "AGE"]
     assert row.split()[:6] == ["case", "dev:/", "web", "True", "Synced", "Events"]
