@@ -12,6 +12,7 @@ import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Self
 
 import aiohttp
@@ -78,6 +79,8 @@ class Connection:
         self, access: Access, *, kubeconfig: str | None, context: str | None, clock: Clock | None = None
     ) -> None:
         self._access = access
+        self._server = access.server
+        self._server_name = access.server_name
         self._kubeconfig = kubeconfig
         self._context = context
         self._clock = clock or SystemClock()
@@ -105,7 +108,7 @@ class Connection:
     @property
     def server(self) -> str:
         """Return the address of the API server."""
-        return self._access.server
+        return self._server
 
     @property
     def namespace(self) -> str:
@@ -143,7 +146,7 @@ class Connection:
             authorization = await self._access.authorization()
             if authorization is not None:
                 request.headers[hdrs.AUTHORIZATION] = authorization
-            request.server_hostname = self._access.server_name
+            request.server_hostname = self._server_name
             return await handler(request)
 
         return aiohttp.ClientSession(
@@ -160,10 +163,11 @@ class Connection:
             UnavailableError: no connection, a time-out, or a connection that broke.
             AnswerTooLargeError: the body is longer than the request allows.
         """
-        timeout = aiohttp.ClientTimeout(total=request.timeout_seconds)
-        async with self._exchange(request, timeout) as response:
-            content = await _read(response, request)
-            return Answer(response.status, content, _retry_after(response))
+        try:
+            async with await self._request(request, _within(request.timeout_seconds)) as response:
+                return Answer(response.status, await _read(response, request), _retry_after(response))
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise self._unavailable(request, error) from error
 
     @asynccontextmanager
     async def stream(
@@ -182,8 +186,11 @@ class Connection:
         timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=request.timeout_seconds, sock_read=silence_seconds
         )
-        async with self._exchange(request, timeout) as response:
-            yield response
+        try:
+            async with await self._request(request, timeout) as response:
+                yield response
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise self._unavailable(request, error) from error
 
     async def renew(self, renewals: int) -> bool:
         """Read the credentials again after a 401; return whether the request is worth another try.
@@ -207,34 +214,36 @@ class Connection:
             self._renewals += 1
             return True
 
-    @asynccontextmanager
-    async def _exchange(
+    async def _request(
         self,
         request: Request,
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's, which is finer than asyncio.timeout
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+    ) -> aiohttp.ClientResponse:
         headers = request.headers
         authorization = await self._access.authorization()
         if authorization is not None:
             headers = {**headers, hdrs.AUTHORIZATION: authorization}
-        try:
-            async with self._session.request(
-                request.method,
-                yarl.URL(self._access.server + request.target, encoded=True),
-                headers=headers,
-                data=_payload(request.body),
-                timeout=timeout,
-                allow_redirects=False,
-                server_hostname=self._access.server_name,
-            ) as response:
-                yield response
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise UnavailableError(
-                f"{request}: the API server at {self.server} can't be reached ({type(error).__name__})"
-            ) from error
+        return await self._session.request(
+            request.method,
+            yarl.URL(self._server + request.target, encoded=True),
+            headers=headers,
+            data=_payload(request.body),
+            timeout=timeout,
+            allow_redirects=False,
+            server_hostname=self._server_name,
+        )
+
+    def _unavailable(self, request: Request, error: Exception) -> UnavailableError:
+        what = f"the API server at {self._server} can't be reached ({type(error).__name__})"
+        return UnavailableError(f"{request}: {what}")
 
     def _new_connector(self, *, limit: int) -> aiohttp.TCPConnector:
         return aiohttp.TCPConnector(limit=limit, ssl=self._access.tls, keepalive_timeout=_KEEP_ALIVE_SECONDS)
+
+
+@lru_cache(maxsize=16)
+def _within(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=seconds)
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from urllib.parse import urlencode
 
 import orjson
@@ -128,8 +129,7 @@ class Gateway:
             ConflictError: the object has another uid or is gone, or (without force) fields have other owners.
             KubeError: any other of its kinds.
         """
-        query = {"fieldManager": manager} | ({"force": "true"} if force else {})
-        target = f"{resource.path(key)}?{urlencode(query)}"
+        target = resource.path(key) + _apply_query(manager, force=force)
         request = self._request("PATCH", target, APPLY, orjson.dumps(named(resource, key, body, uid=uid)))
         return await self._write(f"apply {resource.kind} {key}", request)
 
@@ -147,7 +147,7 @@ class Gateway:
         It never creates: a missing object is a NotFoundError (a ConflictError with `uid`).
         """
         body = named(resource, key, {"status": dict(status)}, uid=uid)
-        target = resource.path(key, "status") + _MANAGED + ("&force=true" if force else "")
+        target = resource.path(key, "status") + _apply_query(FIELD_MANAGER, force=force)
         request = self._request("PATCH", target, APPLY, orjson.dumps(body))
         return await self._write(f"apply status of {resource.kind} {key}", request)
 
@@ -285,3 +285,8 @@ class Gateway:
         self, method: str, target: str, headers: dict[str, str], body: bytes | None = None
     ) -> Request:
         return Request(method, target, headers, body, timeout_seconds=self._timeout_seconds)
+
+
+@lru_cache(maxsize=1024)
+def _apply_query(manager: str, *, force: bool) -> str:
+    return "?" + urlencode({"fieldManager": manager} | ({"force": "true"} if force else {}))
