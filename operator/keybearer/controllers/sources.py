@@ -73,13 +73,13 @@ class SourceFailure:
 
     Attributes:
         passing: it may come right by itself (an outage), as opposed to what a person must mend.
-        after: the wait the service asked for.
+        after: the wait the service asked for; two failures that differ in nothing else are the same one.
     """
 
     reason: str
     message: str
     passing: bool
-    after: timedelta | None = None
+    after: timedelta | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,8 @@ class _Source:
     etag: str | None = None
     secrets: tuple[SourceSecret, ...] | None = None
     size: int = 0
+    evicted: int = 0
+    """Hash of the secrets that made room for others, to tell whether those that are read next are still the same."""
     read_at: float = -1.0
     started_at: float = -1.0
     failure: SourceFailure | None = None
@@ -231,7 +233,9 @@ class SourceReader:
             source.subscribers[subscriber] = interval
             self._wanted[subscriber] = self._wanted.get(subscriber, frozenset()) | {key}
             after = source.interval()
-            if source.next_poll is not None and after is not None and (before is None or after < before):
+            is_nearer = after is not None and (before is None or after < before)
+            # Before the first read, and while one is under way, its end schedules the next.
+            if is_nearer and source.started_at >= 0 and source.reading is None:
                 self._schedule(source)
         return source
 
@@ -251,8 +255,7 @@ class SourceReader:
                 await asyncio.sleep(gap)
             source.started_at = started_at = self._clock.monotonic()
             etag = source.etag if source.secrets is not None else None
-            answer = await source.session.list_source(source.key.query, etag)
-            self._take_answer(source, answer, started_at)
+            self._take_answer(source, await _ask(source, etag), started_at)
         finally:
             source.reading = None
             if source.subscribers:
@@ -268,8 +271,8 @@ class SourceReader:
         source.failure = None
         source.failures = 0
         known = source.read_at >= 0
+        changed = isinstance(answer, Listing) and not (known and _is_held(source, answer.secrets))
         source.read_at = started_at
-        changed = isinstance(answer, Listing) and answer.secrets != source.secrets
         if isinstance(answer, Listing):
             source.etag = answer.etag
             self._keep(source, answer.secrets)
@@ -292,14 +295,16 @@ class SourceReader:
 
     def _keep(self, source: _Source, secrets: tuple[SourceSecret, ...]) -> None:
         size = sum(len(secret.value) + len(secret.key) for secret in secrets)
-        self._values_bytes += size - source.size
-        source.secrets, source.size = secrets, size
+        before, source.secrets, source.size = source.size, secrets, size
+        if self._sources.get(source.key) is not source:
+            return  # its last subscriber has left meanwhile: it goes with those who still wait for the read
+        self._values_bytes += size - before
         for other in self._sources.values():
             if self._values_bytes <= _VALUES_MAX_BYTES:
                 break
             if other is not source and other.secrets is not None:
                 self._values_bytes -= other.size
-                other.secrets, other.size = None, 0
+                other.evicted, other.secrets, other.size = hash(other.secrets), None, 0
 
     def _notify(self, source: _Source, lane: Lane) -> None:
         for subscriber in source.subscribers:
@@ -326,6 +331,29 @@ class SourceReader:
 
     def _reading(self, source: _Source) -> SourceReading:
         return SourceReading(source.secrets, source.read_at, source.failure)
+
+
+async def _ask(source: _Source, etag: str | None) -> Listing | NotChanged | SourceFailure:
+    try:
+        answer = await source.session.list_source(source.key.query, etag)
+    except Exception as error:  # noqa: BLE001 - a fault with one source must not end the reads of all others
+        # Neither text nor traceback: both may hold what the service answered.
+        _log.error("source_read_broke", source=str(source.key.query), error=type(error).__name__)
+        return SourceFailure(
+            "InternalError",
+            f"an unexpected {type(error).__name__} while {source.key.query} was read; it is tried again",
+            passing=True,
+        )
+    if etag is None and isinstance(answer, NotChanged):
+        text = (
+            f"what answers for {source.key.query} says that nothing changed since nothing; it is tried again"
+        )
+        return SourceFailure("ServiceRefused", text, passing=True)
+    return answer
+
+
+def _is_held(source: _Source, secrets: tuple[SourceSecret, ...]) -> bool:
+    return source.evicted == hash(secrets) if source.secrets is None else source.secrets == secrets
 
 
 def _stop_poll(source: _Source) -> None:

@@ -11,13 +11,15 @@ import structlog
 from keybearer.base.logs import LogFormat, configure_logging, get_logger
 from support.canary import find_mark
 
+_NOISY = ("kopf", "httpx", "httpcore", "aiohttp.access", "uvicorn.access", "aiosqlite")
+
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     """Leave the process's logging as other tests expect it."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    noisy = {name: logging.getLogger(name).level for name in ("kopf", "httpx", "httpcore", "aiohttp.access")}
+    noisy = {name: logging.getLogger(name).level for name in _NOISY}
     yield
     structlog.reset_defaults()
     root.handlers[:] = handlers
@@ -65,7 +67,7 @@ def test_below_the_level_nothing_is_written_and_chatty_libraries_begin_at_warnin
     out = io.StringIO()
     configure_logging(log_format="text", level="info", stream=out)
     get_logger("ours").debug("unheard")
-    for name in ("kopf", "httpx", "httpcore", "aiohttp.access"):
+    for name in _NOISY:
         logging.getLogger(name).info("GET https://service/api?token=x")
 
     assert out.getvalue() == ""

@@ -1,0 +1,59 @@
+"""A service that answers what a test says, when a test says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from keybearer.controllers.listing import SourceSecret
+from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
+
+__all__ = ["DENIED", "OUTAGE", "FakeSession", "listing", "secret"]
+
+OUTAGE = SourceFailure("ServiceUnavailable", "the service can't be reached", passing=True)
+DENIED = SourceFailure("PermissionDenied", "the identity may not read it", passing=False)
+
+Answer = Listing | NotChanged | SourceFailure | Exception
+
+
+def secret(key: str, value: str = "cnry-value", *, path: str = "/", environment: str = "dev") -> SourceSecret:
+    return SourceSecret(key=key, value=value, path=path, environment=environment, version=1)
+
+
+def listing(*values: str, etag: str | None = "tag") -> Listing:
+    """Return an answer with the secrets K0, K1 and so on."""
+    return Listing(etag, tuple(secret(f"K{number}", value) for number, value in enumerate(values)))
+
+
+class FakeSession:
+    """Gives its answers in order, and the last of them for ever; each takes `seconds`.
+
+    Attributes:
+        asked: the tag of each request, None for a whole read.
+        asked_at: the loop's time of each request.
+    """
+
+    def __init__(self, *answers: Answer, seconds: float = 0.1, session_id: str = "session") -> None:
+        self._answers = deque(answers)
+        self._seconds = seconds
+        self._id = session_id
+        self.asked: list[str | None] = []
+        self.asked_at: list[float] = []
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    def then(self, *answers: Answer) -> None:
+        """Replace the answers that are still to come."""
+        self._answers = deque(answers)
+
+    async def list_source(self, query: SourceQuery, etag: str | None) -> Listing | NotChanged | SourceFailure:
+        del query
+        self.asked.append(etag)
+        self.asked_at.append(asyncio.get_running_loop().time())
+        answer = self._answers.popleft() if len(self._answers) > 1 else self._answers[0]
+        await asyncio.sleep(self._seconds)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
