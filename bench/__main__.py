@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import uvloop
 from rich.console import Console
 
-from bench.errors import BenchError
+from bench.errors import BenchError, causes
 from bench.figures import RowResult, Run, load_run, save_run
 from bench.machine import describe_machine, held_directory
 from bench.options import Options, quick
@@ -67,7 +66,7 @@ async def _measure(options: Options, names: list[str], json: Path) -> int:
     print_run(run, console)
     console.print(f"written to {json}; logs of all programs are in {options.directory}", markup=False)
     for name, failure in failures.items():
-        for cause in _causes(failure):
+        for cause in causes(failure):
             console.print(
                 f"{name} could not be measured: {cause}", style="red", markup=False, highlight=False
             )
@@ -88,16 +87,6 @@ def _run(options: Options, started: datetime, machine: dict[str, str], done: dic
         comparable=dimensions == Dimensions(),
         rows=tuple(done.values()),
     )
-
-
-def _causes(error: BaseException) -> Iterator[str]:
-    """Yield the text of each single error inside, then the notes."""
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _causes(inner)
-    else:
-        yield str(error)
-    yield from getattr(error, "__notes__", [])
 
 
 def _options(given: argparse.Namespace) -> Options:

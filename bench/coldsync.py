@@ -35,6 +35,7 @@ class ColdSync:
         first_seconds: until the first Secret was right.
         cpu_seconds: of the operator, at that time, start-up included.
         api_server_cpu_seconds: of the API server, meanwhile.
+        harness_cpu_seconds: of this process, watching and proxying, meanwhile.
     """
 
     seconds: float
@@ -42,6 +43,7 @@ class ColdSync:
     first_seconds: float
     cpu_seconds: float
     api_server_cpu_seconds: float
+    harness_cpu_seconds: float
 
 
 class Window:
@@ -83,13 +85,14 @@ class Running:
         """
         api_server = ProcessMeter(self.stage.cluster.plane.api_server_pid)
         api_server_before = api_server.cpu_seconds()
-        started = self.operator.started_at
+        started, harness_before = self.operator.started_at, time.process_time()
         try:
             async with asyncio.TaskGroup() as group:
                 ready = group.create_task(self.operator.ready_seconds(), name="readiness of the operator")
                 finished = await self.observer.until_complete(self.stage.options.deadline_seconds)
                 cpu = self.operator.meter.cpu_seconds()
                 api_server_cpu = api_server.cpu_seconds() - api_server_before
+                harness_cpu = time.process_time() - harness_before
         except* NotInTimeError as errors:
             errors.add_note(f"the operator's log ends with:\n{self.operator.log_tail()}")
             raise
@@ -99,6 +102,7 @@ class Running:
             first_seconds=min(self.observer.secret_at.values()) - started,
             cpu_seconds=cpu,
             api_server_cpu_seconds=api_server_cpu,
+            harness_cpu_seconds=harness_cpu,
         )
 
 

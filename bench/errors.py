@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["BenchError", "NotInTimeError"]
+from collections.abc import Iterator
+
+__all__ = ["BenchError", "NotInTimeError", "causes"]
+
+_NAMED = 20
+_LINES = 16
+_COLUMNS = 240
 
 
 class BenchError(RuntimeError):
@@ -26,4 +32,18 @@ class NotInTimeError(BenchError):
         self.missing = missing
 
 
-_NAMED = 20
+def causes(error: BaseException) -> Iterator[str]:
+    """Yield each single error inside, then its notes; of long texts the end, of long lines the beginning."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from causes(inner)
+    else:
+        yield _shortened(str(error))
+    for note in getattr(error, "__notes__", ()):
+        yield _shortened(note)
+
+
+def _shortened(text: str) -> str:
+    first, *rest = text.splitlines() or [""]
+    lines = [first, *rest[-_LINES:]]
+    return "\n".join(line if len(line) <= _COLUMNS else f"{line[:_COLUMNS]}..." for line in lines)

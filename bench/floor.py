@@ -2,7 +2,7 @@
 
 `python -m bench.floor KUBECONFIG AT_ONCE < OBJECTS` is a program of its own, as the operator is, so that it
 shares no event loop with the harness. OBJECTS is a JSON list of `[namespace, name, uid]` of SecretSyncs. For
-each it creates a Secret, then applies the status, and prints one line of JSON.
+each it creates a Secret, then applies the status. It prints a line when it starts and its result, as JSON.
 
 Creating is the cheapest way to write a Secret that does not exist, and applying the only way to write a part of
 a status without reading it: no operator can do with less.
@@ -23,7 +23,9 @@ import uvloop
 from bench.kube import APPLY_PATCH, KubeApi, connect, in_parallel, secret_path, secretsync_path
 from bench.workload import encoded
 
-__all__ = ["FloorResult", "Writes", "bodies", "main"]
+__all__ = ["STARTED", "FloorResult", "Writes", "bodies", "main"]
+
+STARTED = "started"
 
 _MANAGER = {"fieldManager": "keybearer"}
 _APPLY = {**_MANAGER, "force": "true"}
@@ -135,6 +137,7 @@ async def _run(kubeconfig: Path, at_once: int, keys: int) -> FloorResult:
     objects: list[tuple[str, str, str]] = orjson.loads(sys.stdin.buffer.read())
     writes = [bodies(*target, keys) for target in objects]
     async with connect(kubeconfig, connections=at_once) as api:
+        print(STARTED, flush=True)
         cpu_before = time.process_time()
         seconds = await _write_all(api, iter(writes), at_once)
         cpu_seconds = time.process_time() - cpu_before

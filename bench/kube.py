@@ -94,6 +94,18 @@ class KubeApi:
                 raise BenchError(msg)
             return answered
 
+    async def serves(self, path: str) -> bool:
+        """Return whether a GET of the path is answered with 200, and not with 404.
+
+        Raises:
+            BenchError: any other answer.
+        """
+        async with self._session.get(path, params={"limit": "1"}) as answer:
+            if answer.status not in {200, 404}:
+                msg = f"GET {path}: {answer.status}: {(await answer.text())[:400]}"
+                raise BenchError(msg)
+            return answer.status == 200
+
     async def lines(self, path: str, query: Mapping[str, str]) -> AsyncIterator[tuple[float, bytes]]:
         """Yield the lines of a stream as they come, each with the `time.monotonic` of its arrival.
 

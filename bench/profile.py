@@ -10,18 +10,20 @@ import argparse
 import asyncio
 import pstats
 import re
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import uvloop
 
 from bench.coldsync import with_operator
-from bench.errors import BenchError
+from bench.errors import BenchError, causes
 from bench.machine import held_directory
 from bench.options import Options
 from bench.population import populate
 from bench.rows.cold import warm_up
 from bench.stage import Stage, open_stage
+from support.controlplane.errors import ControlPlaneError
 
 __all__ = ["Import", "main", "parse_imports"]
 
@@ -76,8 +78,8 @@ async def _cold_sync(stage: Stage, interpreter: tuple[str, ...]) -> tuple[float,
         return (await running.cold_sync()).seconds, running.operator.log_file
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Profile one cold sync and print the top of the list."""
+def main(arguments: list[str] | None = None) -> int:
+    """Profile one cold sync and print the top of the list; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench.profile", description=__doc__)
     parser.add_argument("--syncs", type=int, default=1000)
     parser.add_argument("--top", type=int, default=40, help="lines to print")
@@ -86,9 +88,15 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     options = Options(given.logs)
     options = replace(options, dimensions=replace(options.dimensions, syncs=given.syncs))
-    with held_directory(given.logs), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run((_imports if given.imports else _profile)(options, given.top))
+    status = 0
+    try:
+        with held_directory(given.logs), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run((_imports if given.imports else _profile)(options, given.top))
+    except* (BenchError, ControlPlaneError) as error:
+        sys.stderr.writelines(f"{cause}\n" for cause in causes(error))
+        status = 1
+    return status
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

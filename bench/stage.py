@@ -5,22 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import os
 import shutil
-import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
-
 from bench.api_counters import AuditLog, audit_flags, audit_policy
-from bench.errors import BenchError
-from bench.floor import FloorResult
-from bench.kube import KubeApi, connect, secret_path, secretsync_path
+from bench.errors import NotInTimeError
+from bench.kube import SECRETSYNCS, KubeApi, connect, secret_path, secretsync_path
 from bench.operator_process import OperatorFlags
 from bench.options import Options
-from bench.population import create_namespaces, create_secretsyncs, remove
 from bench.proxy import CountingProxy, counting_proxy
 from bench.service import Service, running_service
 from bench.workload import Key, Source, Workload
@@ -33,6 +27,8 @@ _ROOT = Path(__file__).parents[1]
 _NAMESPACE = "keybearer-system"
 _ACCOUNT = "keybearer"
 _AUDIT_LOG = "audit.log"
+_CRD_SECONDS = 60.0
+_CRD_POLL_SECONDS = 0.1
 
 
 class Cluster:
@@ -56,43 +52,10 @@ class Cluster:
         """Return a label for a workload that no other workload of this cluster has."""
         return f"{word}{next(self._numbers)}"
 
-    async def floor(self, workload: Workload, at_once: int) -> tuple[FloorResult, Mapping[str, int]]:
-        """Return what the two writes of each sync cost bare, and how large one object of each kind then is.
-
-        The objects are made before the clock starts and removed after it stopped.
-        """
-        await create_namespaces(self.api, workload)
-        await create_secretsyncs(self.api, workload)
-        targets: list[tuple[str, str, str]] = []
-        for namespace in workload.namespaces:
-            listed = orjson.loads(await self.api.send("GET", secretsync_path(namespace)))
-            metadata = (item["metadata"] for item in listed["items"])
-            targets += [(namespace, meta["name"], meta["uid"]) for meta in metadata]
-        try:
-            result = await self._run_floor(targets, at_once, workload.dimensions.keys)
-            return result, await self.sizes(targets[0][:2])
-        finally:
-            await remove(self.api, workload)
-
     async def sizes(self, key: Key) -> Mapping[str, int]:
         """Return how many bytes a Secret and the SecretSync of the same name have as JSON."""
         paths = {"Secret": secret_path(*key), "SecretSync": secretsync_path(*key)}
         return {kind: len(await self.api.send("GET", path)) for kind, path in paths.items()}
-
-    async def _run_floor(self, targets: list[tuple[str, str, str]], at_once: int, keys: int) -> FloorResult:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "bench.floor", str(self.operator_kubeconfig), str(at_once), str(keys)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={"PATH": os.defpath, "PYTHONPATH": f"{_ROOT}:{_ROOT / 'tests'}"},
-        )
-        printed, complaints = await process.communicate(orjson.dumps(targets))
-        if process.returncode != 0:
-            msg = f"the floor ended with status {process.returncode}:\n{complaints.decode()[-2000:]}"
-            raise BenchError(msg)
-        return FloorResult(**orjson.loads(printed))
 
 
 class Stage:
@@ -149,6 +112,7 @@ async def open_cluster(directory: Path) -> AsyncIterator[Cluster]:
         await asyncio.to_thread(plane.start)
         kubeconfig = await asyncio.to_thread(_install, plane)
         async with connect(plane.admin_kubeconfig) as api:
+            await _until_served(api)
             yield Cluster(plane, api, kubeconfig, AuditLog(directory / _AUDIT_LOG))
     finally:
         await asyncio.to_thread(plane.stop)
@@ -163,11 +127,21 @@ def _audited(directory: Path) -> ApiServerOptions:
     return ApiServerOptions(extra_flags=audit_flags(policy, directory / _AUDIT_LOG))
 
 
+async def _until_served(api: KubeApi) -> None:
+    """The API server serves SecretSyncs: an applied CRD takes a moment to take effect."""
+    try:
+        async with asyncio.timeout(_CRD_SECONDS):
+            while True:
+                if await api.serves(SECRETSYNCS):
+                    return
+                await asyncio.sleep(_CRD_POLL_SECONDS)
+    except TimeoutError as error:
+        raise NotInTimeError("SecretSyncs served", _CRD_SECONDS, [SECRETSYNCS]) from error
+
+
 def _install(plane: ControlPlane) -> Path:
-    """The CRDs are established, the service account exists; return its kubeconfig."""
-    crds = str(_ROOT / "crds")
-    plane.kubectl("apply", "--server-side", "-f", crds)
-    plane.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", crds)
+    """The CRDs are applied, the service account exists; return its kubeconfig."""
+    plane.kubectl("apply", "--server-side", "-f", str(_ROOT / "crds"))
     plane.kubectl("create", "namespace", _NAMESPACE)
     plane.kubectl("create", "serviceaccount", _ACCOUNT, "-n", _NAMESPACE)
     # One rule for everything: RBAC is checked as always, but this file need not follow the chart's rules.

@@ -9,6 +9,7 @@ from bench.api_counters import ApiCounts
 from bench.coldsync import ColdSync, settle, synced, without_subscriptions
 from bench.figures import Bar, Figure, Others, RowResult, quantity
 from bench.floor import FloorResult
+from bench.floor_run import prepared_floor
 from bench.options import Options
 from bench.population import remove
 from bench.process_meter import Memory
@@ -65,7 +66,8 @@ async def warm_up(stage: Stage) -> None:
 
 
 async def _floor(stage: Stage) -> tuple[FloorResult, Mapping[str, int]]:
-    return await stage.cluster.floor(stage.workload("floor"), stage.options.at_once)
+    async with prepared_floor(stage) as floor:
+        return await floor.run(), await stage.cluster.sizes(floor.first)
 
 
 async def _round(stage: Stage, workload: Workload) -> _Round:
@@ -152,12 +154,13 @@ def _notes(syncs: int, floors: list[FloorResult], rounds: list[_Round]) -> list[
     writes = ", ".join(f"{count} x {resource}" for resource, count in last.api.writes.most_common())
     reads = ", ".join(f"{count} x {kind}" for kind, count in last.api.reads.most_common(6))
     server = median([one.cold.api_server_cpu_seconds for one in rounds]) * 1000 / syncs
+    harness = median([one.cold.harness_cpu_seconds for one in rounds]) * 1000 / syncs
     notes = [
         "floor, each time: " + _listed([floor.seconds for floor in floors]),
         "ours, each round: " + _listed([one.cold.seconds for one in rounds]),
         "ready after " + _listed([one.cold.ready_seconds for one in rounds]),
         "first Secret after " + _listed([one.cold.first_seconds for one in rounds]),
-        f"API server's CPU: {server:.2f} ms per sync",
+        f"meanwhile the API server used {server:.2f} ms of CPU per sync, this harness {harness:.2f} ms",
         f"writes of the last round: {writes}",
         f"reads of the last round: {reads}",
         f"requests to the service in the last round: {last.routes}",
