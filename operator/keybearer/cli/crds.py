@@ -20,7 +20,7 @@ def crds(
     ] = False,
 ) -> None:
     """Print the CustomResourceDefinitions as YAML, for kubectl apply -f -."""
-    from keybearer.controllers import crds as definitions  # noqa: PLC0415 - models load only when asked for
+    from keybearer.controllers import crds as definitions
 
     if output_dir is None:
         if check:

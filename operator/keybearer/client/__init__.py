@@ -43,12 +43,13 @@ from keybearer.client.models import (
 )
 from keybearer.client.options import ClientOptions
 from keybearer.client.retries import NO_RETRIES, RetryPolicy
-from keybearer.client.transport import new_async_http, new_http
+from keybearer.client.transport import AsyncPools, new_async_http, new_http
 
 __all__ = [
     "NO_RETRIES",
     "AccessToken",
     "AsyncKeybearer",
+    "AsyncPools",
     "BadRequest",
     "ClientClosed",
     "ClientError",

@@ -16,7 +16,7 @@ from keybearer.client.messages import Request, Response
 from keybearer.client.options import ClientOptions
 from keybearer.client.steps import Transmit
 
-__all__ = ["Intake", "failure_of", "new_async_http", "new_http", "outgoing"]
+__all__ = ["AsyncPools", "Intake", "failure_of", "new_async_http", "new_http", "outgoing"]
 
 _CAUSES_MAX = 10
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -30,6 +30,29 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (httpx.RemoteProtocolError, "the connection ended before a complete answer, or what came is no HTTP"),
     (httpx.NetworkError, "the connection broke"),
 )
+
+
+class AsyncPools:
+    """Connections shared by all asynchronous clients that trust the same certificates.
+
+    A TLS context takes megabytes, so a process with many clients keeps one for each set of certificates.
+    """
+
+    def __init__(self) -> None:
+        self._pools: dict[bytes | None, httpx.AsyncClient] = {}
+
+    def lend(self, options: ClientOptions) -> httpx.AsyncClient:
+        """Return the connections for clients with these options; they stay ours to close."""
+        pool = self._pools.get(options.ca_pem)
+        if pool is None:
+            pool = self._pools[options.ca_pem] = new_async_http(options)
+        return pool
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        pools, self._pools = self._pools, {}
+        for pool in pools.values():
+            await pool.aclose()
 
 
 def new_async_http(options: ClientOptions) -> httpx.AsyncClient:
@@ -95,9 +118,6 @@ class Intake:
         encoding = answer.headers.get("content-encoding", "identity").strip().lower()
         if encoding != "identity":
             raise DecodeError(f"{request}: the answer is encoded, which was not asked for")
-        declared = answer.headers.get("content-length", "")
-        if declared.isdecimal() and int(declared[:20]) > options.max_response_bytes:
-            raise self._too_long()
 
     def add(self, piece: bytes) -> None:
         """Take a piece in.

@@ -5,19 +5,17 @@ from __future__ import annotations
 import random
 from datetime import timedelta
 
-import httpx
-
 from keybearer import __version__
 from keybearer.base.clock import Clock
 from keybearer.client import (
     NO_RETRIES,
     AsyncKeybearer,
+    AsyncPools,
     ClientOptions,
     KubernetesAuth,
     LdapAuth,
     SuppliedToken,
     UniversalAuth,
-    new_async_http,
 )
 from keybearer.controllers.identity import ServiceIdentity
 from keybearer.controllers.outcome import StalledError, WaitingError
@@ -38,7 +36,7 @@ class SessionOpener:
         self._clock = clock
         self._gateway = gateway
         self._rng = rng
-        self._pools: dict[bytes | None, httpx.AsyncClient] = {}
+        self._pools = AsyncPools()
 
     def open(self, session_id: str, identity: ServiceIdentity) -> ServiceSession:
         """Return a session; nothing is sent before it is used."""
@@ -50,18 +48,14 @@ class SessionOpener:
             clock=self._clock,
             rng=self._rng,
         )
-        http = self._pools.get(identity.ca_pem)
-        if http is None:
-            # A TLS context takes megabytes: identities that trust the same share one.
-            http = self._pools[identity.ca_pem] = new_async_http(options)
-        client = AsyncKeybearer(identity.url, self._credentials(identity), options=options, http=http)
+        client = AsyncKeybearer(
+            identity.url, self._credentials(identity), options=options, http=self._pools.lend(options)
+        )
         return ServiceSession(session_id, identity.url, client, self._clock, self._rng)
 
     async def close(self) -> None:
         """Close all connections."""
-        for http in self._pools.values():
-            await http.aclose()
-        self._pools.clear()
+        await self._pools.aclose()
 
     def _credentials(
         self, identity: ServiceIdentity

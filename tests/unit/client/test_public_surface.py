@@ -13,6 +13,7 @@ def test_the_client_package_exports_exactly_these_names() -> None:
         "NO_RETRIES",
         "AccessToken",
         "AsyncKeybearer",
+        "AsyncPools",
         "BadRequest",
         "ClientClosed",
         "ClientError",

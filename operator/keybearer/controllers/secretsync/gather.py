@@ -5,6 +5,7 @@ Nothing is decided about the target here; what can't be had raises with the reas
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -17,7 +18,7 @@ from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.references import References
 from keybearer.controllers.secretsync.payload import Payload, judge_payload
-from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.selection import (
     KeyProblem,
@@ -39,6 +40,8 @@ from keybearer.controllers.template.renderer import (
 
 __all__ = ["Gatherer", "Material"]
 
+_SELECTED_INLINE = 2000
+"""Secrets: about 20 ms of selection; 100,000 take half a second."""
 _RENDER_DEADLINE = timedelta(seconds=2)
 _SUPPORTED_TYPES = frozenset(
     {
@@ -109,10 +112,12 @@ class Gatherer:
             if secrets is None:
                 raise _failed(reading.failure)
             contents.append(SourceContent(source, secrets, await self._pinned(session, source)))
-        selection = select(contents)
+        selection = await _select(contents)
         _refuse_blocked(selection.problems)
-        if not selection.entries:
-            raise StalledError(Reason.NO_KEYS, _no_keys(spec))
+        if not selection.entries and spec.target.template is not None:
+            # Without secrets a template may still give its keys, with blanks in place of values: the guard, which
+            # counts keys, would let that pass. Without a template the plan judges what an empty source means.
+            raise StalledError(Reason.NO_KEYS, no_keys_message(spec.source_label))
         data = await self._render(seen, spec.target.template, selection)
         refs = {entry.target_key: entry.source_ref for entry in selection.entries}
         payload = judge_payload(spec.target.kind, spec.target.type, data, refs)
@@ -235,6 +240,13 @@ class Gatherer:
         return {**wanted, **templates}
 
 
+async def _select(contents: list[SourceContent]) -> Selection:
+    """Select on the event loop, or in a thread where it would hold up everybody else's work."""
+    if sum(len(content.secrets) for content in contents) <= _SELECTED_INLINE:
+        return select(contents)
+    return await asyncio.to_thread(select, contents)
+
+
 def _query(source: Source) -> SourceQuery:
     return SourceQuery(
         project=source.project_id or source.project_slug or "",
@@ -272,13 +284,6 @@ class KeysRefusedError(StalledError):
     def __init__(self, reason: str, message: str, problems: list[KeyProblem]) -> None:
         super().__init__(reason, message)
         self.keys = tuple(_problem_state(problem) for problem in problems)
-
-
-def _no_keys(spec: SecretSyncSpec) -> str:
-    return (
-        f"{spec.source_label} gives no keys: it holds no secrets, or source.keys takes none of them; "
-        "the last good target stays"
-    )
 
 
 def _key_states(selection: Selection, data: Mapping[str, bytes]) -> tuple[KeyStatus, ...]:

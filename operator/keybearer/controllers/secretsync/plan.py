@@ -19,7 +19,7 @@ from keybearer.controllers.secretsync.changes import (
 )
 from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.observed import PresentTarget
-from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.spec_target import CreationPolicy
 from keybearer.controllers.secretsync.status import PlanStatus
@@ -143,22 +143,24 @@ def plan_target(
     """
     merge = spec.target.creation_policy is CreationPolicy.MERGE
     if present is None:
-        planned = _plan_absent(desired, merge=merge)
+        planned = _plan_absent(desired, spec)
     elif merge:
         planned = _plan_merge(desired, present, spec, context)
     else:
         planned = _plan_owned(desired, present, spec, context)
-    if planned.verdict is not None or planned.action is None:
-        return planned
     if spec.mode is Mode.CREATE_ONCE and present is not None and context.written_before:
         return TargetPlan(left_alone=True)
+    if planned.verdict is not None or planned.action is None:
+        return planned
     if spec.mode is Mode.PLAN and context.approved != plan_status(planned.changes):
         return TargetPlan(changes=planned.changes, verdict=_planned(desired, planned.changes))
     return planned
 
 
-def _plan_absent(desired: DesiredTarget, *, merge: bool) -> TargetPlan:
-    if merge:
+def _plan_absent(desired: DesiredTarget, spec: SecretSyncSpec) -> TargetPlan:
+    if not desired.keys:
+        return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label)))
+    if spec.target.creation_policy is CreationPolicy.MERGE:
         return TargetPlan(
             changes=KeyChanges(add=desired.keys),
             verdict=Verdict(
@@ -201,6 +203,8 @@ def _plan_merge(
     desired: DesiredTarget, present: PresentTarget, spec: SecretSyncSpec, context: PlanContext
 ) -> TargetPlan:
     ours = present.merged_keys | (context.merged_keys & present.data.keys())
+    if not desired.keys and not ours:
+        return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label)))
     changes = compare_keys(present.data, desired.data, ours)
     foreign = [name for name in changes.change if name not in ours]
     if foreign and not spec.target.adopt:

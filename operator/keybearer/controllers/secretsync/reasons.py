@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["KeyReason", "Reason"]
+__all__ = ["KeyReason", "Reason", "no_keys_message"]
 
 
 class Reason(StrEnum):
@@ -45,7 +45,7 @@ class Reason(StrEnum):
     """The service refuses the request for a reason of its own; the message quotes it."""
 
     NO_KEYS = "NoKeys"
-    """The source holds no secret, or the selection takes none of them."""
+    """The source holds no secret, or the selection takes none of them, and there is nothing to guard."""
     KEYS_INVALID = "KeysInvalid"
     """Some secrets can't become keys; `status.keys` names each."""
     TEMPLATE_FAILED = "TemplateFailed"
@@ -82,3 +82,10 @@ class KeyReason(StrEnum):
     """Why a secret did not become a key as it is; see `selection`."""
 
     GUARDED = "Guarded"
+
+
+def no_keys_message(source_label: str) -> str:
+    """Return the message of `NoKeys`."""
+    return (
+        f"{source_label} gives no keys: it holds no secrets, or source.keys takes none of them; nothing is written"
+    )
