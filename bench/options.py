@@ -40,7 +40,7 @@ class Options:
     repairs: int = 60
     steady_seconds: float = 60.0
     endurance_minutes: float = 10.0
-    deadline_seconds: float = 300.0
+    deadline_seconds: float = 600.0
 
 
 def quick(directory: Path, syncs: int) -> Options:
