@@ -28,6 +28,7 @@ __all__ = ["FINALIZER", "Cleaner"]
 _log = get_logger(__name__)
 
 FINALIZER = "keybearer.dev/cleanup"
+_DEFAULT_DEADLINE = timedelta(minutes=10)
 
 
 class Cleaner:
@@ -56,15 +57,36 @@ class Cleaner:
             await self._set(seen, present=needed)
 
     async def clean_up(
-        self, seen: ObservedObject, previous: SecretSyncStatus, deadline: timedelta
-    ) -> timedelta | None:
-        """Take back merged keys and let the object go; return when to try again, None when it is done.
+        self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
+    ) -> None:
+        """Take back merged keys, unless they are to be retained, and let the object go.
+
+        Args:
+            seen: the SecretSync, which is being deleted.
+            previous: its status, which says what was written last.
+            spec: None where it can't be read.
 
         Raises:
-            KubeError: the finalizer could not be removed.
+            ObjectGoneError: it is gone already.
+            KubeError: the keys could not be taken back and there is time left, or the finalizer not removed.
         """
         if FINALIZER not in seen.finalizers:
+            return
+        if spec is None or spec.target.on_delete is DeletionPolicy.DELETE:
+            await self._retire(seen, previous, spec)
+        await self._set(seen, present=False)
+
+    def time_left(self, seen: ObservedObject, spec: SecretSyncSpec | None) -> timedelta | None:
+        """Return the time until cleaning up is given up; None where it has passed, or none is running."""
+        if seen.deletion_timestamp is None:
             return None
+        deadline = spec.deletion_deadline if spec is not None else _DEFAULT_DEADLINE
+        left = parse_instant(seen.deletion_timestamp) + deadline - self._clock.now()
+        return left if left > timedelta() else None
+
+    async def _retire(
+        self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
+    ) -> None:
         target = previous.target
         key = (
             TargetKey(target.kind.value, seen.key.namespace, target.name)
@@ -76,16 +98,9 @@ class Cleaner:
         except LeaseLostError:
             raise
         except KubeError as error:
-            if not self._overdue(seen, deadline):
+            if self.time_left(seen, spec) is not None:
                 raise
             self._telemetry.orphaned(seen, key, str(error))
-        await self._set(seen, present=False)
-        return None
-
-    def _overdue(self, seen: ObservedObject, deadline: timedelta) -> bool:
-        if seen.deletion_timestamp is None:
-            return False
-        return self._clock.now() >= parse_instant(seen.deletion_timestamp) + deadline
 
     async def _set(self, seen: ObservedObject, *, present: bool) -> None:
         key = ObjectKey(seen.key.namespace, seen.key.name)

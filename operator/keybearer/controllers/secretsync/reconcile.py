@@ -94,13 +94,13 @@ class SecretSyncReconciler:
         seen = self._objects.get(item.key)
         if seen is None:
             return RunResult()
-        previous = _read_status(seen)
-        if seen.deletion_timestamp is not None:
-            return await self._clean_up(seen, previous)
         try:
-            report, result = await self._run(seen, previous, reconcile_id)
-            await self._write_status(seen, previous, report)
+            return await self._reconcile_seen(seen, reconcile_id)
         except ObjectGoneError:
+            # A deletion that fell into a re-list is reported by no watch: this is how it is noticed.
+            current = self._objects.get(item.key)
+            if current is not None and current.uid == seen.uid:
+                self._objects.drop(item.key)
             return RunResult()
         except LeaseLostError:
             raise
@@ -108,6 +108,17 @@ class SecretSyncReconciler:
             # The status itself could not be written: nothing but the log and the queue can say so.
             _log.warning("status_write_failed", error=str(error), reconcile_id=reconcile_id)
             return RunResult(failed=True)
+        finally:
+            if self._objects.get(item.key) is None:
+                # It went while it was worked on, and may have subscribed anew since it was forgotten.
+                self._sources.retain(item.key, frozenset())
+
+    async def _reconcile_seen(self, seen: ObservedObject, reconcile_id: str) -> RunResult:
+        previous = _read_status(seen)
+        if seen.deletion_timestamp is not None:
+            return await self._clean_up(seen, previous)
+        report, result = await self._run(seen, previous, reconcile_id)
+        await self._write_status(seen, previous, report)
         return result
 
     async def _run(
@@ -160,7 +171,8 @@ class SecretSyncReconciler:
         desired = build_target(seen.key, seen.uid, spec.target, material.payload, self._fingerprinter)
         await self._cleaner.prepare(seen, spec)
         planned = await self._bring_about(seen, spec, previous, desired, request)
-        if planned.verdict is None and not planned.left_alone and spec.mode is not Mode.PLAN:
+        carried_out = planned.action is not None if spec.mode is Mode.PLAN else planned.verdict is None
+        if carried_out and not planned.left_alone:
             await self._retire_old(seen, previous, desired.key)
             await self._restart(seen, spec, previous, desired)
         return self._conclude(spec, previous, desired, planned, material, request)
@@ -173,15 +185,17 @@ class SecretSyncReconciler:
         desired: DesiredTarget,
         request: PendingRequest | None,
     ) -> TargetPlan:
-        context = _context(seen, previous, request)
+        context = _context(seen, previous, request, desired.key)
         never_written = previous.target is None
         merging = spec.target.creation_policy is CreationPolicy.MERGE
         for attempt in range(_ATTEMPTS):
             present = None
             # A target that was never written is created without a look: POST touches nothing that exists.
             if attempt or not never_written or not self._may_create_blindly(spec, desired.key):
+                # Whether a merge is complete shows in who manages which key, not in what the whole looks like.
+                expected = None if merging else desired.fingerprint
                 present = await self._writer.look(
-                    desired.key, seen.uid, expected=desired.fingerprint, thorough=attempt > 0
+                    desired.key, seen.uid, expected=expected, thorough=attempt > 0
                 )
             planned = plan_target(desired, present, spec, context)
             if planned.action is None:
@@ -307,20 +321,17 @@ class SecretSyncReconciler:
 
     async def _clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:
         try:
-            return RunResult(requeue_after=await self._cleaner.clean_up(seen, previous, self._deadline(seen)))
-        except ObjectGoneError:
-            return RunResult()
+            spec = _read_spec(seen)
+        except StalledError:
+            spec = None
+        try:
+            await self._cleaner.clean_up(seen, previous, spec)
         except LeaseLostError:
             raise
         except KubeError as error:
             _log.warning("cleanup_failed", name=seen.key.name, namespace=seen.key.namespace, error=str(error))
-            return RunResult(failed=True)
-
-    def _deadline(self, seen: ObservedObject) -> timedelta:
-        try:
-            return _read_spec(seen).deletion_deadline
-        except StalledError:
-            return timedelta(minutes=10)
+            return RunResult(failed=True, requeue_after=self._cleaner.time_left(seen, spec))
+        return RunResult()
 
 
 def _read_spec(seen: ObservedObject) -> SecretSyncSpec:
@@ -340,13 +351,19 @@ def _read_status(seen: ObservedObject) -> SecretSyncStatus:
         return SecretSyncStatus()
 
 
-def _context(seen: ObservedObject, previous: SecretSyncStatus, request: PendingRequest | None) -> PlanContext:
+def _context(
+    seen: ObservedObject, previous: SecretSyncStatus, request: PendingRequest | None, now: TargetKey
+) -> PlanContext:
+    before = previous.target
+    # What was written to an object of another name says nothing about this one.
+    written_before = before is not None and (before.kind, before.name) == (now.kind, now.name)
+    merged = (key.key for key in previous.keys if key.state is KeyState.SYNCED) if written_before else ()
     return PlanContext(
         owner_uid=seen.uid,
-        merged_keys=frozenset(key.key for key in previous.keys if key.state is KeyState.SYNCED),
+        merged_keys=frozenset(merged),
         released=request is not None and request.releases_guard,
         approved=previous.plan if request is not None and request.approves_plan else None,
-        written_before=previous.target is not None,
+        written_before=written_before,
     )
 
 
