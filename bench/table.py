@@ -64,7 +64,7 @@ def print_run(run: Run, console: Console) -> None:
 
 
 def markdown(run: Run) -> str:
-    """Return the run as Markdown: one table, then machine, settings and notes."""
+    """Return the run as Markdown: machine and settings, then a table with notes for each row of the run."""
     return "\n".join(_markdown_lines(run)) + "\n"
 
 
@@ -88,18 +88,17 @@ def _markdown_lines(run: Run) -> Iterator[str]:
         yield ""
         yield "Sizes differ from those that the bars were set for: no verdicts."
     yield ""
-    yield f"| {' | '.join(_HEADINGS)} |"
-    yield f"|{'---|' * len(_HEADINGS)}"
-    for row in run.rows:
-        for figure in row.figures:
-            line = (text.replace("|", "\\|") for text in cells(figure, comparable=run.comparable))
-            yield f"| {' | '.join(line)} |"
-    yield ""
     for name, value in {**run.machine, **run.settings}.items():
         yield f"- {name}: {value}"
     for row in run.rows:
+        yield ""
+        yield f"### {row.title}"
+        yield ""
+        yield f"| {' | '.join(_HEADINGS)} |"
+        yield f"|{'---|' * len(_HEADINGS)}"
+        for figure in row.figures:
+            line = (text.replace("|", "\\|") for text in cells(figure, comparable=run.comparable))
+            yield f"| {' | '.join(line)} |"
         if row.notes:
-            yield ""
-            yield f"{row.title}:"
             yield ""
             yield from (f"- {note}" for note in row.notes)

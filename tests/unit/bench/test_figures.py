@@ -106,13 +106,14 @@ def test_a_run_of_other_sizes_gets_no_verdicts() -> None:
     assert "no verdicts" in markdown(_run(comparable=False))
 
 
-def test_the_markdown_is_one_table_with_machine_settings_and_notes() -> None:
+def test_the_markdown_is_machine_and_settings_and_a_titled_table_with_notes() -> None:
     lines = markdown(_run()).splitlines()
 
     rows = [line for line in lines if line.startswith("|")]
     assert len(rows) == 4
     assert len({line.count("|") for line in rows}) == 1
     assert "| restored |  | never |  | ≤ 50 ms | no |  |  |" in rows
+    assert "### Cold sync of 1,000" in lines
     assert "- processors: 2 x some" in lines
     assert "- floor, 2 times: 2.0 s, 2.1 s" in lines
 
