@@ -86,6 +86,4 @@ class KeyReason(StrEnum):
 
 def no_keys_message(source_label: str) -> str:
     """Return the message of `NoKeys`."""
-    return (
-        f"{source_label} gives no keys: it holds no secrets, or source.keys takes none of them; nothing is written"
-    )
+    return f"{source_label} gives no keys: it holds no secrets, or source.keys takes none of them; nothing is written"

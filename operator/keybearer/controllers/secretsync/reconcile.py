@@ -117,17 +117,25 @@ class SecretSyncReconciler:
         previous = _read_status(seen)
         if seen.deletion_timestamp is not None:
             return await self._clean_up(seen, previous)
-        report, result = await self._run(seen, previous, reconcile_id)
+        request = pending_request(seen, previous)
+        report, result = await self._run(seen, previous, request, reconcile_id)
+        if request is not None:
+            # Answered however it ended: a release that waited on would let through what nobody has seen yet.
+            report = replace(report, handled=request.requested_at)
         await self._write_status(seen, previous, report)
         return result
 
     async def _run(
-        self, seen: ObservedObject, previous: SecretSyncStatus, reconcile_id: str
+        self,
+        seen: ObservedObject,
+        previous: SecretSyncStatus,
+        request: PendingRequest | None,
+        reconcile_id: str,
     ) -> tuple[Report, RunResult]:
         spec: SecretSyncSpec | None = None
         try:
             spec = _read_spec(seen)
-            return await self._reconcile_spec(seen, spec, previous)
+            return await self._reconcile_spec(seen, spec, previous, request)
         except (ObjectGoneError, LeaseLostError):
             raise
         except ReconcileError as error:
@@ -156,12 +164,15 @@ class SecretSyncReconciler:
         return report, RunResult(failed=True)
 
     async def _reconcile_spec(
-        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        request: PendingRequest | None,
     ) -> tuple[Report, RunResult]:
         if spec.mode is Mode.SUSPENDED:
             self._sources.retain(seen.key, frozenset())
             return _suspended(spec), RunResult()
-        request = pending_request(seen, previous)
         asked = request is not None or previous.observed_generation != seen.generation
         # A person who asks, a new spec and a first sync get what the source holds now, not what it held.
         not_before = seen.trigger_at if asked or previous.target is None else float("-inf")
@@ -175,7 +186,7 @@ class SecretSyncReconciler:
         if carried_out and not planned.left_alone:
             await self._retire_old(seen, previous, desired.key)
             await self._restart(seen, spec, previous, desired)
-        return self._conclude(spec, previous, desired, planned, material, request)
+        return self._conclude(spec, previous, desired, planned, material)
 
     async def _bring_about(
         self,
@@ -256,9 +267,7 @@ class SecretSyncReconciler:
         desired: DesiredTarget,
         planned: TargetPlan,
         material: Material,
-        request: PendingRequest | None,
     ) -> tuple[Report, RunResult]:
-        handled = request.requested_at if request is not None else None
         read_age = timedelta(seconds=self._clock.monotonic() - material.read_at)
         report = Report(
             Tone.READY,
@@ -267,7 +276,6 @@ class SecretSyncReconciler:
             source=spec.source_label,
             target=previous.target if planned.left_alone else _target_status(desired),
             keys=material.keys,
-            handled=handled,
             refreshed_at=(self._clock.now() - read_age).replace(microsecond=0),
         )
         verdict = planned.verdict
