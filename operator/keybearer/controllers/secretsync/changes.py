@@ -11,7 +11,7 @@ from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.observed import PresentTarget
 from keybearer.controllers.secretsync.status import PLAN_NAMES_MAX, PlanStatus
 
-__all__ = ["KeyChanges", "compare_keys", "has_planned_labels", "plan_status", "replacement_patch"]
+__all__ = ["KeyChanges", "compare_keys", "has_planned_metadata", "plan_status", "replacement_patch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,16 @@ def compare_keys(
     )
 
 
-def has_planned_labels(desired: DesiredTarget, present: PresentTarget) -> bool:
-    """Tell whether the target carries at least the labels that are planned."""
-    wanted = _mapping(_mapping(desired.body.get("metadata")).get("labels"))
-    labels = _mapping(present.metadata.get("labels"))
-    return all(labels.get(name) == value for name, value in wanted.items())
+def has_planned_metadata(desired: DesiredTarget, present: PresentTarget) -> bool:
+    """Tell whether a merge's labels and annotations are as planned, and none is left of an earlier plan."""
+    for section in ("labels", "annotations"):
+        wanted = _mapping(_mapping(desired.body.get("metadata")).get(section))
+        there = _mapping(present.metadata.get(section))
+        if any(there.get(name) != value for name, value in wanted.items()):
+            return False
+        if present.merged_metadata(section) - wanted.keys():
+            return False
+    return True
 
 
 def replacement_patch(desired: DesiredTarget, present: PresentTarget) -> dict[str, JsonValue] | None:

@@ -72,16 +72,23 @@ class PresentTarget:
     @cached_property
     def merged_keys(self) -> frozenset[str]:
         """Keys that the API server records as written by this SecretSync's merges."""
+        return self._managed("f:data") | self._managed("f:binaryData")
+
+    def merged_metadata(self, section: str) -> frozenset[str]:
+        """Return the labels or annotations that it records as written by this SecretSync's merges."""
+        return self._managed("f:metadata", f"f:{section}")
+
+    def _managed(self, *path: str) -> frozenset[str]:
         entries = self.metadata.get("managedFields")
         names: set[str] = set()
         for entry in entries if isinstance(entries, list) else []:
             if isinstance(entry, Mapping) and entry.get("manager") == self.manager:
-                fields = entry.get("fieldsV1")
-                for section in ("f:data", "f:binaryData"):
-                    owned = fields.get(section) if isinstance(fields, Mapping) else None
-                    names.update(
-                        name[2:] for name in (owned if isinstance(owned, Mapping) else {}) if name[:2] == "f:"
-                    )
+                fields: JsonValue = entry.get("fieldsV1")
+                for step in path:
+                    fields = fields.get(step) if isinstance(fields, Mapping) else None
+                names.update(
+                    name[2:] for name in (fields if isinstance(fields, Mapping) else {}) if name[:2] == "f:"
+                )
         return frozenset(names)
 
     def foreign_controller(self, owner_uid: str) -> str | None:

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from keybearer.controllers.secretsync.changes import (
     KeyChanges,
     compare_keys,
-    has_planned_labels,
+    has_planned_metadata,
     plan_status,
     replacement_patch,
 )
@@ -219,7 +219,7 @@ def _plan_merge(
     held = _guard(changes, len(ours), spec, context)
     if held is not None:
         return TargetPlan(changes=changes, verdict=held)
-    if not changes and present.merged_keys == set(desired.keys) and has_planned_labels(desired, present):
+    if not changes and present.merged_keys == set(desired.keys) and has_planned_metadata(desired, present):
         return TargetPlan()
     if present.immutable and changes:
         return TargetPlan(
@@ -254,6 +254,8 @@ def _refuse_foreign(
 def _guard(changes: KeyChanges, before: int, spec: SecretSyncSpec, context: PlanContext) -> Verdict | None:
     if not changes.remove or context.released or before == 0:
         return None
+    if spec.mode is Mode.PLAN and context.approved == plan_status(changes):
+        return None  # a person has seen these very keys go
     percent = spec.guard.max_deletions
     everything = len(changes.remove) == before
     if not everything and len(changes.remove) * 100 <= percent * before:

@@ -220,7 +220,8 @@ class SecretSyncReconciler:
                 raise ObjectGoneError
             try:
                 await self._writer.carry_out(planned.action, seen.uid)
-            except (AlreadyExistsError, ConflictError):
+            except (AlreadyExistsError, ConflictError) as error:
+                _refuse_contested(error)
                 continue
             except NotFoundError:
                 if attempt:
@@ -380,6 +381,13 @@ def _depends_on_foreign_target(spec: SecretSyncSpec, previous: SecretSyncStatus)
     if spec.target.creation_policy is CreationPolicy.MERGE:
         return True
     return any(condition.reason == Reason.TARGET_CONFLICT for condition in previous.conditions)
+
+
+def _refuse_contested(error: AlreadyExistsError | ConflictError) -> None:
+    """Raise where it is no race that another look settles, but fields that somebody else manages."""
+    if isinstance(error, ConflictError) and error.causes:
+        message = f"{error}; leave these to it in the spec, or take them from it"
+        raise StalledError(Reason.TARGET_CONFLICT, message) from error
 
 
 def _target_status(desired: DesiredTarget) -> TargetStatus:
