@@ -114,7 +114,6 @@ def operator(
 
 def _tune_garbage_collection() -> None:
     """Keep the collector off what lives as long as the process: modules, models and tens of thousands of objects."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 

@@ -21,6 +21,10 @@ class Background:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.cancel()
+
+    async def cancel(self) -> None:
+        """Cancel all, the newest first, and wait until each has ended. May be called twice."""
         for task in reversed(self._tasks):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -30,12 +34,14 @@ class Background:
         self._tasks.append(asyncio.create_task(work, name=name))
 
     async def ended(self) -> None:
-        """Wait until one of them ends, which none should.
+        """Wait until one of them ends, which none should; without any, wait until cancelled.
 
         Raises:
             KeybearerError: it ended without an error of its own.
             Exception: what it ended with.
         """
+        if not self._tasks:
+            await asyncio.get_running_loop().create_future()
         done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()

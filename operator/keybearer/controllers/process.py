@@ -100,9 +100,9 @@ async def _work(
 ) -> None:
     settings = process.settings
     gateway = Gateway(process.connection, may_write=may_write)
-    async with Background() as background:
+    async with Background() as leading:
         if keeper is not None:
-            background.start("hold the Lease", keeper.hold())
+            leading.start("hold the Lease", keeper.hold())
         process.metrics.leader.set(1)
         if await first_of(_await_crds(process, gateway), process.stop.wait()) == 1:
             return
@@ -119,13 +119,20 @@ async def _work(
             )
         )
         process.probes.collect = parts.collect
-        await parts.start(background)
-        async with process.connection.open_session(limit=_KOPF_CONNECTIONS) as session:
-            await _watch_and_drain(process, parts, background, session)
+        async with (
+            process.connection.open_session(limit=_KOPF_CONNECTIONS) as session,
+            Background() as working,
+        ):
+            await parts.start(working)
+            await _watch_and_drain(process, parts, leading, working, session)
 
 
 async def _watch_and_drain(
-    process: _Process, parts: Assembly, background: Background, session: aiohttp.ClientSession
+    process: _Process,
+    parts: Assembly,
+    leading: Background,
+    working: Background,
+    session: aiohttp.ClientSession,
 ) -> None:
     """Watch until asked to stop; then let reconciles under way finish before watches and sessions end."""
     ready, quit_kopf = asyncio.Event(), asyncio.Event()
@@ -144,14 +151,16 @@ async def _watch_and_drain(
     )
     process.probes.unready = lambda: None if ready.is_set() else "the watches have not begun yet"
     try:
-        await first_of(_ended(watching), background.ended(), ready.wait())
+        await first_of(_ended(watching), leading.ended(), working.ended(), ready.wait())
         _listen_for_signals(process.stop)  # kopf has taken the signals; a drain must come before its end
-        await first_of(_ended(watching), background.ended(), process.stop.wait())
+        await first_of(_ended(watching), leading.ended(), working.ended(), process.stop.wait())
         _log.info("draining", running=parts.queue.running)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(settings.drain_seconds):
                 await parts.queue.drain()
     finally:
+        # Before kopf ends: it would wait five seconds for tasks of ours that began after it.
+        await working.cancel()
         quit_kopf.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
