@@ -219,6 +219,7 @@ def new_tenant(installation: Installation, canary: Canary) -> Iterator[NewTenant
         login = where.new_login(project.id)
         url = far.process.url if where is far.admin else None
         opened.append(open_tenant(api, name, project, login, url=url, labels=labels))
+        outlets.namespaces.append(name)
         return opened[-1]
 
     yield open_one

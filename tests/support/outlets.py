@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from support.canary import MARK, Canary
@@ -27,12 +28,14 @@ class Outlets:
         operators: those that ran.
         services: those that ran.
         log_starts: sizes of their logs at the start of the test.
+        namespaces: of the test.
     """
 
     api: KubeApi
     operators: tuple[OperatorProcess, ...]
     services: tuple[RestartableService, ...]
     log_starts: tuple[int, ...]
+    namespaces: list[str] = field(default_factory=list)
 
     @classmethod
     def from_now(
@@ -66,9 +69,15 @@ class Outlets:
         metrics: list[tuple[str, Callable[[], str]]] = [
             ("/metrics", one.metrics) for one in self.operators if one.running
         ]
+        shown = itertools.product(("Event", "SecretSync"), self.namespaces)
         return [
             *logs,
             *metrics,
-            ("the Events", lambda: json.dumps(self.api.list("Event"))),
-            ("the SecretSyncs", lambda: json.dumps(self.api.list("SecretSync"))),
+            *(
+                (f"{kind}s of {namespace}", partial(self._listed, kind, namespace))
+                for kind, namespace in shown
+            ),
         ]
+
+    def _listed(self, kind: str, namespace: str) -> str:
+        return json.dumps(self.api.list(kind, namespace))
