@@ -189,4 +189,5 @@ def _tls(ca_pem: bytes | None) -> ssl.SSLContext:
 
 
 def _no_cookies() -> CookieJar:
+    # Requests are made without them (`outgoing`); kept, they would grow without bound.
     return CookieJar(DefaultCookiePolicy(allowed_domains=[]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -471,6 +472,9 @@ async def test_a_burst_with_wrong_credentials_is_one_failed_login(service: FakeS
     assert service.paths == [LOGIN]
     assert all(isinstance(outcome, Unauthenticated) for outcome in outcomes)
     assert len({id(outcome) for outcome in outcomes}) == 20, "each caller has an error of its own"
+    kept = client.session.wallet.failure
+    assert kept is not None
+    assert kept.__traceback__ is None, "frames hold the credentials"
 
 
 async def test_a_burst_with_a_token_that_was_revoked_logs_in_once(service: FakeService) -> None:
@@ -537,15 +541,22 @@ async def test_a_call_cancelled_while_it_logs_in_leaves_the_login_to_the_next(se
 
 def test_threads_share_one_login(service: FakeService) -> None:
     together = threading.Barrier(8)
-    service.on(LOGIN, login_answer()).on(SECRETS, LISTED)
+    overlap = threading.Barrier(2)
+
+    def log_in(_: httpx.Request) -> httpx.Response:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            overlap.wait(timeout=0.3)  # passes only when a second login is under way
+        return login_answer()
 
     def read() -> int:
         together.wait(timeout=10)
         return len(client.secrets.list(project_id="p-1", environment="dev"))
 
+    service.on(LOGIN, log_in).on(SECRETS, LISTED)
     with httpx.Client(transport=httpx.MockTransport(service)) as http, ThreadPoolExecutor(8) as threads:
         client = Keybearer(URL, WHO, http=http)
         assert [task.result() for task in [threads.submit(read) for _ in range(8)]] == [1] * 8
+    assert overlap.broken
     assert service.paths.count(LOGIN) == 1
 
 

@@ -140,6 +140,13 @@ def test_what_the_service_repeats_of_our_secrets_is_blanked_out_everywhere() -> 
     assert error.details == {"input": {"***": ["***", {"deep": "<***>"}]}, "n": 1}
 
 
+def test_of_texts_that_begin_alike_the_longest_is_blanked_out_first() -> None:
+    error = refusal(
+        400, error_body(400, "x", "no cnry-token-and-more"), ("cnry-token", "cnry-token-and-more")
+    )
+    assert error.message == "no ***"
+
+
 def test_very_deep_details_are_cut_off() -> None:
     deep: object = "cnry-bottom"
     for _ in range(50):

@@ -306,6 +306,7 @@ async def test_cookies_are_not_carried_from_one_identity_to_another() -> None:
         async with new_async_http(ONCE) as http:
             await AsyncKeybearer(url, SuppliedToken("cnry-a"), options=ONCE, http=http).status.get()
             await AsyncKeybearer(url, SuppliedToken("cnry-b"), options=ONCE, http=http).status.get()
+            assert len(http.cookies.jar) == 0, "they are not even kept"
         await asyncio.to_thread(_twice_blocking, url)
     assert cookies == [None] * 4
 
@@ -314,6 +315,7 @@ def _twice_blocking(url: str) -> None:
     with new_http(ONCE) as http:
         Keybearer(url, SuppliedToken("cnry-a"), options=ONCE, http=http).status.get()
         Keybearer(url, SuppliedToken("cnry-b"), options=ONCE, http=http).status.get()
+        assert len(http.cookies.jar) == 0
 
 
 async def test_a_borrowed_client_adds_nothing_of_its_own_and_is_not_closed(service: FakeService) -> None:
