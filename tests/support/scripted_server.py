@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -93,7 +93,7 @@ class ScriptedServer:
 
 
 def write_kubeconfig(
-    path: Path, server: str, user: dict[str, object] | None = None, **cluster: object
+    path: Path, server: str, user: Mapping[str, object] | None = None, /, **cluster: object
 ) -> str:
     """Write a kubeconfig for the server and return its path."""
     config = {
@@ -102,7 +102,7 @@ def write_kubeconfig(
         "current-context": "it",
         "contexts": [{"name": "it", "context": {"cluster": "it", "user": "me", "namespace": "team-a"}}],
         "clusters": [{"name": "it", "cluster": {"server": server, **cluster}}],
-        "users": [{"name": "me", "user": user or {}}],
+        "users": [{"name": "me", "user": dict(user or {})}],
     }
     path.write_text(yaml.safe_dump(config))
     return str(path)

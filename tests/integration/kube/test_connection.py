@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 from kubernetes.aio.config import incluster_config
 
 from keybearer.kube import access
@@ -109,3 +110,20 @@ async def test_a_library_of_its_own_may_use_a_session_with_our_credentials(
         session.get(f"{connection.server}/api/v1/namespaces/{namespace}/configmaps") as response,
     ):
         assert response.status == 200
+
+
+@pytest.mark.parametrize(("name", "fits"), [("localhost", True), ("elsewhere.example", False)])
+async def test_the_server_is_expected_under_the_name_that_the_kubeconfig_says(
+    control_plane: ControlPlane, tmp_path: Path, name: str, *, fits: bool
+) -> None:
+    config = yaml.safe_load(control_plane.admin_kubeconfig.read_text())
+    config["clusters"][0]["cluster"]["tls-server-name"] = name
+    path = tmp_path / "config"
+    path.write_text(yaml.safe_dump(config))
+    async with await Connection.open(kubeconfig=str(path)) as connection:
+        version = Gateway(connection, may_write=lambda: None).server_version()
+        if fits:
+            assert await version
+        else:
+            with pytest.raises(UnavailableError, match="Certificate"):
+                await version

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,6 +128,49 @@ async def test_a_token_file_is_read_again_when_asked(tmp_path: Path) -> None:
             await connection.send(GET)
 
     assert [seen.headers["Authorization"] for seen in server.seen] == ["Bearer cnry-old", "Bearer cnry-new"]
+
+
+async def test_an_exec_plugin_is_run_again_when_asked(tmp_path: Path) -> None:
+    credential = tmp_path / "credential.json"
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": sys.executable,
+        "args": ["-c", "import sys; sys.stdout.write(open(sys.argv[1]).read())", str(credential)],
+        "interactiveMode": "Never",
+    }
+
+    def issue(token: str) -> None:
+        status = {"apiVersion": plugin["apiVersion"], "kind": "ExecCredential", "status": {"token": token}}
+        credential.write_text(json.dumps(status))
+
+    issue("cnry-old")
+    async with ScriptedServer(Reply(body={})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"exec": plugin})
+        async with await Connection.open(kubeconfig=config) as connection:
+            await connection.send(GET)
+            issue("cnry-new")
+            assert await connection.renew(connection.renewals)
+            await connection.send(GET)
+
+    assert [seen.headers["Authorization"] for seen in server.seen] == ["Bearer cnry-old", "Bearer cnry-new"]
+
+
+async def test_the_proxy_of_the_kubeconfig_is_used_and_that_of_the_environment_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    async with ScriptedServer(Reply(body={})) as server:
+        direct = write_kubeconfig(tmp_path / "direct", server.url)
+        async with await Connection.open(kubeconfig=direct) as connection:
+            await connection.send(GET)
+        proxied = write_kubeconfig(
+            tmp_path / "proxied", "http://api.invalid", None, **{"proxy-url": server.url}
+        )
+        async with await Connection.open(kubeconfig=proxied) as connection:
+            await connection.send(GET)
+
+    assert [seen.headers["Host"] for seen in server.seen][1] == "api.invalid"
+    assert server.seen[1].path == "http://api.invalid/api/v1/namespaces/team-a/secrets/db"
 
 
 async def test_of_many_tasks_that_ask_only_one_reads_the_credentials_again(tmp_path: Path) -> None:
