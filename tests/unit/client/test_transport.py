@@ -25,6 +25,7 @@ from cryptography.x509.oid import NameOID
 from keybearer.client import (
     NO_RETRIES,
     AsyncKeybearer,
+    AsyncPools,
     ClientClosed,
     ClientError,
     ClientOptions,
@@ -334,6 +335,26 @@ async def test_a_borrowed_client_adds_nothing_of_its_own_and_is_not_closed(servi
     assert "authorization" not in service.seen[0].headers
     assert "x-other" not in service.seen[0].headers
     assert service.seen[0].url.query == b""
+
+
+async def test_pools_lend_the_same_connections_for_the_same_trust_and_close_them_all(
+    authority: tuple[bytes, ssl.SSLContext],
+) -> None:
+    pools = AsyncPools()
+    private = replace(ONCE, ca_pem=authority[0])
+    first, second, third = (
+        pools.lend(ONCE),
+        pools.lend(replace(ONCE, user_agent="other/1")),
+        pools.lend(private),
+    )
+    assert first is second
+    assert first is not third
+    async with AsyncKeybearer(URL, options=private, http=third):
+        pass
+    assert not third.is_closed
+    await pools.aclose()
+    assert first.is_closed
+    assert third.is_closed
 
 
 async def test_connections_that_their_owner_closed_are_told_as_such() -> None:
