@@ -19,6 +19,7 @@ from keybearer.client.steps import Transmit
 __all__ = ["AsyncPools", "Intake", "failure_of", "new_async_http", "new_http", "outgoing"]
 
 _CAUSES_MAX = 10
+_POOLS_MAX = 32
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (httpx.ConnectTimeout, "the service did not accept a connection in time"),
@@ -41,10 +42,14 @@ class AsyncPools:
     def __init__(self) -> None:
         self._pools: dict[bytes | None, httpx.AsyncClient] = {}
 
-    def lend(self, options: ClientOptions) -> httpx.AsyncClient:
-        """Return the connections for clients with these options; they stay ours to close."""
+    def lend(self, options: ClientOptions) -> httpx.AsyncClient | None:
+        """Return the connections for clients with these options; they stay ours to close.
+
+        None once too many sets of certificates are in use: such a client brings connections of its own, which
+        end with it.
+        """
         pool = self._pools.get(options.ca_pem)
-        if pool is None:
+        if pool is None and len(self._pools) < _POOLS_MAX:
             pool = self._pools[options.ca_pem] = new_async_http(options)
         return pool
 
