@@ -1,0 +1,190 @@
+"""A law: whatever was there, once a plan is carried out there is nothing left to plan.
+
+The model of the API server here is as simple as what plans rely on; the real one is asked in the integration tests.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keybearer.controllers.secretsync.desired import MANAGED_LABEL, OWNER_LABEL
+from keybearer.controllers.secretsync.observed import merge_manager
+from keybearer.controllers.secretsync.plan import (
+    ApplyTarget,
+    CreateTarget,
+    MergeTarget,
+    PlanContext,
+    RecreateTarget,
+    ReplaceTarget,
+    TargetAction,
+    TargetPlan,
+    plan_target,
+)
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from unit.controllers.fakes.targets import UID, Body, b64, desired, new_spec, present, stored
+
+_names = st.sampled_from(["A", "B", "C", "tls.crt", "x-y.z"])
+_values = st.binary(max_size=6).map(lambda value: b"cnry-" + value)
+_data = st.dictionaries(_names, _values, max_size=5)
+_labels = st.dictionaries(
+    st.sampled_from(["team", "app.kubernetes.io/part-of"]), st.sampled_from(["", "a", "b"])
+)
+_annotations = st.dictionaries(st.sampled_from(["note", "example.org/link"]), st.sampled_from(["", "a", "b"]))
+_THEIR_REFERENCE: Body = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}
+_OUR_REFERENCE: Body = {
+    "apiVersion": "keybearer.dev/v1alpha1",
+    "kind": "SecretSync",
+    "name": "web",
+    "uid": UID,
+    "controller": True,
+}
+_references = st.lists(
+    st.sampled_from([_THEIR_REFERENCE, _OUR_REFERENCE]), unique_by=lambda reference: str(reference["uid"])
+)
+
+
+@st.composite
+def _targets(draw: st.DrawFn, *, merge: bool = False) -> SecretSyncSpec:
+    return new_spec(
+        kind=draw(st.sampled_from(["Secret", "ConfigMap"])),
+        labels=dict(draw(_labels)),
+        annotations=dict(draw(_annotations)),
+        onDelete=draw(st.sampled_from(["Delete", "Retain"])),
+        **({"creationPolicy": "Merge"} if merge else {"immutable": draw(st.booleans()), "recreate": True}),
+        adopt=True,
+    )
+
+
+@st.composite
+def _bodies(draw: st.DrawFn, kind: str) -> Body:
+    body: Body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "web", "namespace": "team-a"}}
+    data = {name: b64(value) for name, value in draw(_data).items()}
+    if kind == "Secret":
+        body |= {"data": data, "type": draw(st.sampled_from(["Opaque", "example.org/other"]))}
+    else:
+        body |= {"data": {name: "cnry-text" for name in data if name < "C"}}
+        body |= {"binaryData": {name: value for name, value in data.items() if name >= "C"}}
+    if draw(st.booleans()):
+        body["immutable"] = draw(st.booleans())
+    body["metadata"]["labels"] = dict(draw(_labels)) | draw(
+        st.sampled_from([{}, {MANAGED_LABEL: "true"}, {MANAGED_LABEL: "true", OWNER_LABEL: UID}])
+    )
+    body["metadata"]["annotations"] = dict(draw(_annotations))
+    body["metadata"]["ownerReferences"] = copy.deepcopy(draw(_references))
+    return stored(body)
+
+
+def carried_out(action: TargetAction, body: Body | None) -> Body:
+    """Return the target after the action."""
+    wanted: Body = copy.deepcopy(action.desired.body)
+    if body is None or isinstance(action, CreateTarget | RecreateTarget):
+        return stored(wanted, uid="new-uid")
+    match action:
+        case ReplaceTarget():
+            patched: Body = merge_patched(body, action.patch)
+            return patched
+        case ApplyTarget():
+            return applied(body, wanted)
+        case MergeTarget():
+            return merged(body, wanted)
+
+
+def merge_patched(body: Any, patch: Any) -> Any:  # noqa: ANN401 - RFC 7396 works on any JSON
+    if not isinstance(patch, dict):
+        return patch
+    whole: Body = dict(body) if isinstance(body, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            whole.pop(name, None)
+        else:
+            whole[name] = merge_patched(whole.get(name), value)
+    return whole
+
+
+def applied(body: Body, wanted: Body) -> Body:
+    """Apply without a word on what was applied before: maps are joined, references by their uid."""
+    references = [
+        *body["metadata"].get("ownerReferences", []),
+        *wanted["metadata"].get("ownerReferences", []),
+    ]
+    whole: Body = merge_patched(body, wanted)
+    whole["metadata"]["ownerReferences"] = list({one["uid"]: one for one in references}.values())
+    return whole
+
+
+_SECTIONS = (("data",), ("binaryData",), ("metadata", "labels"), ("metadata", "annotations"))
+
+
+def merged(body: Body, wanted: Body) -> Body:
+    """Apply under a manager of its own: what it owned and names no longer goes."""
+    whole = copy.deepcopy(body)
+    owned: Body = next((one["fieldsV1"] for one in whole["metadata"]["managedFields"]), {})
+    fields: Body = {}
+    for path in _SECTIONS:
+        for name in at(owned, *(f"f:{step}" for step in path)):
+            at(whole, *path).pop(name[2:], None)
+        at(fields, *(f"f:{step}" for step in path)).update({f"f:{name}": {} for name in at(wanted, *path)})
+    for section, other in (("data", "binaryData"), ("binaryData", "data")):  # a key is in one of the two only
+        for name in wanted.get(section, {}):
+            at(whole, other).pop(name, None)
+    whole = applied(whole, wanted)
+    whole["metadata"]["managedFields"] = [{"manager": merge_manager(UID), "fieldsV1": fields}]
+    return whole
+
+
+def at(body: Body, *path: str) -> dict[str, Any]:
+    """Return the map at the path, made where there is none."""
+    for step in path:
+        body = body.setdefault(step, {})
+    return body
+
+
+@given(data=st.data())
+def test_after_the_plan_is_carried_out_an_owned_target_needs_none(data: st.DataObject) -> None:
+    spec = data.draw(_targets())
+    wanted = desired(spec, data.draw(_data.filter(bool)))
+    body = data.draw(st.none() | _bodies(spec.target.kind))
+    context = PlanContext(UID, released=True)
+
+    planned = plan_target(wanted, None if body is None else present(body), spec, context)
+    assert planned.verdict is None
+    if planned.action is not None:
+        body = carried_out(planned.action, body)
+
+    assert body is not None
+    assert plan_target(wanted, present(body), spec, context) == TargetPlan()
+
+
+@given(data=st.data())
+def test_after_the_plan_is_carried_out_a_merged_target_needs_none(data: st.DataObject) -> None:
+    spec = data.draw(_targets(merge=True))
+    body = data.draw(_bodies(spec.target.kind).filter(lambda body: not body.get("immutable")))
+    context = PlanContext(UID, released=True)
+    for _ in range(2):  # what the first merge wrote and the second no longer plans must go
+        wanted = desired(spec, data.draw(_data.filter(bool)))
+        planned = plan_target(wanted, present(body), spec, context)
+        assert planned.verdict is None
+        if planned.action is not None:
+            assert isinstance(planned.action, MergeTarget)
+            body = carried_out(planned.action, body)
+
+        assert plan_target(wanted, present(body), spec, context) == TargetPlan()
+
+
+@given(data=st.data())
+def test_a_plan_never_keeps_and_never_loses_a_key_that_it_should_not(data: st.DataObject) -> None:
+    """Each key that is planned or present is in exactly one of the lists, or equal in both."""
+    spec = data.draw(_targets())
+    wanted = desired(spec, data.draw(_data))
+    now = present(data.draw(_bodies(spec.target.kind)))
+
+    changes = plan_target(wanted, now, spec, PlanContext(UID, released=True)).changes
+
+    listed = [*changes.add, *changes.change, *changes.remove]
+    if listed:
+        same = {key for key in wanted.data if now.data.get(key) == wanted.data[key]}
+        assert sorted([*listed, *same]) == sorted(wanted.data.keys() | now.data.keys())
