@@ -348,6 +348,8 @@ async def test_pools_lend_the_same_connections_for_the_same_trust_and_close_them
         pools.lend(private),
     )
     assert first is second
+    assert first is not None
+    assert third is not None
     assert first is not third
     async with AsyncKeybearer(URL, options=private, http=third):
         pass
@@ -355,6 +357,17 @@ async def test_pools_lend_the_same_connections_for_the_same_trust_and_close_them
     await pools.aclose()
     assert first.is_closed
     assert third.is_closed
+
+
+async def test_beyond_a_number_of_trusts_clients_bring_connections_of_their_own(
+    authority: tuple[bytes, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keybearer.client.transport._POOLS_MAX", 1)
+    pools = AsyncPools()
+    assert pools.lend(ONCE) is not None
+    assert pools.lend(replace(ONCE, ca_pem=authority[0])) is None
+    assert pools.lend(ONCE) is not None
+    await pools.aclose()
 
 
 async def test_connections_that_their_owner_closed_are_told_as_such() -> None:
