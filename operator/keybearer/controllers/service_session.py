@@ -7,6 +7,7 @@ needs. Nothing is raised, and nothing repeats a value.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from keybearer.base.backoff import Backoff
@@ -36,6 +37,10 @@ _RATE_PER_SECOND = 50.0
 _BURST = 100
 _BREAKER_THRESHOLD = 5
 _BREAKER = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(seconds=30))
+_REFUSED = timedelta(seconds=60)
+"""How long refused credentials are not shown again: by default three failures, each within 30 s of the one before,
+lock the identity out (wire.md section 1.2), so that the right ones would be refused as well. Corrected ones are
+another session, and used at once."""
 
 
 class ServiceSession:
@@ -49,6 +54,9 @@ class ServiceSession:
         self._client = client
         self._bucket = TokenBucket(clock, rate=_RATE_PER_SECOND, burst=_BURST)
         self._breaker = CircuitBreaker(clock, _BREAKER, threshold=_BREAKER_THRESHOLD, rng=rng)
+        self._clock = clock
+        self._refused: SourceFailure | None = None
+        self._refused_until = 0.0
         self._project_ids: dict[str, str] = {}
 
     @property
@@ -119,6 +127,9 @@ class ServiceSession:
                 after=self._breaker.wait(),
             )
         await self._bucket.take()
+        left = self._refused_until - self._clock.monotonic()
+        if self._refused is not None and left > 0:
+            return replace(self._refused, after=timedelta(seconds=left))
         return None
 
     async def _project_id(self, query: SourceQuery) -> str:
@@ -154,7 +165,11 @@ class ServiceSession:
         if isinstance(error, NotFound):
             # The slug may have moved to another project.
             self._project_ids.pop(query.project, None)
-        return _describe(self._url, query, error)
+        failure = _describe(self._url, query, error)
+        if isinstance(error, Unauthenticated):
+            self._refused = failure = replace(failure, after=_REFUSED)
+            self._refused_until = self._clock.monotonic() + _REFUSED.total_seconds()
+        return failure
 
 
 def _describe(url: str, query: SourceQuery, error: ClientError | ReconcileError) -> SourceFailure:
