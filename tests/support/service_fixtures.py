@@ -11,22 +11,28 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import httpx
 import pytest
+from pydantic import BaseModel
 
 from support.canary import Canary
 
 __all__ = [
     "Client",
     "Credentials",
+    "Model",
     "Project",
+    "ProjectSecrets",
     "ServiceProcess",
+    "Strict",
     "service",
     "service_process",
     "start_service",
 ]
+
+Model = TypeVar("Model", bound=BaseModel)
 
 _START_SECONDS = 60
 _STOP_SECONDS = 30
@@ -68,7 +74,8 @@ class ServiceProcess:
     url: str
     data_dir: Path
     log: Path
-    _clients: list[Client] = field(default_factory=list)
+    _clients: list[Client] = field(default_factory=list, repr=False)
+    _admin: Client | None = field(default=None, repr=False)
 
     @property
     def admin(self) -> Credentials:
@@ -100,8 +107,10 @@ class ServiceProcess:
         return client
 
     def admin_client(self) -> Client:
-        """Return a client of the admin."""
-        return self.client(self.login(self.admin))
+        """Return the client of the admin."""
+        if self._admin is None:
+            self._admin = self.client(self.login(self.admin))
+        return self._admin
 
     def create_project(self, *, name: str = "project") -> Project:
         """Make a project of the admin."""
@@ -164,6 +173,75 @@ class ServiceProcess:
         if self.process.stdout is not None:
             self.process.stdout.close()
         return status
+
+
+@dataclass
+class ProjectSecrets:
+    """The secrets of one project, as one client sees them through v4."""
+
+    client: Client
+    project: Project
+
+    def at(self, environment: str = "dev", path: str = "/") -> dict[str, str]:
+        return {"projectId": self.project.id, "environment": environment, "secretPath": path}
+
+    def list(self, *, environment: str = "dev", path: str = "/", **query: str) -> list[dict[str, Any]]:
+        params = {**self.at(environment, path), **query}
+        found: list[dict[str, Any]] = self.client.json("GET", "/api/v4/secrets", params=params)["secrets"]
+        return found
+
+    def values(self, *, environment: str = "dev", path: str = "/", **query: str) -> dict[str, str]:
+        listed = self.list(environment=environment, path=path, **query)
+        return {secret["secretKey"]: secret["secretValue"] for secret in listed}
+
+    def get(
+        self, key: str, *, status: int = 200, environment: str = "dev", path: str = "/", **query: str
+    ) -> dict[str, Any]:
+        params = {**self.at(environment, path), **query}
+        answer = self.client.json("GET", f"/api/v4/secrets/{key}", status=status, params=params)
+        return answer["secret"] if status == 200 else answer
+
+    def create(
+        self,
+        key: str,
+        value: str,
+        *,
+        status: int = 200,
+        environment: str = "dev",
+        path: str = "/",
+        **more: object,
+    ) -> dict[str, Any]:
+        body = {**self.at(environment, path), "secretValue": value, **more}
+        answer = self.client.json("POST", f"/api/v4/secrets/{key}", status=status, json=body)
+        return answer["secret"] if status == 200 else answer
+
+    def update(
+        self, key: str, *, status: int = 200, environment: str = "dev", path: str = "/", **change: object
+    ) -> dict[str, Any]:
+        body = {**self.at(environment, path), **change}
+        answer = self.client.json("PATCH", f"/api/v4/secrets/{key}", status=status, json=body)
+        return answer["secret"] if status == 200 else answer
+
+    def delete(
+        self, key: str, *, status: int = 200, environment: str = "dev", path: str = "/", **more: object
+    ) -> dict[str, Any]:
+        body = {**self.at(environment, path), **more}
+        answer = self.client.json("DELETE", f"/api/v4/secrets/{key}", status=status, json=body)
+        return answer["secret"] if status == 200 else answer
+
+    def folder(self, path: str, *, environment: str = "dev") -> dict[str, Any]:
+        above, _, name = path.rpartition("/")
+        body = {"projectId": self.project.id, "environment": environment, "name": name, "path": above or "/"}
+        folder: dict[str, Any] = self.client.json("POST", "/api/v2/folders", json=body)["folder"]
+        return folder
+
+
+class Strict(Protocol):
+    """A check that an answer has the fields of a wire model and no others."""
+
+    def __call__(self, model: type[Model], answer: dict[str, Any]) -> Model:
+        """Return the answer as the model."""
+        ...
 
 
 def start_service(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from pydantic import AliasChoices, AwareDatetime, Field
+from pydantic import AfterValidator, AliasChoices, AwareDatetime, Field
 
 from keybearer.wire.base import QueryFlag, Slug, WireInstant, WireModel
 from keybearer.wire.limits import (
@@ -266,7 +267,15 @@ class FolderList(WireModel):
     folders: list[Folder]
 
 
-_FOLDER_NAME = r"^[a-zA-Z0-9_-]+$"
+def _folder_name(text: str) -> str:
+    if not re.fullmatch(r"[a-zA-Z0-9_-]+", text):
+        # The published text (wire.md section 2.9).
+        msg = "Invalid folder name. Only alphanumeric characters, dashes, and underscores are allowed."
+        raise ValueError(msg)
+    return text
+
+
+_FolderName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_folder_name)]
 _Path = Annotated[str, Field(max_length=FOLDER_PATH_MAX, validation_alias=AliasChoices("path", "directory"))]
 
 
@@ -280,14 +289,14 @@ class _FolderBody(WireModel):
 class CreateFolder(_FolderBody):
     """POST folders: missing parents are made on the way."""
 
-    name: Annotated[str, Field(min_length=1, max_length=255, pattern=_FOLDER_NAME)]
+    name: _FolderName
     description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
 
 
 class UpdateFolder(_FolderBody):
     """PATCH folders/{id}."""
 
-    name: Annotated[str, Field(min_length=1, max_length=255, pattern=_FOLDER_NAME)]
+    name: _FolderName
     description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
 
 
@@ -301,7 +310,7 @@ class _FolderItem(WireModel):
     id: str
     environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
     path: _Path = "/"
-    name: Annotated[str, Field(min_length=1, max_length=255, pattern=_FOLDER_NAME)]
+    name: _FolderName
     description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
 
 

@@ -1,0 +1,36 @@
+"""What the contract tests of the service share: a project, its admin, and answers held to their schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.service_fixtures import Client, Model, Project, ProjectSecrets, ServiceProcess, Strict
+
+
+@pytest.fixture
+def admin(service: ServiceProcess) -> Client:
+    return service.admin_client()
+
+
+@pytest.fixture
+def project(service: ServiceProcess) -> Project:
+    return service.create_project()
+
+
+@pytest.fixture
+def secrets(admin: Client, project: Project) -> ProjectSecrets:
+    return ProjectSecrets(admin, project)
+
+
+@pytest.fixture
+def strict() -> Strict:
+    """Return a check that an answer has the fields of a wire model and no others, at every depth."""
+
+    def check(model: type[Model], answer: dict[str, Any]) -> Model:
+        read = model.model_validate(answer)
+        assert read.model_dump(mode="json", by_alias=True, exclude_unset=True) == answer
+        return read
+
+    return check
