@@ -113,12 +113,8 @@ class ServiceAdmin:
         self._organization = written["organizationId"]
         self.login = Login(written["identityId"], written["clientId"], written["clientSecret"])
         self.client = Keybearer(service.url, UniversalAuth(self.login.client_id, self.login.client_secret))
-        token = self.client.auth.universal_auth.login(self.login.client_id, self.login.client_secret)
-        self._http = httpx.Client(
-            base_url=service.url,
-            headers={"Authorization": f"Bearer {token.access_token}"},
-            timeout=_TIMEOUT_SECONDS,
-        )
+        self._http = httpx.Client(base_url=service.url, timeout=_TIMEOUT_SECONDS)
+        self._http.headers["Authorization"] = f"Bearer {self.new_token(self.login)}"
 
     def __enter__(self) -> Self:
         return self
@@ -154,6 +150,11 @@ class ServiceAdmin:
         client_id = self.send("POST", method, universal_auth)["identityUniversalAuth"]["clientId"]
         client_secret = self.send("POST", f"{method}/client-secrets", {})["clientSecret"]
         return Login(identity, client_id, client_secret)
+
+    def new_token(self, login: Login) -> str:
+        """A fresh access token of an identity."""
+        body = {"clientId": login.client_id, "clientSecret": login.client_secret}
+        return str(self.send("POST", "/api/v1/auth/universal-auth/login", body)["accessToken"])
 
     def revoke_token(self, token: str) -> None:
         """The access token is worthless."""
