@@ -173,7 +173,10 @@ def test_members_come_change_and_go(
     path = f"{base}/{identity.identity_id}"
     client = service.client(service.login(identity))
     params = {"projectId": project.id, "environment": "dev"}
-    reads = lambda: client.get("/api/v4/secrets", params=params).status_code  # noqa: E731 - asked four times
+
+    def reads() -> int:
+        return client.get("/api/v4/secrets", params=params).status_code
+
     assert reads() == 403
     made = admin.json("POST", path, json={"roles": [{"role": "no-access"}, {"role": "viewer"}]})
     strict(MembershipAnswer, made)

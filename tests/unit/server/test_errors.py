@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from pydantic import BaseModel, BeforeValidator
+from starlette.exceptions import HTTPException
+
+from keybearer.domain.errors import (
+    Denial,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    SchemaViolationError,
+    UnauthenticatedError,
+)
+from keybearer.server.errors import BadRequestError, add_error_handlers
+from keybearer.server.request_scope import RequestShell
+from keybearer.store.database import BusyError, UnstorableTextError
+
+
+def client_of(raised: Callable[[], Exception]) -> httpx.AsyncClient:
+    app = FastAPI()
+
+    @app.get("/fail")
+    async def fail() -> None:
+        raise raised()
+
+    add_error_handlers(app)
+    transport = httpx.ASGITransport(RequestShell(app), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://service")
+
+
+TABLE = [
+    pytest.param(lambda: UnauthenticatedError("m"), 401, "UnauthorizedError", "m", id="who is unknown"),
+    pytest.param(
+        lambda: UnauthenticatedError("m", name="TokenError"), 401, "TokenError", "m", id="a bad token"
+    ),
+    pytest.param(lambda: ForbiddenError("m"), 403, "PermissionDenied", "m", id="who may not"),
+    pytest.param(lambda: NotFoundError("m"), 404, "NotFound", "m", id="what is not there"),
+    pytest.param(
+        lambda: NotFoundError("m", name="CreateSecret"), 404, "CreateSecret", "m", id="by its own name"
+    ),
+    pytest.param(lambda: InvalidError("m"), 400, "BadRequest", "m", id="against a rule"),
+    pytest.param(lambda: BadRequestError("m"), 400, "BadRequest", "m", id="without sense"),
+    pytest.param(lambda: UnstorableTextError("m"), 400, "BadRequest", "m", id="a text that can't be kept"),
+    pytest.param(lambda: BusyError("m"), 500, "InternalServerError", "m", id="no turn to write"),
+    pytest.param(TimeoutError, 504, "GatewayTimeoutError", "The request took too long", id="too slow"),
+    pytest.param(lambda: HTTPException(413), 413, "PayloadTooLarge", "The body is too large", id="too large"),
+    pytest.param(
+        lambda: ValueError("cnry-in-an-error"),
+        500,
+        "InternalServerError",
+        "Something went wrong",
+        id="unforeseen",
+    ),
+]
+
+
+@pytest.mark.parametrize(("raised", "status", "word", "message"), TABLE)
+async def test_each_error_has_one_answer(
+    raised: Callable[[], Exception], status: int, word: str, message: str
+) -> None:
+    async with client_of(raised) as client:
+        response = await client.get("/fail")
+    assert response.status_code == status
+    assert response.json() == {
+        "reqId": response.headers["x-request-id"],
+        "statusCode": status,
+        "message": message,
+        "error": word,
+    }
+
+
+async def test_an_unforeseen_error_is_logged_by_kind_and_place_without_its_text(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async with client_of(lambda: ValueError("cnry-in-an-error")) as client:
+        response = await client.get("/fail")
+    written = "".join(capsys.readouterr())
+    assert response.json()["reqId"] in written
+    assert "ValueError" in written
+    assert "test_errors.py" in written
+    assert "cnry" not in written
+
+
+async def test_a_violation_found_by_the_domain_looks_like_one_of_the_schema() -> None:
+    async with client_of(lambda: SchemaViolationError("bad", field="secretName")) as client:
+        answer = (await client.get("/fail")).json()
+    assert answer["message"] == [{"code": "custom", "path": ["secretName"], "message": "bad"}]
+
+
+@pytest.mark.parametrize(
+    ("error", "details"),
+    [
+        pytest.param(
+            ForbiddenError("m", denial=Denial("read", "secrets", "dev", "/")),
+            [
+                {
+                    "action": "read",
+                    "inverted": False,
+                    "subject": "secrets",
+                    "conditions": {"environment": "dev", "secretPath": "/"},
+                }
+            ],
+            id="a missing rule with its place",
+        ),
+        pytest.param(
+            ForbiddenError("m", denial=Denial("create", "workspace")),
+            [{"action": "create", "inverted": False, "subject": "workspace", "conditions": {}}],
+            id="a missing rule without place",
+        ),
+        pytest.param(ForbiddenError("m", details=["one", "two"]), ["one", "two"], id="texts"),
+    ],
+)
+async def test_refusals_carry_details(error: ForbiddenError, details: list[object]) -> None:
+    async with client_of(lambda: error) as client:
+        assert (await client.get("/fail")).json()["details"] == details
+
+
+def _telling(_: object) -> object:
+    msg = "our own words"
+    raise ValueError(msg)
+
+
+class Body(BaseModel):
+    kind: Annotated[str, BeforeValidator(_telling)]
+
+
+async def test_our_own_validators_speak_without_pydantics_prefix() -> None:
+    app = FastAPI()
+
+    @app.post("/take")
+    async def take(body: Body) -> None: ...
+
+    add_error_handlers(app)
+    transport = httpx.ASGITransport(RequestShell(app))
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        response = await client.post("/take", json={"kind": "cnry-kind"})
+    assert response.status_code == 422
+    assert response.json()["message"] == [
+        {"code": "value_error", "path": ["kind"], "message": "our own words"}
+    ]
+    assert "cnry" not in response.text
