@@ -38,7 +38,8 @@ class Fingerprinter:
 
     def of_mappings(self, purpose: str, head: Iterable[str], *mappings: Mapping[str, str]) -> str:
         """Return the fingerprint of some texts and of mappings, whose order of keys doesn't matter."""
-        parts = list(head)
+        begin = tuple(head)
+        parts = [str(len(begin)), *begin]
         for mapping in mappings:
             parts.append(str(len(mapping)))
             for key in sorted(mapping):

@@ -21,7 +21,7 @@ __all__ = ["ObjectStore", "ObservedObject", "ObservedStore", "ObservedTarget", "
 
 _REQUEST = "keybearer.dev/request"
 _REQUESTED_AT = "keybearer.dev/requestedAt"
-_BODIES_MAX = 256
+_BODIES_MAX_BYTES = 16 * 1024 * 1024
 """Bodies of drifted targets kept at once; a reconcile that finds none reads the target itself."""
 
 JsonObject = Mapping[str, JsonValue]
@@ -172,7 +172,8 @@ class ObservedStore:
     def __init__(self) -> None:
         self._targets: dict[TargetKey, ObservedTarget] = {}
         self._expected: dict[TargetKey, str] = {}
-        self._bodies: OrderedDict[TargetKey, JsonObject] = OrderedDict()
+        self._bodies: OrderedDict[TargetKey, bytes] = OrderedDict()
+        self._bodies_bytes = 0
 
     def __len__(self) -> int:
         return len(self._targets)
@@ -190,7 +191,7 @@ class ObservedStore:
 
     def drop(self, key: TargetKey) -> ObservedTarget | None:
         """Forget a target that is gone, its body too; return it as last seen."""
-        self._bodies.pop(key, None)
+        self._drop_body(key)
         return self._targets.pop(key, None)
 
     def expect(self, key: TargetKey, fingerprint: str | None) -> None:
@@ -212,14 +213,24 @@ class ObservedStore:
 
     def keep_body(self, key: TargetKey, body: JsonObject) -> None:
         """Keep the body of a drifted target for the reconcile that repairs it."""
-        self._bodies[key] = body
-        self._bodies.move_to_end(key)
-        if len(self._bodies) > _BODIES_MAX:
-            self._bodies.popitem(last=False)
+        self._drop_body(key)
+        self._bodies[key] = written = orjson.dumps(body)
+        self._bodies_bytes += len(written)
+        while self._bodies_bytes > _BODIES_MAX_BYTES:
+            self._drop_body(next(iter(self._bodies)))
 
     def take_body(self, key: TargetKey) -> JsonObject | None:
         """Return the kept body, once."""
-        return self._bodies.pop(key, None)
+        written = self._drop_body(key)
+        if written is None:
+            return None
+        body: JsonObject = orjson.loads(written)
+        return body
+
+    def _drop_body(self, key: TargetKey) -> bytes | None:
+        written = self._bodies.pop(key, None)
+        self._bodies_bytes -= len(written or b"")
+        return written
 
 
 def _target_of(spec: JsonValue, namespace: str, name: str) -> TargetKey:

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
+from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore, TargetKey
 from keybearer.controllers.queue import Lane, WorkKey, WorkQueue
 from keybearer.controllers.secretsync.desired import MANAGED_LABEL
 from keybearer.controllers.secretsync.observed import observe_target
@@ -53,9 +53,7 @@ class EventIntake:
 
     def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of one of our kinds; `event_type` is None for what a listing found."""
-        # What a listing found was there before: whatever was read since the start includes what led to it.
-        trigger_at = self._started_at if event_type is None else self._clock.monotonic()
-        seen = ObservedObject.from_body(kind, body, trigger_at=trigger_at)
+        seen = ObservedObject.from_body(kind, body, trigger_at=self._clock.monotonic())
         if event_type == "DELETED":
             self._drop(seen.key)
             return
@@ -64,7 +62,12 @@ class EventIntake:
             # Our own status, or metadata of others: nothing new is asked, so no newer reading is owed.
             self._objects.put(seen.since(before.trigger_at))
             return
+        if before is None and event_type is None:
+            # A listing found it, so it was there before: what was read since the start includes what led to it.
+            seen = seen.since(self._started_at)
         self._objects.put(seen)
+        if before is not None and before.target != seen.target:
+            self._expect_nothing_of(before.target)
         self._queue.add(seen.key, _lane(seen, event_type))
 
     def target(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
@@ -76,17 +79,24 @@ class EventIntake:
         else:
             expected = self._observed.is_expected(seen)
             self._observed.put(seen)
-            if not expected:
-                self._observed.keep_body(seen.key, body)
         if expected or event_type is None:
             return
-        for key in self._objects.writers_of(seen.key):
+        writers = self._objects.writers_of(seen.key)
+        if writers and event_type != "DELETED":
+            self._observed.keep_body(seen.key, body)
+        for key in writers:
             self._queue.add(key, Lane.URGENT)
 
     def _drop(self, key: WorkKey) -> None:
-        self._objects.drop(key)
+        gone = self._objects.drop(key)
+        if gone is not None:
+            self._expect_nothing_of(gone.target)
         self._queue.forget(key)
         self._forget(key)
+
+    def _expect_nothing_of(self, target: TargetKey) -> None:
+        if not self._objects.writers_of(target):
+            self._observed.expect(target, None)
 
 
 def _lane(seen: ObservedObject, event_type: str | None) -> Lane:

@@ -83,6 +83,7 @@ class TargetWriter:
         resource = _RESOURCES[desired.key.kind]
         key = ObjectKey(desired.key.namespace, desired.key.name)
         merging = isinstance(action, MergeTarget)
+        before = self._observed.get(desired.key)
         self._observed.expect(desired.key, None if merging else desired.fingerprint)
         match action:
             case CreateTarget():
@@ -102,7 +103,9 @@ class TargetWriter:
                 )
             case _:
                 assert_never(action)
-        self._remember(desired, answer, owner_uid, merging=merging)
+        # What the watch showed meanwhile is this very write, or newer: it must not be painted over.
+        if self._observed.get(desired.key) is before:
+            self._remember(desired, answer, owner_uid, merging=merging)
 
     async def retire(self, key: TargetKey, owner_uid: str) -> bool:
         """Take back what this SecretSync wrote to a target it no longer names; return whether there was anything.

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from keybearer.controllers import objects as module
+from keybearer.controllers.objects import (
+    ObjectStore,
+    ObservedObject,
+    ObservedStore,
+    ObservedTarget,
+    TargetKey,
+)
+from keybearer.controllers.queue import WorkKey
+from unit.controllers.fakes.targets import Field
+
+_WEB = TargetKey("Secret", "team-a", "web")
+
+
+def manifest(name: str = "web", *, target: Field = None, **metadata: Field) -> dict[str, Any]:
+    return {
+        "metadata": {
+            "namespace": "team-a",
+            "name": name,
+            "uid": f"uid-of-{name}",
+            "resourceVersion": "5",
+            "generation": 2,
+            **metadata,
+        },
+        "spec": {"source": {"projectId": "shop"}, **({} if target is None else {"target": target})},
+    }
+
+
+def seen(name: str = "web", *, at: float = 1.0, target: Field = None, **metadata: Field) -> ObservedObject:
+    return ObservedObject.from_body("SecretSync", manifest(name, target=target, **metadata), trigger_at=at)
+
+
+class TestObservedObject:
+    def test_a_body_is_kept_as_what_a_reconcile_needs(self) -> None:
+        body = manifest(
+            finalizers=["keybearer.dev/cleanup"],
+            deletionTimestamp="2026-03-01T12:00:00Z",
+            annotations={"keybearer.dev/request": "sync", "keybearer.dev/requestedAt": "now", "other": "x"},
+            managedFields=[{"manager": "kubectl"}],
+        ) | {"status": {"observedGeneration": 1}}
+        one = ObservedObject.from_body("SecretSync", body, trigger_at=3.5)
+
+        assert one.key == WorkKey("SecretSync", "team-a", "web")
+        assert (one.uid, one.resource_version, one.generation) == ("uid-of-web", "5", 2)
+        assert orjson.loads(one.spec_json) == body["spec"]
+        assert orjson.loads(one.status_json) == {"observedGeneration": 1}
+        assert one.finalizers == ("keybearer.dev/cleanup",)
+        assert one.deletion_timestamp == "2026-03-01T12:00:00Z"
+        assert (one.request, one.requested_at, one.trigger_at) == ("sync", "now", 3.5)
+
+    @pytest.mark.parametrize(
+        ("status", "new"),
+        [
+            ({}, True),
+            ({"status": None}, True),
+            ({"status": {}}, True),
+            ({"status": {"source": "dev:/"}}, False),
+        ],
+    )
+    def test_an_object_without_a_status_is_new_to_us(self, status: dict[str, Any], *, new: bool) -> None:
+        one = ObservedObject.from_body("SecretSync", manifest() | status, trigger_at=0)
+
+        assert one.never_reported is new
+
+    @pytest.mark.parametrize(
+        ("target", "named"),
+        [
+            pytest.param(None, _WEB, id="no target: a Secret of its own name"),
+            pytest.param({"name": "db"}, TargetKey("Secret", "team-a", "db"), id="a name"),
+            pytest.param({"kind": "ConfigMap"}, TargetKey("ConfigMap", "team-a", "web"), id="a kind"),
+            pytest.param({"name": 5, "kind": []}, _WEB, id="no texts"),
+            pytest.param("nonsense", _WEB, id="no mapping"),
+        ],
+    )
+    def test_the_target_is_found_in_a_spec_that_nobody_has_judged_yet(
+        self, target: Field, named: TargetKey
+    ) -> None:
+        assert seen(target=target).target == named
+
+    @pytest.mark.parametrize(
+        ("change", "same"),
+        [
+            pytest.param({"resourceVersion": "6", "managedFields": []}, True, id="foreign metadata"),
+            pytest.param({"finalizers": ["keybearer.dev/cleanup"]}, True, id="a finalizer"),
+            pytest.param({"generation": 3}, False, id="a spec edit"),
+            pytest.param({"uid": "another"}, False, id="another object of the name"),
+            pytest.param({"deletionTimestamp": "2026-03-01T12:00:00Z"}, False, id="a deletion"),
+            pytest.param({"annotations": {"keybearer.dev/requestedAt": "now"}}, False, id="a request"),
+            pytest.param({"annotations": {"keybearer.dev/request": "release-guard"}}, False, id="its kind"),
+            pytest.param({"annotations": {"theirs": "x"}}, True, id="a foreign annotation"),
+        ],
+    )
+    def test_what_counts_as_asking_for_something_new(self, change: dict[str, Any], *, same: bool) -> None:
+        assert seen().asks_the_same(seen(**change)) is same
+
+    @pytest.mark.parametrize("body", [{}, {"metadata": None}, {"metadata": []}], ids=str)
+    def test_a_body_without_metadata_is_refused(self, body: dict[str, Any]) -> None:
+        with pytest.raises((KeyError, TypeError)):
+            ObservedObject.from_body("SecretSync", body, trigger_at=0)
+
+
+class TestObjectStore:
+    def test_writers_are_found_by_the_target_that_they_name_now(self) -> None:
+        store = ObjectStore()
+        store.put(seen("web"))
+        store.put(seen("other", target={"name": "web"}))
+        assert set(store.writers_of(_WEB)) == {seen("web").key, seen("other").key}
+
+        store.put(seen("other", target={"name": "else"}))
+        assert store.writers_of(_WEB) == (seen("web").key,)
+        assert store.writers_of(TargetKey("Secret", "team-a", "else")) == (seen("other").key,)
+
+        store.drop(seen("web").key)
+        store.drop(seen("web").key)
+        assert store.writers_of(_WEB) == ()
+        assert len(store) == 1
+
+    def test_writers_are_listed_once_however_often_they_are_seen(self) -> None:
+        store = ObjectStore()
+        for version in "567":
+            store.put(seen("web", resourceVersion=version))
+
+        assert store.writers_of(_WEB) == (seen("web").key,)
+        assert [one.resource_version for one in store] == ["7"]
+
+    def test_a_status_that_we_wrote_is_taken_over_for_that_very_object_only(self) -> None:
+        store = ObjectStore()
+        store.put(seen("web", at=4.0))
+        store.put_status(seen("web").key, "another-uid", b'{"x":1}')
+        store.put_status(WorkKey("SecretSync", "team-a", "unknown"), "u", b'{"x":1}')
+        assert store.get(seen("web").key) == seen("web", at=4.0)
+
+        store.put_status(seen("web").key, "uid-of-web", b'{"x":1}')
+        now = store.get(seen("web").key)
+        assert now is not None
+        assert (now.status_json, now.trigger_at) == (b'{"x":1}', 4.0)
+
+
+def target(fingerprint: str = "f", version: str = "1", uid: str = "u") -> ObservedTarget:
+    return ObservedTarget(_WEB, uid, version, "owner", fingerprint)
+
+
+class TestObservedStore:
+    def test_a_target_that_looks_as_planned_is_expected(self) -> None:
+        store = ObservedStore()
+        assert not store.is_expected(target("planned"))
+
+        store.expect(_WEB, "planned")
+        assert store.is_expected(target("planned"))
+        assert not store.is_expected(target("drifted"))
+
+        store.expect(_WEB, None)
+        assert not store.is_expected(target("planned"))
+
+    def test_the_very_version_that_is_known_is_expected_whatever_it_looks_like(self) -> None:
+        store = ObservedStore()
+        store.put(target("whatever", version="5"))
+
+        assert store.is_expected(target("computed", version="5"))
+        assert not store.is_expected(target("computed", version="6"))
+        assert not store.is_expected(target("computed", version="5", uid="reborn"))
+
+    def test_a_body_is_given_once_and_goes_with_its_target(self) -> None:
+        store = ObservedStore()
+        store.put(target())
+        store.keep_body(_WEB, {"data": {"A": "Y25yeS1h"}})
+
+        assert store.take_body(_WEB) == {"data": {"A": "Y25yeS1h"}}
+        assert store.take_body(_WEB) is None
+        store.keep_body(_WEB, {"data": {}})
+        assert store.drop(_WEB) == target()
+        assert store.take_body(_WEB) is None
+        assert len(store) == 0
+
+    def test_bodies_are_bounded_by_their_bytes_the_oldest_go_first(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "_BODIES_MAX_BYTES", 1000)
+        store = ObservedStore()
+        keys = [TargetKey("Secret", "team-a", str(number)) for number in range(4)]
+        for key in (*keys[:3], keys[0], keys[3]):
+            store.keep_body(key, {"data": {"A": "Y25yeS" + "x" * 300}})
+
+        assert [store.take_body(key) is not None for key in keys] == [True, False, True, True]
+        store.keep_body(keys[0], {"data": {"A": "Y25yeS" + "x" * 2000}})
+        assert store.take_body(keys[0]) is None, "too large to be kept at all"
+        store.keep_body(keys[1], {"small": True})
+        assert store.take_body(keys[1]) == {"small": True}
