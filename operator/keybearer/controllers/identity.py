@@ -7,7 +7,6 @@ no message repeats what the Secret holds.
 from __future__ import annotations
 
 import base64
-import binascii
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
+from keybearer.base.errors import ConfigurationError
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.outcome import StalledError
 
@@ -45,6 +45,9 @@ class ServicePolicy:
         allow_insecure_http: plain HTTP beyond loopback.
         default_ca_pem: trust for the default URL where an identity brings no `caBundle`.
         api_audiences: audiences of the API server, refused for ServiceAccount tokens.
+
+    Raises:
+        ConfigurationError: a URL is none, or the default one is plain HTTP where that is not allowed.
     """
 
     default_url: str | None
@@ -52,6 +55,57 @@ class ServicePolicy:
     allow_insecure_http: bool = False
     default_ca_pem: bytes | None = None
     api_audiences: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for option, url in (
+            ("--service-url", self.default_url),
+            *(("--allow-service-url", allowed) for allowed in self.allowed_urls),
+        ):
+            if url is not None and not _is_service_url(url):
+                raise ConfigurationError(f"{option}: {url!r} is no address such as https://host:port")
+        if self.default_url is not None and not self._may_be_asked(normalized_url(self.default_url)):
+            raise ConfigurationError(
+                "--service-url: plain http is refused beyond loopback; use https, or add --allow-insecure-http"
+            )
+
+    def judge(self, where: str, given: str | None) -> str:
+        """Return the URL to ask, normalized.
+
+        Args:
+            where: which identity gives it, for messages.
+            given: what it gives; None asks for the default.
+
+        Raises:
+            StalledError: there is none, or it is not allowed.
+        """
+        default = normalized_url(self.default_url) if self.default_url is not None else None
+        if given is None:
+            if default is None:
+                raise StalledError(
+                    _REASON, f"{where}: names no url, and the operator has no default; add the key url"
+                )
+            return default
+        if not _is_service_url(given):
+            raise StalledError(_REASON, f"{where}: its url is no address such as https://host:port")
+        # From here on only the normalized text is used, so nothing that was cut off can lead elsewhere.
+        url = normalized_url(given)
+        if url != default and url not in map(normalized_url, self.allowed_urls):
+            raise StalledError(
+                "UrlNotAllowed",
+                f"{where}: its url is not on the operator's list; ask its administrator for --allow-service-url, "
+                "or remove the key url to use the default",
+            )
+        if not self._may_be_asked(url):
+            raise StalledError("UrlNotAllowed", f"{where}: its url is plain http; use https")
+        return url
+
+    def trust(self, url: str) -> bytes | None:
+        """Return the certificates to trust where an identity brings none; None for the system's."""
+        is_default = self.default_url is not None and url == normalized_url(self.default_url)
+        return self.default_ca_pem if is_default else None
+
+    def _may_be_asked(self, url: str) -> bool:
+        return not url.startswith("http://") or self.allow_insecure_http or _is_loopback(url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +148,11 @@ def parse_identity_secret(
             f"{where}: the audience is one of the API server's, so the token would be good for the cluster "
             "itself; choose an audience of the service",
         )
-    url = _judge_url(where, values.get("url"), policy)
+    url = policy.judge(where, values.get("url"))
     ca_text = values.get("caBundle")
     if ca_text is not None and "-----BEGIN CERTIFICATE-----" not in ca_text:
         raise StalledError(_REASON, f"{where}: caBundle holds no PEM certificate")
-    ca_pem = ca_text.encode() if ca_text is not None else policy.default_ca_pem
+    ca_pem = ca_text.encode() if ca_text is not None else policy.trust(url)
     return ServiceIdentity(
         url=url,
         method=method,
@@ -115,7 +169,7 @@ def _decode(where: str, key: str, value: JsonValue) -> str:
     limit = _CA_MAX if key == "caBundle" else _VALUE_MAX
     try:
         text = base64.b64decode(value if isinstance(value, str) else "", validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         # The cause is cut: its text could show bytes of the value.
         raise StalledError(_REASON, f"{where}: {key} is no UTF-8 text") from None
     text = text.strip()
@@ -137,33 +191,23 @@ def _one_method(where: str, values: Mapping[str, str]) -> tuple[IdentityMethod, 
     raise StalledError(_REASON, f"{where}: give exactly one of these sets of keys: {choices}. Found: {found}")
 
 
-def _judge_url(where: str, given: str | None, policy: ServicePolicy) -> str:
-    if given is None:
-        if policy.default_url is None:
-            raise StalledError(
-                _REASON, f"{where}: names no url, and the operator has no default; add the key url"
-            )
-        return normalized_url(policy.default_url)
-    url = normalized_url(given)
-    allowed = {normalized_url(allowed) for allowed in policy.allowed_urls}
-    if policy.default_url is not None:
-        allowed.add(normalized_url(policy.default_url))
-    if url not in allowed:
-        raise StalledError(
-            "UrlNotAllowed",
-            f"{where}: its url is not on the operator's list; ask its administrator for --allow-service-url, "
-            "or remove the key url to use the default",
-        )
-    if url.startswith("http://") and not policy.allow_insecure_http and not _is_loopback(url):
-        raise StalledError("UrlNotAllowed", f"{where}: its url is plain http; use https")
-    return url
-
-
 def normalized_url(url: str) -> str:
-    """Return scheme, host and port without trailing `/` or `/api`, as the published clients cut it."""
+    """Return scheme, host and port without trailing `/` or `/api`, as the published clients cut it.
+
+    Raises:
+        ValueError: it can't be read as a URL.
+    """
     cut = url.strip().rstrip("/").removesuffix("/api").rstrip("/")
     parts = urlsplit(cut)
     return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path}"
+
+
+def _is_service_url(url: str) -> bool:
+    try:
+        parts = urlsplit(normalized_url(url))
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _is_loopback(url: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.controllers.queue import Lane, Trigger, WorkKey
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.reference_watch import ReferenceWatch
@@ -28,7 +29,7 @@ class _Kept:
     followers: set[WorkKey] = field(default_factory=set)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_read: bool = False
-    body: Mapping[str, JsonValue] | None = None
+    body: Mapping[str, JsonValue] | None = field(default=None, repr=False)
 
 
 class FollowedObjects:
@@ -70,8 +71,11 @@ class FollowedObjects:
         """Return an object that the follower follows, or None where there is none.
 
         Raises:
+            ObjectGoneError: the follower was forgotten meanwhile.
             KubeError: it can't be read.
         """
+        if key not in self._by_follower.get(follower, ()):
+            raise ObjectGoneError
         kept = self._kept[key]
         async with kept.lock:
             if not kept.is_read:

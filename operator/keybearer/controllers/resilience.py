@@ -49,10 +49,14 @@ class CircuitBreaker:
         self._failures = 0
         self._open_until = 0.0
 
-    @property
-    def is_open(self) -> bool:
-        """Tell whether calls are held back now."""
-        return self._failures >= self._threshold and self._clock.monotonic() < self._open_until
+    def admit(self) -> bool:
+        """Tell whether a call may go out now; when open, as a probe that holds all others back meanwhile."""
+        if self._failures < self._threshold:
+            return True
+        if self._clock.monotonic() < self._open_until:
+            return False
+        self._hold_back()
+        return True
 
     def wait(self) -> timedelta:
         """Return how long calls are held back; zero when closed."""
@@ -67,5 +71,8 @@ class CircuitBreaker:
         """Count a call that got no proper answer; open when there were too many in a row."""
         self._failures += 1
         if self._failures >= self._threshold:
-            pause = self._backoff.delay(self._failures - self._threshold + 1, self._rng)
-            self._open_until = self._clock.monotonic() + pause.total_seconds()
+            self._hold_back()
+
+    def _hold_back(self) -> None:
+        pause = self._backoff.delay(self._failures - self._threshold + 1, self._rng)
+        self._open_until = self._clock.monotonic() + pause.total_seconds()

@@ -55,6 +55,7 @@ class ServiceSession:
         self._bucket = TokenBucket(clock, rate=_RATE_PER_SECOND, burst=_BURST)
         self._breaker = CircuitBreaker(clock, _BREAKER, threshold=_BREAKER_THRESHOLD, rng=rng)
         self._clock = clock
+        self._outage: SourceFailure | None = None
         self._refused: SourceFailure | None = None
         self._refused_until = 0.0
         self._project_ids: dict[str, str] = {}
@@ -119,13 +120,9 @@ class ServiceSession:
         await self._client.aclose()
 
     async def _admit(self) -> SourceFailure | None:
-        if self._breaker.is_open:
-            return SourceFailure(
-                "ServiceUnavailable",
-                f"the service at {self._url} failed {_BREAKER_THRESHOLD} times in a row; it is asked again soon",
-                passing=True,
-                after=self._breaker.wait(),
-            )
+        if self._outage is not None and not self._breaker.admit():
+            # In the words of the last failure: another text each time would be a status write each time.
+            return replace(self._outage, after=self._breaker.wait())
         await self._bucket.take()
         left = self._refused_until - self._clock.monotonic()
         if self._refused is not None and left > 0:
@@ -158,14 +155,15 @@ class ServiceSession:
             raise NotFound(f"folder {query.path} doesn't exist", status=404, error="NotFound")
 
     def _failure(self, query: SourceQuery, error: ClientError | ReconcileError) -> SourceFailure:
+        failure = _describe(self._url, query, error)
         if isinstance(error, (TransportError, ServerFailure)):
             self._breaker.failed()
+            self._outage = failure
         else:
             self._breaker.succeeded()
         if isinstance(error, NotFound):
             # The slug may have moved to another project.
             self._project_ids.pop(query.project, None)
-        failure = _describe(self._url, query, error)
         if isinstance(error, Unauthenticated):
             self._refused = failure = replace(failure, after=_REFUSED)
             self._refused_until = self._clock.monotonic() + _REFUSED.total_seconds()

@@ -12,6 +12,7 @@ from keybearer.client import (
     AsyncKeybearer,
     AsyncPools,
     ClientOptions,
+    InvalidArgument,
     KubernetesAuth,
     LdapAuth,
     SuppliedToken,
@@ -39,7 +40,11 @@ class SessionOpener:
         self._pools = AsyncPools()
 
     def open(self, session_id: str, identity: ServiceIdentity) -> ServiceSession:
-        """Return a session; nothing is sent before it is used."""
+        """Return a session; nothing is sent before it is used.
+
+        Raises:
+            StalledError: no client can be made of the identity: a token that is none, certificates that are none.
+        """
         options = ClientOptions(
             timeout=_TIMEOUT,
             retry=NO_RETRIES,  # the source has its own backoff, the session its breaker
@@ -48,9 +53,12 @@ class SessionOpener:
             clock=self._clock,
             rng=self._rng,
         )
-        client = AsyncKeybearer(
-            identity.url, self._credentials(identity), options=options, http=self._pools.lend(options)
-        )
+        try:
+            client = AsyncKeybearer(
+                identity.url, self._credentials(identity), options=options, http=self._pools.lend(options)
+            )
+        except InvalidArgument as error:
+            raise StalledError("IdentityInvalid", f"the identity Secret can't be used: {error}") from error
         return ServiceSession(session_id, identity.url, client, self._clock, self._rng)
 
     async def close(self) -> None:

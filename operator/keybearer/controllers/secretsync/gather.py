@@ -16,6 +16,7 @@ from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError, WaitingError
+from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.references import References
 from keybearer.controllers.secretsync.payload import Payload, judge_payload
 from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
@@ -42,6 +43,8 @@ __all__ = ["Gatherer", "Material"]
 
 _SELECTED_INLINE = 2000
 """Secrets: about 20 ms of selection; 100,000 take half a second."""
+_KEY_MAX = 512
+"""What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 _RENDER_DEADLINE = timedelta(seconds=2)
 _SUPPORTED_TYPES = frozenset(
     {
@@ -141,6 +144,11 @@ class Gatherer:
         self._follow(seen, spec, follow_target=True)
         self._references.saw(seen.key, seen.target.kind, seen.target.name, version)
 
+    def forget(self, key: WorkKey) -> None:
+        """End what a SecretSync that is gone subscribes and refers to."""
+        self._sources.retain(key, frozenset())
+        self._references.forget(key)
+
     def _follow(self, seen: ObservedObject, spec: SecretSyncSpec, *, follow_target: bool) -> None:
         names: dict[str, set[str]] = {"Secret": set(), "ConfigMap": set()}
         if spec.identity_ref is not None:
@@ -198,7 +206,8 @@ class Gatherer:
         for name, version in wanted:
             answer = await session.read_version(query, name, version)
             if isinstance(answer, SourceFailure):
-                raise _failed(answer)
+                # No source polls for single versions, so nothing else would bring this back.
+                raise _failed(answer, retry=True)
             if answer is not None:
                 found.append(answer)
         return tuple(found)
@@ -260,13 +269,13 @@ def _query(source: Source) -> SourceQuery:
     )
 
 
-def _failed(failure: SourceFailure | None) -> StalledError | WaitingError:
+def _failed(failure: SourceFailure | None, *, retry: bool = False) -> StalledError | WaitingError:
+    """Return the error; without a retry of its own, for a source tries again by itself and calls its subscribers."""
     if failure is None:
         return WaitingError(Reason.SERVICE_UNAVAILABLE, "the source was not read yet; it is tried again")
-    # No retry of its own: the source tries again by itself and puts its subscribers on the queue.
     if failure.passing:
-        return WaitingError(failure.reason, failure.message, retry=False)
-    return StalledError(failure.reason, failure.message, retry=False)
+        return WaitingError(failure.reason, failure.message, retry=retry)
+    return StalledError(failure.reason, failure.message, retry=retry)
 
 
 def _refuse_blocked(problems: tuple[KeyProblem, ...]) -> None:
@@ -307,7 +316,7 @@ def _key_states(selection: Selection, data: Mapping[str, bytes]) -> tuple[KeySta
 
 def _problem_state(problem: KeyProblem) -> KeyStatus:
     return KeyStatus(
-        key=problem.key,
+        key=problem.key[:_KEY_MAX],
         state=KeyState.FAILED if problem.blocking else KeyState.SYNCED,
         reason=problem.reason.value,
         message=problem.message,

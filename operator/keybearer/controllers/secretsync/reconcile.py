@@ -111,7 +111,7 @@ class SecretSyncReconciler:
         finally:
             if self._objects.get(item.key) is None:
                 # It went while it was worked on, and may have subscribed anew since it was forgotten.
-                self._sources.retain(item.key, frozenset())
+                self._gatherer.forget(item.key)
 
     async def _reconcile_seen(self, seen: ObservedObject, reconcile_id: str) -> RunResult:
         previous = _read_status(seen)
