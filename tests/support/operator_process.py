@@ -59,12 +59,21 @@ class OperatorProcess:
             self._process.wait_until(self._is_ready, awaited="become ready", within=_READY)
 
     def terminate(self) -> None:
-        """It has ended after SIGTERM, as it should: by itself and with status 0."""
+        """It has ended after SIGTERM, in good order."""
         self._process.terminate(grace=_GRACE)
+        assert '"operator_stopped"' in self._process.log_since_start(), self._process.log_tail()
 
-    def signal(self, number: signal.Signals) -> None:
-        """The signal was sent."""
-        os.kill(self._process.pid, number)
+    def ask_to_stop(self) -> None:
+        """SIGTERM was sent."""
+        os.kill(self._process.pid, signal.SIGTERM)
+
+    def freeze(self) -> None:
+        """It stands still, as on a machine that was suspended."""
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """It goes on."""
+        os.kill(self._process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """It has ended at once, by SIGKILL."""
@@ -82,6 +91,11 @@ class OperatorProcess:
     def wait_ended(self) -> None:
         """It has ended by itself."""
         eventually(lambda: not self.running, awaited=f"an end of {self._process.name}")
+
+    @property
+    def leads(self) -> bool:
+        """Whether it runs and says that it leads."""
+        return self.running and self.metric("keybearer_leader") == 1
 
     def log(self, start: int = 0) -> str:
         """Its log from an offset in bytes."""

@@ -58,10 +58,14 @@ def about_project(project_id: str) -> Matches:
     return lambda request: request.query.get("projectId") == project_id
 
 
-def listing_of(project_id: str) -> Matches:
-    """Listings of secrets of the project."""
+def listing_of(project_id: str, path: str | None = None) -> Matches:
+    """Listings of secrets of the project, or of one folder of it."""
     of_project = about_project(project_id)
-    return lambda request: request.path == "/api/v4/secrets" and of_project(request)
+    return lambda request: (
+        request.path == "/api/v4/secrets"
+        and of_project(request)
+        and (path is None or request.query.get("secretPath", "/") == path)
+    )
 
 
 def is_login(client_id: str) -> Matches:

@@ -172,8 +172,9 @@ def open_tenant(
     url: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Tenant:
-    """Return a tenant whose namespace and identity Secret are new; `url` goes into the identity Secret."""
-    api.create(namespace(name, labels))
+    """Return a tenant whose identity Secret is new, as its namespace may be; `url` goes into that Secret."""
+    if api.find("Namespace", "", name) is None:
+        api.create(namespace(name, labels))
     held = login.as_secret() | ({"url": url} if url is not None else {})
     api.create(identity_secret(name, IDENTITY, held))
     return Tenant(api, name, project, login)
