@@ -203,11 +203,14 @@ def normalized_url(url: str) -> str:
 
 
 def _is_service_url(url: str) -> bool:
+    """Tell whether it is scheme, host, perhaps port and path, and nothing else."""
     try:
-        parts = urlsplit(normalized_url(url))
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        parts = urlsplit(url.strip())
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
+            return False
     except ValueError:
         return False
+    return "@" not in parts.netloc and not parts.query and not parts.fragment
 
 
 def _is_loopback(url: str) -> bool:
