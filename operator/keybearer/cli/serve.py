@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -65,6 +66,7 @@ def serve(
     os.umask(0o077)  # what the data directory holds is nobody else's
     try:
         configure_logging(log_format=log_format, level=log_level)
+        logging.getLogger("alembic").setLevel(logging.WARNING)  # tells of its plugins when it is imported
         options = _options(
             data_dir, listen, tls_cert, tls_key, database_url, root_key_file, bootstrap, admin_dir
         )

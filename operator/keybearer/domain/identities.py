@@ -398,9 +398,10 @@ async def _client_secret(unit: UnitOfWork, identity: Identity, secret_id: str) -
 
 async def _move(unit: UnitOfWork, identity: Identity) -> None:
     """Drop what is cached of the identity, and move the projects whose members change with it."""
-    await unit.move_identity(identity.id)
-    for project_id in await unit.projects.projects_of_member(identity.id):
+    # Projects first, as where members are decided: two writers that lock rows in one order can't deadlock.
+    for project_id in sorted(await unit.projects.projects_of_member(identity.id)):
         await unit.move_project(project_id)
+    await unit.move_identity(identity.id)
 
 
 async def _require_other_admin(unit: UnitOfWork, identity: Identity) -> None:

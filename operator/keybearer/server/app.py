@@ -22,9 +22,8 @@ from keybearer.server.routes import (
 
 __all__ = ["create_app"]
 
-# In the order of looking: the busiest first, and a literal part before a parameter in its place.
+# In the order of looking: a literal part comes before a parameter in its place.
 _ROUTERS: tuple[APIRouter, ...] = (
-    secrets.lists,
     status.router,
     auth.router,
     auth.checking,
@@ -57,6 +56,8 @@ def create_app(context: ServiceContext) -> ASGIApp:
         },
     )
     app.state.context = context
+    # Included routers are matched anew at each level; lists are the one place where that weighs.
+    app.router.routes.extend(secrets.lists.routes)
     for router in _ROUTERS:
         app.include_router(router)
     add_documentation(app)

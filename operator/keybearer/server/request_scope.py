@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keybearer.base.ids import new_request_id
-from keybearer.base.logs import get_logger
+from keybearer.base.logs import Logger, get_logger
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = ["REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
 
 REQUEST_ID_HEADER = "x-request-id"
+_HEADER_BYTES = REQUEST_ID_HEADER.encode()
 _KEY = "keybearer.request_id"
 _log = get_logger(__name__)
 
@@ -30,6 +30,8 @@ class RequestShell:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        # Bound once: the lazy logger would be built anew for each line.
+        self._log: Logger = _log.bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -59,7 +61,7 @@ class RequestShell:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = request_id
+                message["headers"].append((_HEADER_BYTES, request_id.encode()))
             await send(message)
 
         try:
@@ -72,7 +74,7 @@ class RequestShell:
             _log.debug("request_error_was_answered", request_id=request_id, kind=type(error).__name__)
         finally:
             route = scope.get("route")
-            _log.info(
+            self._log.info(
                 "request",
                 request_id=request_id,
                 method=scope["method"],

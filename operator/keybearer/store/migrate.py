@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from alembic import command
@@ -34,8 +33,6 @@ async def upgrade(connection: AsyncConnection) -> None:
 
 
 def _upgrade(connection: Connection) -> None:
-    # At its lower levels Alembic tells about its plugins at every start.
-    logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
         command.upgrade(migration_config(connection), "head")
     except CommandError as error:
