@@ -112,16 +112,13 @@ def _conditions(
     if tone is Tone.READY:
         return (say("Ready", true=True, reason=reason, message=message),)
     if tone is Tone.PAUSED:
+        paused = say("Reconciling", true=False, reason=reason, message=message)
         ready = before.get("Ready")
         if ready is None:
-            return (say("Ready", true=False, reason=reason, message=message),)
+            return (say("Ready", true=False, reason=reason, message=message), paused)
         # What was good stays good: the user paused the updates, not the Secret.
-        return (
-            say(
-                "Ready", true=ready.status is ConditionStatus.TRUE, reason=ready.reason, message=ready.message
-            ),
-            say("Reconciling", true=False, reason=reason, message=message),
-        )
+        is_ready = ready.status is ConditionStatus.TRUE
+        return (say("Ready", true=is_ready, reason=ready.reason, message=ready.message), paused)
     conditions = [say("Ready", true=False, reason=reason, message=message)]
     if tone is Tone.WAITING:
         conditions.append(say("Reconciling", true=True, reason=reason, message=message))

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.secretsync.request import pending_request
+from keybearer.controllers.secretsync.status import SecretSyncStatus
+from unit.controllers.fakes.targets import UID
+
+
+def seen(**annotations: str) -> ObservedObject:
+    named = {f"keybearer.dev/{name}": value for name, value in annotations.items()}
+    meta = {"namespace": "team-a", "name": "web", "uid": UID, "annotations": named}
+    return ObservedObject.from_body("SecretSync", {"metadata": meta, "spec": {}}, trigger_at=0)  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("annotations", "answered", "kind"),
+    [
+        pytest.param({}, None, None, id="nothing is asked"),
+        pytest.param({"request": "release-guard"}, None, None, id="without a time it is no request"),
+        pytest.param({"requestedAt": "1"}, None, "sync", id="a time alone asks for a sync"),
+        pytest.param({"requestedAt": "1", "request": "release-guard"}, None, "release-guard", id="a release"),
+        pytest.param({"requestedAt": "1", "request": "approve-plan"}, "1", None, id="answered already"),
+        pytest.param(
+            {"requestedAt": "2", "request": "sync"}, "1", "sync", id="asked again with a fresh value"
+        ),
+        pytest.param({"requestedAt": "2", "request": "dance"}, "1", "dance", id="a word we don't know"),
+    ],
+)
+def test_what_a_person_asks_for(annotations: dict[str, str], answered: str | None, kind: str | None) -> None:
+    status = SecretSyncStatus(last_handled_requested_at=answered)
+    request = pending_request(seen(**annotations), status)
+
+    assert (request.kind if request is not None else None) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "releases", "approves"),
+    [
+        ("sync", False, False),
+        ("import", False, False),
+        ("release-guard", True, False),
+        ("approve-plan", False, True),
+        ("Release-Guard", False, False),
+    ],
+)
+def test_only_the_exact_words_let_something_pass(kind: str, *, releases: bool, approves: bool) -> None:
+    request = pending_request(seen(requestedAt="1", request=kind), SecretSyncStatus())
+
+    assert request is not None
+    assert (request.releases_guard, request.approves_plan) == (releases, approves)
+
+
+def test_a_long_time_is_answered_by_its_beginning_and_then_is_answered() -> None:
+    long = "x" * 5000
+    request = pending_request(seen(requestedAt=long), SecretSyncStatus())
+    assert request is not None
+
+    answered = SecretSyncStatus(last_handled_requested_at=request.requested_at)
+    assert pending_request(seen(requestedAt=long), answered) is None
