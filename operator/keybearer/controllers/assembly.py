@@ -136,9 +136,11 @@ def assemble(given: Circumstances) -> Assembly:
         sources.retain(key, frozenset())
         references.forget(key)
 
+    intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, forget)
+    intake.on_managed = references.noticed
     return Assembly(
         queue=queue,
-        intake=EventIntake(clock, queue, objects, observed, given.fingerprinter, forget),
+        intake=intake,
         sources=sources,
         references=references,
         access=access,

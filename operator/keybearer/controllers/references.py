@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.controllers.queue import Lane, Trigger, WorkKey
 from keybearer.kube.gateway import Gateway
@@ -90,6 +91,18 @@ class FollowedObjects:
             self._watch.seen(follower, key, _version(kept.body))
             return kept.body
 
+    def noticed(self, key: ObjectKey, version: str | None, writers: tuple[WorkKey, ...]) -> None:
+        """Take in that an object with our label, which the watch leaves out, is at this version (None: gone).
+
+        Who writes it hears of it by other ways.
+        """
+        kept = self._kept.get(key)
+        if kept is None or (kept.is_read and _version(kept.body) == version):
+            return
+        kept.is_read = False
+        for follower in kept.followers.difference(writers):
+            self._trigger(follower, Lane.URGENT)
+
     def saw(self, follower: WorkKey, key: ObjectKey, version: str | None) -> None:
         """Note which version of an object the follower has read by itself (None: there is none)."""
         self._watch.seen(follower, key, version)
@@ -120,6 +133,11 @@ class References:
         namespace = follower.namespace
         self._secrets.follow(follower, frozenset(ObjectKey(namespace, name) for name in secrets))
         self._config_maps.follow(follower, frozenset(ObjectKey(namespace, name) for name in config_maps))
+
+    def noticed(self, target: TargetKey, version: str | None, writers: tuple[WorkKey, ...]) -> None:
+        """Take in what became of a Secret or ConfigMap that a custom resource writes, for those who refer to it."""
+        followed = self._secrets if target.kind == SECRETS.kind else self._config_maps
+        followed.noticed(ObjectKey(target.namespace, target.name), version, writers)
 
     def saw(self, follower: WorkKey, kind: str, name: str, version: str | None) -> None:
         """Note which version of a Secret or ConfigMap that it follows the follower has read by itself."""

@@ -50,6 +50,8 @@ class EventIntake:
         self._fingerprinter = fingerprinter
         self._forget = forget
         self._started_at = clock.monotonic()
+        self.on_managed: Callable[[TargetKey, str | None, tuple[WorkKey, ...]], None] = lambda *_: None
+        """Told of each object with our label: its version (None: it is gone), and who writes it."""
 
     def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of one of our kinds; `event_type` is None for what a listing found."""
@@ -79,9 +81,10 @@ class EventIntake:
         else:
             expected = self._observed.is_expected(seen)
             self._observed.put(seen)
+        writers = self._objects.writers_of(seen.key)
+        self.on_managed(seen.key, None if event_type == "DELETED" else seen.resource_version, writers)
         if expected or event_type is None:
             return
-        writers = self._objects.writers_of(seen.key)
         if writers and event_type != "DELETED":
             self._observed.keep_body(seen.key, body)
         for key in writers:
