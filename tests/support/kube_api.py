@@ -6,7 +6,7 @@ import base64
 import json
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
@@ -105,6 +105,13 @@ class KubeApi:
                 params={"fieldValidation": "Strict"},
             )
         )
+
+    def history(self, kind: str, namespace: str, since: str) -> Sequence[tuple[str, str]]:
+        """What happened to the objects of a namespace since a resourceVersion: ADDED and so on, and the name."""
+        query = {"watch": "1", "resourceVersion": since, "timeoutSeconds": "1"}
+        answer = self._http.get(_resource(kind).collection_path(namespace), params=query)
+        events = [json.loads(line) for line in answer.text.splitlines()]
+        return [(event["type"], event["object"]["metadata"]["name"]) for event in events]
 
     def delete(self, kind: str, namespace: str, name: str) -> None:
         """Delete it, without waiting for finalizers; nothing happens where it is gone already."""

@@ -247,3 +247,26 @@ def test_the_shared_identity_is_refused_for_a_source_in_bad_company(
 
     granted.until_reason("web", "SharedIdentityRefused")
     assert granted.secret("web") is None
+
+
+def test_an_identity_that_another_sync_writes_is_followed_as_well(
+    tenant: Tenant, installation: Installation
+) -> None:
+    # Credentials that are rotated in the service, and carried into the cluster like all secrets.
+    tenant.project.folder("/identities")
+    tenant.project.folder("/data")
+    tenant.project.store({"KEY": "cnry-1"}, path="/data")
+    stranger = installation.admin.new_login()
+    tenant.project.store(stranger.as_secret(), path="/identities")
+    tenant.sync("rotated", source=tenant.source(secretPath="/identities"), refreshInterval="1h")
+    tenant.until_ready("rotated")
+    data = tenant.source(secretPath="/data")
+    tenant.sync("web", identityRef={"name": "rotated"}, source=data, refreshInterval="1h")
+    tenant.until(
+        "web", lambda sync: bool(sync.get("status", {}).get("conditions")), "a refusal of the stranger"
+    )
+
+    tenant.project.store(tenant.login.as_secret(), path="/identities")
+    tenant.ask("rotated")
+
+    tenant.until_data("web", {"KEY": "cnry-1"}, within=5)

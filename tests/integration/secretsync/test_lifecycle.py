@@ -147,28 +147,24 @@ def test_an_edited_path_and_selection_take_effect(tenant: Tenant) -> None:
     assert tenant.until_ready("web")["status"]["source"] == "dev:/app"
 
 
-def test_a_renamed_target_is_written_before_the_old_one_goes(
-    tenant: Tenant, installation: Installation
-) -> None:
+def test_a_renamed_target_is_written_before_the_old_one_goes(tenant: Tenant) -> None:
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("web", refreshInterval="1h")
     tenant.until_ready("web")
-    old = tenant.secret("web")
-    assert old is not None
+    version = tenant.api.get("Secret", tenant.namespace, "web")["metadata"]["resourceVersion"]
 
     tenant.edit("web", target={"name": "web-two"})
-    new = tenant.until_data("web-two", {"KEY": "cnry-1"})
-    # Watched from here on in the order of versions: were the old one gone first, it would not be seen now.
+    tenant.until_data("web-two", {"KEY": "cnry-1"})
     tenant.until_gone("Secret", "web")
 
-    events = installation.cluster.api.list("Event", tenant.namespace)
+    history = tenant.api.history("Secret", tenant.namespace, version)
+    assert [one for one in history if one[0] in {"ADDED", "DELETED"}] == [
+        ("ADDED", "web-two"),
+        ("DELETED", "web"),
+    ]
     assert tenant.until_ready("web")["status"]["target"]["name"] == "web-two"
-    assert int(new["metadata"]["resourceVersion"]) > int(old["metadata"]["resourceVersion"])
-    assert any(one["reason"] == "TargetRetired" for one in events) or eventually(
-        lambda: any(
-            one["reason"] == "TargetRetired"
-            for one in installation.cluster.api.list("Event", tenant.namespace)
-        ),
+    eventually(
+        lambda: any(one["reason"] == "TargetRetired" for one in tenant.api.list("Event", tenant.namespace)),
         awaited="an Event about the old Secret",
     )
 

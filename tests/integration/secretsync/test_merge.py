@@ -201,3 +201,16 @@ def test_two_syncs_that_want_one_key_tell_the_second_of_it(tenant: Tenant, their
     eventually(
         lambda: tenant.data("web") == {**decoded(theirs), "KEY": "cnry-other"}, awaited="the second's key"
     )
+
+
+def test_a_namespace_with_merged_keys_goes_in_good_time(tenant: Tenant, theirs: Body) -> None:
+    tenant.sync("merging", target=_MERGE)
+    tenant.until_ready("merging")
+    assert theirs["metadata"]["namespace"] == tenant.namespace
+
+    tenant.api.delete("Namespace", "", tenant.namespace)
+
+    eventually(
+        lambda: tenant.api.find("Namespace", "", tenant.namespace) is None,
+        awaited="an end of the namespace",
+    )

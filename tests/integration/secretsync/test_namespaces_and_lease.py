@@ -150,3 +150,34 @@ def test_an_operator_that_is_asked_to_stop_finishes_what_it_began(
     assert '"operator_stopped"' in operator.log()
     holder = cluster.api.get("Lease", cluster.namespace, OPERATOR_LEASE)["spec"].get("holderIdentity")
     assert not holder
+
+
+def test_a_restarted_operator_reads_each_source_once_and_writes_nothing(
+    start: Start, tenants: dict[str, Tenant], service_proxy: ServiceProxy
+) -> None:
+    tenant = tenants[_SERVED[0]]
+    tenant.project.folder("/restart")
+    tenant.project.store({"KEY": "cnry-1"}, path="/restart")
+    names = [f"restart-{number}" for number in range(20)]
+    first = start("before")
+    for name in names:
+        tenant.sync(name, source=tenant.source(secretPath="/restart"), refreshInterval="1h")
+    for name in names:
+        tenant.until_ready(name)
+    first.terminate()
+    before = _versions(tenant, names)
+    mark = service_proxy.mark()
+
+    second = start("after")
+    done = 'keybearer_reconcile_duration_seconds_count{kind="SecretSync",result="done"}'
+    eventually(lambda: second.leads and second.metric(done) >= len(names), awaited="a look at every object")
+
+    assert _versions(tenant, names) == before
+    assert len(service_proxy.requests(listing_of(tenant.project.id, "/restart"), since=mark)) == 1
+
+
+def _versions(tenant: Tenant, names: list[str]) -> list[str]:
+    objects = [
+        tenant.api.get(kind, tenant.namespace, name) for name in names for kind in ("SecretSync", "Secret")
+    ]
+    return [one["metadata"]["resourceVersion"] for one in objects]
