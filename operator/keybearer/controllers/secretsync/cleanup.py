@@ -102,12 +102,23 @@ class Cleaner:
                 raise
             self._telemetry.orphaned(seen, key, str(error))
 
-    async def _set(self, seen: ObservedObject, *, present: bool) -> None:
+    async def require(self, seen: ObservedObject) -> Mapping[str, JsonValue]:
+        """Return the metadata of the SecretSync as the API server holds it.
+
+        Raises:
+            ObjectGoneError: it is gone, or another one of the same name.
+            KubeError: the API server can't be asked.
+        """
         key = ObjectKey(seen.key.namespace, seen.key.name)
         current = await self._gateway.get(SECRET_SYNCS, key, metadata_only=True)
         meta = current.get("metadata") if current is not None else None
         if not isinstance(meta, Mapping) or meta.get("uid") != seen.uid:
             raise ObjectGoneError
+        return meta
+
+    async def _set(self, seen: ObservedObject, *, present: bool) -> None:
+        key = ObjectKey(seen.key.namespace, seen.key.name)
+        meta = await self.require(seen)
         listed = meta.get("finalizers")
         others = [name for name in listed if name != FINALIZER] if isinstance(listed, list) else []
         wanted: list[JsonValue] = [*others, FINALIZER] if present else others

@@ -24,7 +24,7 @@ from keybearer.controllers.secretsync.changes import KeyChanges
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
 from keybearer.controllers.secretsync.gather import Gatherer, KeysRefusedError, Material
-from keybearer.controllers.secretsync.plan import PlanContext, TargetPlan, plan_target
+from keybearer.controllers.secretsync.plan import CreateTarget, PlanContext, TargetPlan, plan_target
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
 from keybearer.controllers.secretsync.request import PendingRequest, pending_request
@@ -215,9 +215,9 @@ class SecretSyncReconciler:
                     version = present.resource_version if present is not None else None
                     self._gatherer.await_target(seen, spec, version)
                 return planned
-            current = self._objects.get(seen.key)
-            if current is None or current.uid != seen.uid:
-                raise ObjectGoneError
+            await self._require_owner(
+                seen, again=not never_written and isinstance(planned.action, CreateTarget)
+            )
             try:
                 await self._writer.carry_out(planned.action, seen.uid)
             except (AlreadyExistsError, ConflictError) as error:
@@ -235,6 +235,22 @@ class SecretSyncReconciler:
             f"{desired.key.kind} {desired.key.name} is being written by somebody else at the same time; "
             "it is tried again",
         )
+
+    async def _require_owner(self, seen: ObservedObject, *, again: bool) -> None:
+        """Raise where the SecretSync is gone; asked of the API server before a target is created once more.
+
+        A target goes with its owner. Where a re-list hid that the owner went first, each new target would be
+        collected as garbage, and its end would bring the next.
+
+        Raises:
+            ObjectGoneError: it is gone, or another one of the same name.
+            KubeError: the API server can't be asked.
+        """
+        current = self._objects.get(seen.key)
+        if current is None or current.uid != seen.uid:
+            raise ObjectGoneError
+        if again:
+            await self._cleaner.require(seen)
 
     def _may_create_blindly(self, spec: SecretSyncSpec, key: TargetKey) -> bool:
         owned = spec.target.creation_policy is CreationPolicy.OWNER

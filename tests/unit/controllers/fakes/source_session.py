@@ -31,12 +31,15 @@ class FakeSession:
     Attributes:
         asked: the tag of each request, None for a whole read.
         asked_at: the loop's time of each request.
+        versions: what single versions are read as; others don't exist.
     """
 
     def __init__(self, *answers: Answer, seconds: float = 0.1, session_id: str = "session") -> None:
         self._answers = deque(answers)
         self._seconds = seconds
         self._id = session_id
+        self.versions: dict[tuple[str, int], SourceSecret | SourceFailure] = {}
+        self.is_closed = False
         self.asked: list[str | None] = []
         self.asked_at: list[float] = []
 
@@ -57,3 +60,12 @@ class FakeSession:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    async def read_version(
+        self, query: SourceQuery, name: str, version: int
+    ) -> SourceSecret | SourceFailure | None:
+        del query
+        return self.versions.get((name, version))
+
+    async def close(self) -> None:
+        self.is_closed = True

@@ -6,7 +6,6 @@ The model of the API server here is as simple as what plans rely on; the real on
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +24,7 @@ from keybearer.controllers.secretsync.plan import (
     plan_target,
 )
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from unit.controllers.fakes.api_model import applied, merge_patched
 from unit.controllers.fakes.targets import UID, Body, b64, desired, new_spec, present, stored
 
 _names = st.sampled_from(["A", "B", "C", "tls.crt", "x-y.z"])
@@ -88,59 +88,9 @@ def carried_out(action: TargetAction, body: Body | None) -> Body:
             patched: Body = merge_patched(body, action.patch)
             return patched
         case ApplyTarget():
-            return applied(body, wanted)
+            return applied(body, wanted, "keybearer")
         case MergeTarget():
-            return merged(body, wanted)
-
-
-def merge_patched(body: Any, patch: Any) -> Any:  # noqa: ANN401 - RFC 7396 works on any JSON
-    if not isinstance(patch, dict):
-        return patch
-    whole: Body = dict(body) if isinstance(body, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            whole.pop(name, None)
-        else:
-            whole[name] = merge_patched(whole.get(name), value)
-    return whole
-
-
-def applied(body: Body, wanted: Body) -> Body:
-    """Apply without a word on what was applied before: maps are joined, references by their uid."""
-    references = [
-        *body["metadata"].get("ownerReferences", []),
-        *wanted["metadata"].get("ownerReferences", []),
-    ]
-    whole: Body = merge_patched(body, wanted)
-    whole["metadata"]["ownerReferences"] = list({one["uid"]: one for one in references}.values())
-    return whole
-
-
-_SECTIONS = (("data",), ("binaryData",), ("metadata", "labels"), ("metadata", "annotations"))
-
-
-def merged(body: Body, wanted: Body) -> Body:
-    """Apply under a manager of its own: what it owned and names no longer goes."""
-    whole = copy.deepcopy(body)
-    owned: Body = next((one["fieldsV1"] for one in whole["metadata"]["managedFields"]), {})
-    fields: Body = {}
-    for path in _SECTIONS:
-        for name in at(owned, *(f"f:{step}" for step in path)):
-            at(whole, *path).pop(name[2:], None)
-        at(fields, *(f"f:{step}" for step in path)).update({f"f:{name}": {} for name in at(wanted, *path)})
-    for section, other in (("data", "binaryData"), ("binaryData", "data")):  # a key is in one of the two only
-        for name in wanted.get(section, {}):
-            at(whole, other).pop(name, None)
-    whole = applied(whole, wanted)
-    whole["metadata"]["managedFields"] = [{"manager": merge_manager(UID), "fieldsV1": fields}]
-    return whole
-
-
-def at(body: Body, *path: str) -> dict[str, Any]:
-    """Return the map at the path, made where there is none."""
-    for step in path:
-        body = body.setdefault(step, {})
-    return body
+            return applied(body, wanted, merge_manager(UID))
 
 
 @given(data=st.data())
