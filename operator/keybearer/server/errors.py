@@ -6,9 +6,11 @@ answered "Something went wrong" and logged by type and place, without its text.
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -57,6 +59,8 @@ _TABLE: Mapping[type[Exception], _Row] = {
     TimeoutError: _Row(504, "GatewayTimeoutError"),
 }
 _HTTP_WORDS = {400: "BadRequest", 404: "Not Found", 405: "Not Found", 413: "PayloadTooLarge"}
+_MAX_KINDS = 5
+_OURS = f"{Path(__file__).parent.parent}{os.sep}"
 _UNFORESEEN = "Something went wrong"
 
 # Messages of pydantic that repeat a piece of the input.
@@ -113,14 +117,31 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:
-    # The text of an error that nobody foresaw may hold anything: its type and place are enough to find it.
-    places = [
-        f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
-    ]
+    # The text of an error that nobody foresaw may hold anything, drivers put parameters into theirs: the types
+    # down to its cause, and the places in our own code, are enough to find it.
     _log.error(
-        "request_failed", request_id=request_id_of(request.scope), kind=type(error).__name__, places=places
+        "request_failed",
+        request_id=request_id_of(request.scope),
+        kinds=_kinds(error),
+        places=_places(error),
     )
     return _answer(request, 500, "InternalServerError", _UNFORESEEN)
+
+
+def _kinds(error: BaseException) -> list[str]:
+    kinds: list[str] = []
+    cause: BaseException | None = error
+    while cause is not None and len(kinds) < _MAX_KINDS:
+        kinds.append(type(cause).__name__)
+        cause = cause.__cause__
+    return kinds
+
+
+def _places(error: Exception) -> list[str]:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if _OURS in frame.filename]
+    shown = [*ours, *frames[-1:]]
+    return list(dict.fromkeys(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in shown))
 
 
 def _answer(

@@ -32,6 +32,8 @@ __all__ = ["BusyError", "Database", "UnstorableTextError", "database_url", "sqli
 _READERS = 4
 _WRITER_WAIT_SECONDS = 20.0
 _BUSY_MILLISECONDS = 5_000
+_NOT_IN_REPERTOIRE = "22021"
+"""PostgreSQL's character_not_in_repertoire (its appendix A)."""
 
 
 class BusyError(KeybearerError):
@@ -196,7 +198,7 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        if "CharacterNotInRepertoire" in str(error.orig):
+        if getattr(error.orig, "sqlstate", None) == _NOT_IN_REPERTOIRE:
             raise UnstorableTextError("A text holds a NUL character") from error
         raise
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +223,54 @@ def test_a_tag_outlives_a_restart(tmp_path: Path) -> None:
         assert answer.json()["secrets"][0]["secretValue"] == "cnry-new"
     finally:
         second.stop()
+
+
+def test_a_read_that_follows_an_answered_write_sees_it_however_many_read(
+    service: ServiceProcess, secrets: ProjectSecrets
+) -> None:
+    secrets.create("A", "cnry-0")
+    token = secrets.client.headers["authorization"].removeprefix("Bearer ")
+    done = threading.Event()
+
+    def read_on() -> None:
+        client = httpx.Client(
+            base_url=service.url, headers=secrets.client.headers, trust_env=False, timeout=30
+        )
+        with client:
+            while not done.is_set():
+                client.get("/api/v4/secrets", params=secrets.at())
+
+    readers = [threading.Thread(target=read_on) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    try:
+        other = service.client(token)
+        tag = ""
+        for number in range(1, 40):
+            secrets.update("A", secretValue=f"cnry-{number}")
+            answer = ask(other, secrets, tag)
+            assert answer.status_code == 200
+            assert answer.json()["secrets"][0]["secretValue"] == f"cnry-{number}"
+            tag = answer.headers["etag"]
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()
+
+
+def test_many_writers_at_once_all_succeed(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+    headers = secrets.client.headers
+
+    def write(worker: int) -> list[int]:
+        with httpx.Client(base_url=service.url, headers=headers, trust_env=False, timeout=30) as client:
+            return [
+                client.post(
+                    f"/api/v4/secrets/W{worker}_{number}", json={**secrets.at(), "secretValue": "cnry-v"}
+                ).status_code
+                for number in range(5)
+            ]
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = [status for written in pool.map(write, range(8)) for status in written]
+    assert statuses == [200] * 40
+    assert len(secrets.values()) == 40

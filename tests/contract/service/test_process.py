@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -31,8 +32,7 @@ def data_dir(tmp_path: Path) -> Path:
 def own(data_dir: Path) -> Iterator[Running]:
     running = start_service(data_dir)
     yield running
-    if running.process.poll() is None:
-        running.kill()
+    running.kill()
 
 
 def refusal(data_dir: Path, *flags: str, environment: dict[str, str] | None = None) -> str:
@@ -309,3 +309,66 @@ def test_the_services_libraries_are_not_loaded_by_the_command_line() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(own: Running) -> None:
+    project = own.create_project()
+    token = own.login(own.admin)
+    answered: list[str] = []
+    enough = threading.Event()
+
+    def write(worker: int) -> None:
+        headers = {"authorization": f"Bearer {token}"}
+        with httpx.Client(base_url=own.url, headers=headers, trust_env=False) as client:
+            for number in range(1000):
+                key = f"W{worker}_{number}"
+                body = {"projectId": project.id, "environment": "dev", "secretValue": f"cnry-{key}"}
+                try:
+                    client.post(f"/api/v4/secrets/{key}", json=body).raise_for_status()
+                except httpx.TransportError:
+                    return
+                answered.append(key)
+                if len(answered) >= 40:
+                    enough.set()
+
+    workers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
+    for worker in workers:
+        worker.start()
+    assert enough.wait(60)
+    own.kill()
+    for worker in workers:
+        worker.join()
+    again = start_service(own.data_dir)
+    try:
+        kept = values(again, project.id)
+        assert {key: kept.get(key) for key in answered} == {key: f"cnry-{key}" for key in answered}
+    finally:
+        again.stop()
+
+
+def test_a_request_in_flight_is_answered_before_the_end(own: Running) -> None:
+    body = json.dumps({"clientId": own.admin.client_id, "clientSecret": own.admin.client_secret}).encode()
+    host, _, port = own.url.removeprefix("http://").rpartition(":")
+    with socket.create_connection((host, int(port))) as connection:
+        head = (
+            "POST /api/v1/auth/universal-auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\n\r\n"
+        )
+        connection.sendall(head.encode() + body[:10])
+        # Two answers on a second connection: the loop has read the first half by then.
+        for _ in range(2):
+            assert own.client().get("/api/status").status_code == 200
+        own.process.terminate()
+        eventually(lambda: not accepts(host, int(port)), awaited="the end of listening")
+        connection.sendall(body[10:])
+        answer = connection.recv(65_536)
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert own.process.wait(30) == 0
+
+
+def accepts(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port)).close()
+    except OSError:
+        return False
+    return True
