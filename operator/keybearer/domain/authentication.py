@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import ipaddress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
+from keybearer.domain.addresses import require_address
 from keybearer.domain.authorization import Principal
-from keybearer.domain.errors import DomainError, ForbiddenError, NotFoundError, UnauthenticatedError
+from keybearer.domain.errors import DomainError, NotFoundError, UnauthenticatedError
 from keybearer.domain.lifetimes import NO_FAILURES, Lockout, TokenTerms, is_locked, lockout_after, token_terms
 from keybearer.domain.principals import CheckedToken, PrincipalCache, token_digest
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.tokens import read_token, sign_token
+from keybearer.domain.universal_auth import credential_digest
 from keybearer.store.database import Database
 from keybearer.store.records import AccessToken, ClientSecret, Identity, UniversalAuth
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["EVERY_ADDRESS", "Authentication", "IssuedToken", "credential_digest"]
-
-EVERY_ADDRESS = ("0.0.0.0/0", "::/0")
-"""The trusted ranges of a credential that may be used from anywhere (wire.md section 1.1)."""
+__all__ = ["Authentication", "IssuedToken"]
 
 _INVALID = "Invalid credentials"
 _NOT_ALLOWED = "You are not allowed to access this resource"
 _EXPIRED = "Your token has expired. Please re-authenticate."
-
-
-def credential_digest(key: bytes, credential: str) -> bytes:
-    """Return what is kept of a client secret: with 256 random bits, a keyed digest needs no stretching."""
-    return hmac.digest(key, credential.encode("utf-8", "surrogateescape"), hashlib.sha256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +72,7 @@ class Authentication:
             checked = await self._check(text, digest, now)
         if checked.expires_at is not None and now >= checked.expires_at:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
-        _require_address(checked.trusted_ips, address)
+        require_address(checked.trusted_ips, address)
         return checked.principal
 
     async def login_universal(
@@ -180,7 +172,7 @@ class Authentication:
             raise UnauthenticatedError(
                 "This identity auth method is temporarily locked, please try again later"
             )
-        _require_address(auth.client_secret_trusted_ips, attempt.address)
+        require_address(auth.client_secret_trusted_ips, attempt.address)
         secret = await self._matching(unit, auth, attempt.digest)
         if secret is None:
             if auth.lockout_enabled:
@@ -278,27 +270,3 @@ def _require_renewable(token: AccessToken, now: datetime) -> None:
     if now + timedelta(seconds=token.ttl) > end:
         # Refused rather than shortened (wire.md section 1.3).
         raise UnauthenticatedError("Failed to renew MI access token past its Max TTL expiration")
-
-
-def _require_address(ranges: tuple[str, ...], address: str | None) -> None:
-    refused = _refused_address(ranges, address)
-    if refused is not None:
-        raise refused
-
-
-def _refused_address(ranges: tuple[str, ...], address: str | None) -> ForbiddenError | None:
-    if ranges == EVERY_ADDRESS:
-        return None
-    try:
-        given = ipaddress.ip_address(address or "")
-    except ValueError:
-        return _outside()
-    if isinstance(given, ipaddress.IPv6Address) and given.ipv4_mapped is not None:
-        given = given.ipv4_mapped
-    if any(given in ipaddress.ip_network(trusted, strict=False) for trusted in ranges):
-        return None
-    return _outside()
-
-
-def _outside() -> ForbiddenError:
-    return ForbiddenError("This credential may not be used from this IP address", name="ForbiddenError")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
 from keybearer.domain.authorization import OrganizationRole
-from keybearer.domain.identities import UniversalAuthTerms, new_client_secret, universal_auth_of
 from keybearer.domain.server_keys import ServerKeys
+from keybearer.domain.universal_auth import UniversalAuthTerms, new_client_secret, universal_auth_of
 from keybearer.store.database import Database
 from keybearer.store.records import Identity, Organization
 

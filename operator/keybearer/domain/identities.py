@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
-import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
-from keybearer.domain.authentication import credential_digest
 from keybearer.domain.authorization import (
     Action,
     OrganizationRole,
@@ -20,123 +16,21 @@ from keybearer.domain.authorization import (
 )
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.server_keys import ServerKeys
+from keybearer.domain.universal_auth import (
+    IssuedClientSecret,
+    UniversalAuthChange,
+    UniversalAuthTerms,
+    changed_universal_auth,
+    new_client_secret,
+    universal_auth_of,
+)
 from keybearer.store.database import Database
 from keybearer.store.records import ClientSecret, Identity, UniversalAuth
 from keybearer.store.unit import UnitOfWork
 
-__all__ = [
-    "Identities",
-    "IssuedClientSecret",
-    "UniversalAuthChange",
-    "UniversalAuthTerms",
-    "new_client_secret",
-    "universal_auth_of",
-]
+__all__ = ["Identities"]
 
 _MAX_CLIENT_SECRETS = 100
-_PREFIX_LENGTH = 4
-_SECRET_BYTES = 32
-
-
-@dataclass(frozen=True, slots=True)
-class UniversalAuthTerms:
-    """What may be set of Universal Auth; seconds, with the defaults of wire.md section 1.2."""
-
-    access_token_ttl: int = 2_592_000
-    access_token_max_ttl: int = 2_592_000
-    access_token_num_uses_limit: int = 0
-    access_token_period: int = 0
-    access_token_trusted_ips: tuple[str, ...] = ("0.0.0.0/0", "::/0")
-    client_secret_trusted_ips: tuple[str, ...] = ("0.0.0.0/0", "::/0")
-    lockout_enabled: bool = True
-    lockout_threshold: int = 3
-    lockout_duration_seconds: int = 300
-    lockout_counter_reset_seconds: int = 30
-
-
-@dataclass(frozen=True, slots=True)
-class UniversalAuthChange:
-    """What changes of Universal Auth; None leaves a field as it is."""
-
-    access_token_ttl: int | None = None
-    access_token_max_ttl: int | None = None
-    access_token_num_uses_limit: int | None = None
-    access_token_period: int | None = None
-    access_token_trusted_ips: tuple[str, ...] | None = None
-    client_secret_trusted_ips: tuple[str, ...] | None = None
-    lockout_enabled: bool | None = None
-    lockout_threshold: int | None = None
-    lockout_duration_seconds: int | None = None
-    lockout_counter_reset_seconds: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class IssuedClientSecret:
-    """A client secret at the only moment its text is known."""
-
-    text: str = field(repr=False)
-    record: ClientSecret
-
-
-def universal_auth_of(identity_id: IdentityId, terms: UniversalAuthTerms, clock: Clock) -> UniversalAuth:
-    """Return a configuration on these terms, with a fresh client id.
-
-    Raises:
-        InvalidError: the TTL is over the max TTL, or a trusted address is none.
-    """
-    now = clock.now()
-    auth = UniversalAuth(
-        identity_id=identity_id,
-        id=new_uuid(),
-        client_id=new_uuid(),
-        access_token_ttl=terms.access_token_ttl,
-        access_token_max_ttl=terms.access_token_max_ttl,
-        access_token_num_uses_limit=terms.access_token_num_uses_limit,
-        access_token_period=terms.access_token_period,
-        access_token_trusted_ips=_networks(terms.access_token_trusted_ips),
-        client_secret_trusted_ips=_networks(terms.client_secret_trusted_ips),
-        lockout_enabled=terms.lockout_enabled,
-        lockout_threshold=terms.lockout_threshold,
-        lockout_duration_seconds=terms.lockout_duration_seconds,
-        lockout_counter_reset_seconds=terms.lockout_counter_reset_seconds,
-        failures=0,
-        last_failure_at=None,
-        locked_until=None,
-        created_at=now,
-        updated_at=now,
-    )
-    _require_sensible(auth)
-    return auth
-
-
-def new_client_secret(
-    digest_key: bytes,
-    identity_id: IdentityId,
-    clock: Clock,
-    *,
-    description: str = "",
-    ttl: int = 0,
-    num_uses_limit: int = 0,
-    chosen: str | None = None,
-) -> IssuedClientSecret:
-    """Return a client secret of 256 random bits, or the chosen one; the record keeps digest and prefix."""
-    text = secrets.token_hex(_SECRET_BYTES) if chosen is None else chosen
-    now = clock.now()
-    record = ClientSecret(
-        id=new_uuid(),
-        identity_id=identity_id,
-        description=description,
-        prefix=text[:_PREFIX_LENGTH],
-        digest=credential_digest(digest_key, text),
-        num_uses=0,
-        num_uses_limit=num_uses_limit,
-        ttl=ttl,
-        revoked=False,
-        last_used_at=None,
-        created_at=now,
-        updated_at=now,
-    )
-    return IssuedClientSecret(text, record)
 
 
 class Identities:
@@ -254,12 +148,7 @@ class Identities:
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
             former = await _universal_auth(unit, identity)
-            given = {name: value for name, value in _given(change) if value is not None}
-            for name in ("access_token_trusted_ips", "client_secret_trusted_ips"):
-                if name in given:
-                    given[name] = _networks(given[name])
-            auth = replace(former, **given, updated_at=self._clock.now())
-            _require_sensible(auth)
+            auth = changed_universal_auth(former, change, self._clock)
             await unit.credentials.put_universal_auth(auth)
             return auth
 
@@ -411,21 +300,5 @@ async def _require_other_admin(unit: UnitOfWork, identity: Identity) -> None:
         raise InvalidError("The organization's last admin can't go; make another identity admin first")
 
 
-def _given(change: UniversalAuthChange) -> list[tuple[str, Any]]:
-    return [(field.name, getattr(change, field.name)) for field in fields(change)]
-
-
-def _require_sensible(auth: UniversalAuth) -> None:
-    if 0 < auth.access_token_max_ttl < auth.access_token_ttl:
-        raise InvalidError("Access token TTL cannot be greater than max TTL")
-
-
 def _not_configured(identity_id: str) -> NotFoundError:
     return NotFoundError(f"Universal auth of identity with ID '{identity_id}' not found; attach it first")
-
-
-def _networks(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        return tuple(str(ipaddress.ip_network(address.strip(), strict=False)) for address in addresses)
-    except ValueError as error:
-        raise InvalidError("A trusted IP is no address or range; write 192.0.2.7 or 192.0.2.0/24") from error

@@ -14,8 +14,9 @@ from keybearer.domain.authentication import Authentication, IssuedToken
 from keybearer.domain.authorization import Principal
 from keybearer.domain.bootstrap import AdminCredentials, bootstrap
 from keybearer.domain.errors import UnauthenticatedError
-from keybearer.domain.identities import Identities, UniversalAuthChange
+from keybearer.domain.identities import Identities
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
+from keybearer.domain.universal_auth import UniversalAuthChange
 from keybearer.store.database import Database, sqlite_url
 from support.virtual_time import VirtualTime
 

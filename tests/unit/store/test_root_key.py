@@ -41,6 +41,29 @@ def test_a_key_file_that_others_can_reach_is_refused(tmp_path: Path, mode: int) 
         read_root_key_file(path)
 
 
+@pytest.mark.parametrize(
+    ("mode", "accepted"),
+    [
+        pytest.param(0o440, True, id="its group reads it"),
+        pytest.param(0o460, False, id="its group writes it"),
+        pytest.param(0o444, False, id="everybody reads it"),
+    ],
+)
+def test_a_key_that_another_user_owns_may_be_read_through_its_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, *, accepted: bool
+) -> None:
+    # So a pod reads a mounted Secret: it is root's, and the pod is in its group.
+    path = tmp_path / "root.key"
+    create_root_key_file(path)
+    path.chmod(mode)
+    monkeypatch.setattr("os.geteuid", lambda: path.stat().st_uid + 1)
+    if accepted:
+        assert read_root_key_file(path) is not None
+    else:
+        with pytest.raises(ConfigurationError, match="chmod 600"):
+            read_root_key_file(path)
+
+
 def test_the_first_line_is_active_and_the_others_only_unwrap() -> None:
     keys = parse_root_keys(f"# new\n{FIRST}\n\n{SECOND} # old\n", "here")
     assert keys.active.material == b"1" * 32

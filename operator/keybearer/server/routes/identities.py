@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import OrganizationRole
-from keybearer.domain.identities import UniversalAuthChange, UniversalAuthTerms
+from keybearer.domain.universal_auth import UniversalAuthChange, UniversalAuthTerms
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of

@@ -1,0 +1,46 @@
+"""Where a credential may be used from (wire.md section 1.1)."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from keybearer.domain.errors import ForbiddenError, InvalidError
+
+__all__ = ["EVERY_ADDRESS", "networks", "require_address"]
+
+EVERY_ADDRESS = ("0.0.0.0/0", "::/0")
+"""The trusted ranges of a credential that may be used from anywhere."""
+
+
+def networks(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses and ranges as ranges.
+
+    Raises:
+        InvalidError: one of them is neither; it is not repeated.
+    """
+    try:
+        return tuple(str(ipaddress.ip_network(address.strip(), strict=False)) for address in addresses)
+    except ValueError as error:
+        raise InvalidError("A trusted IP is no address or range; write 192.0.2.7 or 192.0.2.0/24") from error
+
+
+def require_address(ranges: tuple[str, ...], address: str | None) -> None:
+    """Let pass an address that lies in one of the ranges.
+
+    Raises:
+        ForbiddenError: it lies in none, or is not known.
+    """
+    if ranges == EVERY_ADDRESS:
+        return
+    try:
+        given = ipaddress.ip_address(address or "")
+    except ValueError as error:
+        raise _outside() from error
+    if isinstance(given, ipaddress.IPv6Address) and given.ipv4_mapped is not None:
+        given = given.ipv4_mapped
+    if not any(given in ipaddress.ip_network(trusted) for trusted in ranges):
+        raise _outside()
+
+
+def _outside() -> ForbiddenError:
+    return ForbiddenError("This credential may not be used from this IP address", name="ForbiddenError")
