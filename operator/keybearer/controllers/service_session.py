@@ -88,7 +88,7 @@ class ServiceSession:
         self._breaker.succeeded()
         if isinstance(answer, NotModified):
             return NotChanged()
-        return Listing(answer.etag, _flatten(answer))
+        return Listing(_usable(answer.etag), _flatten(answer))
 
     async def read_version(
         self, query: SourceQuery, name: str, version: int
@@ -216,6 +216,11 @@ def _describe_passing(url: str, error: TransportError | ServerFailure | RateLimi
     else:
         text = f"{error}; it is tried again"
     return SourceFailure("ServiceUnavailable", text, passing=True)
+
+
+def _usable(etag: str | None) -> str | None:
+    """Return the tag, unless it is one that the client would refuse to send back."""
+    return etag if etag and etag.isascii() and etag.isprintable() else None
 
 
 def _flatten(listing: SecretListing) -> tuple[SourceSecret, ...]:
