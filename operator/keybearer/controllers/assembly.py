@@ -19,6 +19,7 @@ from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, norma
 from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.queue import WorkKey, WorkQueue
 from keybearer.controllers.references import References, WatchFactory
+from keybearer.controllers.resilience import ConcurrencyLimit
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.gather import Gatherer
@@ -99,6 +100,7 @@ def assemble(given: Circumstances) -> Assembly:
     """Return the parts, wired; nothing runs yet."""
     settings, clock, gateway = given.settings, given.clock, given.gateway
     queue = WorkQueue(clock, _BACKOFF, given.rng)
+    _limit_bulk(queue, gateway, settings.workers)
     objects, observed = ObjectStore(), ObservedStore()
     recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock)
     telemetry = Telemetry(given.metrics, recorder)
@@ -152,6 +154,16 @@ def assemble(given: Circumstances) -> Assembly:
         objects=objects,
         metrics=given.metrics,
     )
+
+
+def _limit_bulk(queue: WorkQueue, gateway: Gateway, workers: int) -> None:
+    limit = ConcurrencyLimit(maximum=workers)
+    queue.bulk_limit = limit.limit
+
+    def observe(seconds: float) -> None:
+        queue.bulk_limit = limit.observe(seconds, queue.bulk_running)
+
+    gateway.watch_writes(observe)
 
 
 def _watch_factory(given: Circumstances) -> WatchFactory:

@@ -1,15 +1,21 @@
-"""What keeps one service identity from being asked too often, or in vain."""
+"""What keeps others from being asked too much: a service identity too often or in vain, the API server at once."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from datetime import timedelta
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 
-__all__ = ["CircuitBreaker", "TokenBucket"]
+__all__ = ["CircuitBreaker", "ConcurrencyLimit", "TokenBucket"]
+
+_WINDOW = 1000
+"""Writes after which the shortest latency seen begins to be forgotten, in case the API server has become slower."""
+_QUEUED_LOW, _QUEUED_HIGH = 2.0, 4.0
+"""Writes of ours that may stand in the API server's queue: fewer, and it idles; more, and urgent ones wait."""
 
 
 class TokenBucket:
@@ -76,3 +82,49 @@ class CircuitBreaker:
     def _hold_back(self) -> None:
         pause = self._backoff.delay(self._failures - self._threshold + 1, self._rng)
         self._open_until = self._clock.monotonic() + pause.total_seconds()
+
+
+class ConcurrencyLimit:
+    """Finds how many bulk reconciles at once keep the API server busy without making it a queue.
+
+    TCP Vegas on the latency of writes: of `limit` in flight, `limit * (1 - shortest / present)` stand in line at
+    the other side. A drift repair that arrives in the middle of ten thousand first syncs then waits for a few
+    writes, not for all of them; on an API server that is far away and idle the limit grows to the maximum.
+    """
+
+    def __init__(self, *, initial: int = 4, minimum: int = 2, maximum: int) -> None:
+        self._minimum = min(minimum, maximum)
+        self._maximum = maximum
+        self._limit = max(self._minimum, min(initial, maximum))
+        self._shortest = [math.inf, math.inf]
+        self._counted = 0
+        self._sum = 0.0
+        self._samples = 0
+
+    @property
+    def limit(self) -> int:
+        """How many may run at once now."""
+        return self._limit
+
+    def observe(self, seconds: float, in_use: int) -> int:
+        """Take in the latency of one write, and return the limit that follows.
+
+        Args:
+            seconds: from sending to answer.
+            in_use: how many bulk reconciles run; a limit that isn't reached is not raised.
+        """
+        self._counted += 1
+        if self._counted % _WINDOW == 0:
+            self._shortest = [self._shortest[1], math.inf]
+        self._shortest[1] = min(self._shortest[1], seconds)
+        self._sum += seconds
+        self._samples += 1
+        if self._samples >= 2 * self._limit:
+            present = self._sum / self._samples
+            queued = self._limit * (1 - min(self._shortest) / present) if present > 0 else 0.0
+            if queued > _QUEUED_HIGH:
+                self._limit = max(self._minimum, self._limit - 1)
+            elif queued < _QUEUED_LOW and in_use >= self._limit:
+                self._limit = min(self._maximum, self._limit + 1)
+            self._sum, self._samples = 0.0, 0
+        return self._limit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 from keybearer.kube.answers import error_of_answer
@@ -29,6 +30,8 @@ class Exchange:
         self._connection = connection
         self._slots = asyncio.Semaphore(max_in_flight)
         self._sleep = sleep
+        self.on_write: Callable[[float], None] = lambda _: None
+        """Told how many seconds each write took from sending to answer, waits for a slot not counted."""
 
     async def ask(self, subject: str, request: Request, *, allow: Callable[[], None] | None = None) -> Answer:
         """Return an answer whose status is under 300.
@@ -48,7 +51,10 @@ class Exchange:
                 if allow is not None:
                     allow()
                 renewals = self._connection.renewals
+                began = time.monotonic()
                 answer = await self._connection.send(request)
+                if request.method != "GET":
+                    self.on_write(time.monotonic() - began)
                 if answer.status < 300:
                     return answer
                 if answer.status == 401 and await self._connection.renew(renewals):

@@ -72,6 +72,10 @@ class Gateway:
         self._may_write = may_write
         self._timeout_seconds = timeout_seconds
 
+    def watch_writes(self, on_write: Callable[[float], None]) -> None:
+        """Tell `on_write` how many seconds each write takes from now on, waits for a slot not counted."""
+        self._exchange.on_write = on_write
+
     async def get(
         self, resource: Resource, key: ObjectKey, *, metadata_only: bool = False
     ) -> JsonObject | None:
