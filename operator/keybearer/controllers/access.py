@@ -30,6 +30,7 @@ _UNUSED = timedelta(minutes=5)
 _SWEEP_EVERY = timedelta(minutes=1)
 _JUDGED_MAX = 4096
 _LABELS_KEPT = timedelta(seconds=30)
+_LABELS_MAX = 4096
 
 
 class ServiceAccess:
@@ -113,8 +114,10 @@ class ServiceAccess:
                 if session_id in used:
                     self._used_at[session_id] = now
                 elif now - self._used_at.get(session_id, now) > _UNUSED.total_seconds():
-                    await self._sessions.pop(session_id).close()
                     self._used_at.pop(session_id, None)
+                    session = self._sessions.pop(session_id, None)
+                    if session is not None:  # else all were closed while another one was
+                        await session.close()
 
     async def close(self) -> None:
         """Close all sessions; tokens that were logged in for are revoked."""
@@ -150,6 +153,8 @@ class ServiceAccess:
             return kept[1]
         body = await self._gateway.get(NAMESPACES, ObjectKey("", namespace), metadata_only=True)
         labels = _labels(body)
+        if len(self._labels) >= _LABELS_MAX:
+            self._labels.clear()  # namespaces come and go
         self._labels[namespace] = (now, labels)
         return labels
 

@@ -30,7 +30,7 @@ async def serve_probes(listen: str, registry: CollectorRegistry, state: ProbeSta
         ConfigurationError: the address is malformed or taken.
     """
     host, _, port = listen.rpartition(":")
-    if not port.isdecimal():
+    if not port.isdecimal() or len(port) > 5 or int(port) > 65535:
         msg = f"--metrics-listen {listen!r} is no HOST:PORT"
         raise ConfigurationError(msg)
 

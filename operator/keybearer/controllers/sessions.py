@@ -21,7 +21,7 @@ from keybearer.client import (
 from keybearer.controllers.identity import ServiceIdentity
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.service_session import ServiceSession
-from keybearer.kube.errors import ForbiddenError, KubeError, NotFoundError
+from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
 from keybearer.kube.gateway import Gateway
 
 __all__ = ["SessionOpener"]
@@ -107,6 +107,12 @@ class _TokenSource:
                 "IdentityInvalid",
                 f"{what} can't be had: the operator may not mint tokens; ask its administrator for "
                 "operator.allowServiceAccountTokens",
+            ) from error
+        except InvalidError as error:
+            raise StalledError(
+                "IdentityInvalid",
+                f"no token of a ServiceAccount in {namespace} can be had: correct serviceAccountName and audience of "
+                "the identity Secret",
             ) from error
         except KubeError as error:
             raise WaitingError("ClusterUnavailable", f"{what} can't be had: {error}") from error
