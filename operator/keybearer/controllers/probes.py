@@ -34,13 +34,19 @@ async def serve_probes(listen: str, registry: CollectorRegistry, state: ProbeSta
         msg = f"--metrics-listen {listen!r} is no HOST:PORT"
         raise ConfigurationError(msg)
 
+    async def healthz(_: web.Request) -> web.Response:
+        return _answer(state.unhealthy())
+
+    async def readyz(_: web.Request) -> web.Response:
+        return _answer(state.unready())
+
     async def metrics(_: web.Request) -> web.Response:
         state.collect()
         return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     app = web.Application()
-    app.router.add_get("/healthz", lambda _: _answer(state.unhealthy()))
-    app.router.add_get("/readyz", lambda _: _answer(state.unready()))
+    app.router.add_get("/healthz", healthz)
+    app.router.add_get("/readyz", readyz)
     app.router.add_get("/metrics", metrics)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
@@ -57,5 +63,5 @@ async def serve_probes(listen: str, registry: CollectorRegistry, state: ProbeSta
         await runner.cleanup()
 
 
-async def _answer(trouble: str | None) -> web.Response:
+def _answer(trouble: str | None) -> web.Response:
     return web.Response(text="ok" if trouble is None else trouble, status=200 if trouble is None else 503)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+
+from keybearer.base.backoff import Backoff
+from keybearer.controllers.audit import TargetAudit
+from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore, TargetKey
+from keybearer.controllers.queue import Lane, WorkQueue
+from keybearer.controllers.secretsync.observed import observe_target
+from keybearer.kube.errors import GoneError, UnavailableError
+from unit.controllers.fakes.chance import SteadyChance
+from unit.controllers.fakes.gateway import FakeGateway
+from unit.controllers.fakes.hand_clock import HandClock
+from unit.controllers.fakes.targets import FINGERPRINTER, Body, desired, new_spec, stored
+from unit.controllers.fakes.virtual_loop import in_virtual_time
+
+_WEB = TargetKey("Secret", "team-a", "web")
+
+
+class Desk:
+    def __init__(self, *namespaces: str) -> None:
+        self.gateway = FakeGateway()
+        self.objects, self.observed = ObjectStore(), ObservedStore()
+        backoff = Backoff(timedelta(seconds=5), timedelta(minutes=5))
+        self.queue = WorkQueue(HandClock(), backoff, SteadyChance())
+        self.audit = TargetAudit(
+            self.gateway, self.objects, self.observed, self.queue, namespaces, SteadyChance()
+        )
+
+    def sync(self, own_name: str, **target: str) -> None:
+        meta = {"namespace": "team-a", "name": own_name, "uid": own_name}
+        body: Body = {"metadata": meta, "spec": {"target": target}}
+        self.objects.put(ObservedObject.from_body("SecretSync", body, trigger_at=0))
+
+    def target(self, kind: str = "Secret", name: str = "web") -> Body:
+        """Let a target exist, and be seen."""
+        body = self.gateway.put(stored(desired(new_spec(kind=kind, name=name), {"A": "cnry-a"}).body))
+        self.see(kind, body)
+        return body
+
+    def see(self, kind: str, body: Body) -> None:
+        self.observed.put(observe_target(kind, body, FINGERPRINTER))
+
+    def called(self) -> list[str]:
+        """Return who is on the queue."""
+        assert self.queue.depth()[Lane.URGENT] == len(self.queue)
+        return sorted(key.name for key in self.queue._waiting)
+
+
+async def test_targets_that_are_there_call_nobody() -> None:
+    desk = Desk()
+    desk.sync("web")
+    desk.target()
+    desk.target("ConfigMap", "config")
+
+    assert await desk.audit.audit() == 0
+    assert desk.called() == []
+
+
+async def test_a_target_that_vanished_unseen_calls_all_its_writers() -> None:
+    desk = Desk()
+    desk.sync("web")
+    desk.sync("other", name="web")
+    desk.sync("config", kind="ConfigMap")
+    desk.target()
+    desk.target("ConfigMap", "config")
+    desk.gateway.remove("Secret", "web")
+
+    assert await desk.audit.audit() == 1
+    assert desk.called() == ["other", "web"]
+    assert desk.observed.get(_WEB) is None
+    assert await desk.audit.audit() == 0
+
+
+async def test_a_target_that_was_replaced_unseen_has_vanished_too() -> None:
+    desk = Desk()
+    desk.sync("web")
+    body = desk.target()
+    body["metadata"]["uid"] = "another-uid"
+
+    assert await desk.audit.audit() == 1
+
+
+async def test_a_target_that_lost_our_label_is_no_longer_watched_and_so_has_vanished() -> None:
+    desk = Desk()
+    desk.sync("web")
+    desk.target()["metadata"]["labels"] = {}
+
+    assert await desk.audit.audit() == 1
+
+
+async def test_what_the_watch_showed_while_the_list_came_in_is_newer_than_the_list() -> None:
+    desk = Desk()
+    desk.sync("web")
+    body = desk.target()
+    desk.gateway.remove("Secret", "web")
+
+    def recreate(_: str, kind: str) -> None:
+        if kind == "ConfigMap":  # the Secrets were listed already
+            desk.see("Secret", {**body, "metadata": {**body["metadata"], "uid": "new-uid"}})
+
+    desk.gateway.before = recreate
+
+    assert await desk.audit.audit() == 0
+    assert desk.observed.get(_WEB) is not None
+
+
+async def test_a_target_that_appeared_during_the_audit_is_none_of_its_business() -> None:
+    desk = Desk()
+    desk.sync("web")
+
+    def appear(_: str, kind: str) -> None:
+        if kind == "ConfigMap":
+            desk.see("Secret", stored(desired(new_spec(), {"A": "cnry-a"}).body))
+
+    desk.gateway.before = appear
+
+    assert await desk.audit.audit() == 0
+
+
+async def test_an_operator_of_some_namespaces_lists_only_those() -> None:
+    desk = Desk("team-a", "team-b")
+    desk.sync("web")
+    desk.target()
+
+    assert await desk.audit.audit() == 0
+
+
+@pytest.mark.parametrize(
+    "error", [UnavailableError("no answer"), GoneError("expired")], ids=["outage", "expired"]
+)
+@in_virtual_time
+async def test_an_audit_that_fails_is_tried_again_and_drops_nothing(error: UnavailableError) -> None:
+    desk = Desk()
+    desk.sync("web")
+    desk.target()
+    desk.gateway.remove("Secret", "web")
+    desk.gateway.fail("list", "ConfigMap", error)
+    auditing = asyncio.create_task(desk.audit.run())
+    await asyncio.sleep(330)
+    assert desk.called() == []
+    await asyncio.sleep(300)
+
+    assert desk.called() == ["web"]
+    auditing.cancel()
+    with suppress(asyncio.CancelledError):
+        await auditing
