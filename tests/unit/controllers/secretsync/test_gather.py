@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
+from keybearer.controllers.queue import Lane
+from keybearer.controllers.secretsync.gather import KeysRefusedError, Material
+from keybearer.controllers.secretsync.reconcile import _read_spec
+from keybearer.controllers.secretsync.status import KeyState
+from keybearer.controllers.template.errors import RendererUnavailableError, TemplateError
+from keybearer.controllers.template.protocol import Failure, TemplateFault
+from unit.controllers.fakes.source_session import DENIED, FakeSession, listing, secret
+from unit.controllers.fakes.targets import SYNC, Body, Field
+from unit.controllers.fakes.virtual_loop import in_virtual_time
+from unit.controllers.fakes.world import World, new_world
+
+_TWO = listing("cnry-0", "cnry-1")
+_SOURCE = {"projectId": "shop", "environment": "dev"}
+
+
+async def gather(world: World, **spec: Field) -> Material:
+    seen = world.put_sync(**spec)
+    return await world.gatherer.gather(seen, _read_spec(seen), not_before=float("-inf"), follow_target=False)
+
+
+async def refusal(world: World, **spec: Field) -> ReconcileError:
+    with pytest.raises(ReconcileError) as refused:
+        await gather(world, **spec)
+    assert "cnry" not in refused.value.message
+    return refused.value
+
+
+def config_map(**data: str) -> Body:
+    return {"kind": "ConfigMap", "metadata": {"namespace": "team-a", "name": "templates"}, "data": data}
+
+
+@in_virtual_time
+async def test_the_keys_of_all_sources_are_gathered_with_their_state() -> None:
+    async with new_world(FakeSession(_TWO)) as world:
+        material = await gather(world)
+
+    assert material.payload.data == {"K0": b"cnry-0", "K1": b"cnry-1"}
+    assert [(key.key, key.state, key.version, key.source) for key in material.keys] == [
+        ("K0", KeyState.SYNCED, 1, "dev:/K0"),
+        ("K1", KeyState.SYNCED, 1, "dev:/K1"),
+    ]
+    assert material.failure is None
+    assert material.read_at == 1000.0
+
+
+@in_virtual_time
+async def test_a_clash_of_sources_is_reported_and_blocks_nothing() -> None:
+    async with new_world(FakeSession(_TWO)) as world:
+        sources = [_SOURCE, {**_SOURCE, "secretPath": "/more"}]
+        world.put_sync()
+        seen = world.objects.get(SYNC)
+        assert seen is not None
+        body = {**world.gateway.find("SecretSync", "web")}  # type: ignore[dict-item]
+        body["spec"] = {"identityRef": {"name": "login"}, "sources": sources}
+        seen = world.see(body)
+        material = await world.gatherer.gather(seen, _read_spec(seen), not_before=0.0, follow_target=False)
+
+    assert {key.reason for key in material.keys if key.reason} == {"Clash"}
+    assert set(material.payload.data) == {"K0", "K1"}
+
+
+@in_virtual_time
+async def test_secrets_that_can_not_become_keys_are_all_named_and_nothing_is_written() -> None:
+    bad = replace(_TWO, secrets=(secret("no key"), secret("K0"), secret("K1", "cnry"), secret("neither key")))
+    async with new_world(FakeSession(bad)) as world:
+        error = await refusal(world)
+
+    assert isinstance(error, KeysRefusedError)
+    assert error.reason == "InvalidKey"
+    assert {key.key for key in error.keys} == {"no key", "neither key"}
+    assert {key.state for key in error.keys} == {KeyState.FAILED}
+    assert error.message.endswith("(and 1 more, see status.keys); the last good target stays")
+
+
+@in_virtual_time
+async def test_a_type_that_the_operator_does_not_write_is_refused_before_anything_is_asked() -> None:
+    async with new_world(FakeSession(_TWO)) as world:
+        error = await refusal(world, target={"type": "example.org/special"})
+
+        assert isinstance(error, StalledError)
+        assert error.reason == "TypeNotAllowed"
+        assert "--allow-target-type" in error.message
+        assert (world.session.asked, world.gateway.reads) == ([], [])
+
+
+@in_virtual_time
+async def test_a_source_that_fails_and_was_never_read_ends_it_with_the_sources_own_words() -> None:
+    async with new_world(FakeSession(DENIED)) as world:
+        error = await refusal(world)
+
+    assert (error.reason, error.message, error.retry) == (DENIED.reason, DENIED.message, False)
+
+
+@in_virtual_time
+async def test_credentials_that_were_taken_away_are_used_no_longer() -> None:
+    async with new_world(FakeSession(_TWO)) as world:
+        await gather(world)
+        assert len(world.sources) == 1
+        world.gateway.remove("Secret", "login")
+        world.watches["Secret"].on_change(frozenset({SYNC}))
+        assert world.called == [("web", Lane.URGENT)]
+        assert (await refusal(world)).reason == "IdentityNotFound"
+
+        assert len(world.sources) == 0
+
+
+@in_virtual_time
+async def test_sources_that_are_named_no_more_are_read_no_more() -> None:
+    async with new_world(FakeSession(_TWO)) as world:
+        await gather(world)
+        await gather(world, source={**_SOURCE, "secretPath": "/other"})
+
+        assert [key.query.path for key in world.sources._sources] == ["/other"]
+
+
+class TestTemplates:
+    @in_virtual_time
+    async def test_templates_replace_the_keys_unless_both_are_wanted(self) -> None:
+        template = {"data": {"app.env": "text"}}
+        async with new_world(FakeSession(_TWO)) as world:
+            alone = await gather(world, target={"template": template})
+            both = await gather(world, target={"template": {**template, "includeKeys": True}})
+
+        assert alone.payload.data == {"app.env": b"text:cnry-0,cnry-1"}
+        assert set(both.payload.data) == {"K0", "K1", "app.env"}
+        assert {key.key: key.source for key in both.keys}["app.env"] == "template"
+
+    @in_virtual_time
+    async def test_a_template_wins_over_a_key_of_its_name(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            template = {"data": {"K0": "text"}, "includeKeys": True}
+            material = await gather(world, target={"template": template})
+
+        assert material.payload.data["K0"] == b"text:cnry-0,cnry-1"
+
+    @pytest.mark.parametrize(
+        ("reference", "inline", "rendered"),
+        [
+            pytest.param({"name": "templates"}, None, {"a": "A", "b": "B"}, id="all keys of a ConfigMap"),
+            pytest.param({"name": "templates", "key": "a"}, None, {"a": "A"}, id="one key of it"),
+            pytest.param({"name": "templates"}, {"a": "mine"}, {"a": "mine", "b": "B"}, id="inline wins"),
+        ],
+    )
+    @in_virtual_time
+    async def test_templates_come_from_a_config_map_too(
+        self, reference: dict[str, str], inline: dict[str, str] | None, rendered: dict[str, str]
+    ) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            world.gateway.put(config_map(a="A", b="B"))
+            template = {"configMapRef": reference} | ({} if inline is None else {"data": inline})
+            material = await gather(world, target={"template": template})
+
+            assert {
+                key: value.decode().partition(":")[0] for key, value in material.payload.data.items()
+            } == rendered
+            followed = world.watches["ConfigMap"].followed[SYNC]
+            assert {key.name for key in followed} == {"templates"}
+
+    @pytest.mark.parametrize(
+        ("reference", "says"),
+        [
+            pytest.param(
+                {"name": "missing"}, "ConfigMap team-a/missing of target.template doesn't exist", id="no map"
+            ),
+            pytest.param({"name": "templates", "key": "c"}, "has no key c; add it", id="no key"),
+        ],
+    )
+    @in_virtual_time
+    async def test_a_missing_template_says_what_to_create(self, reference: dict[str, str], says: str) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            world.gateway.put(config_map(a="A"))
+            error = await refusal(world, target={"template": {"configMapRef": reference}})
+
+        assert error.reason == "TemplateNotFound"
+        assert says in error.message
+
+    @pytest.mark.parametrize(
+        ("error", "kind", "reason", "says"),
+        [
+            pytest.param(
+                TemplateError(Failure(TemplateFault.SYNTAX_ERROR, "app.env", 3), "app.env, line 3: no end"),
+                StalledError,
+                "TemplateFailed",
+                "app.env, line 3: no end; the last good target stays",
+                id="a wrong template is the user's",
+            ),
+            pytest.param(
+                RendererUnavailableError("the sandbox doesn't start"),
+                WaitingError,
+                "RendererUnavailable",
+                "the sandbox doesn't start; it is tried again",
+                id="a sandbox that fails is not",
+            ),
+        ],
+    )
+    @in_virtual_time
+    async def test_a_template_that_can_not_be_rendered_is_told(
+        self, error: Exception, kind: type[ReconcileError], reason: str, says: str
+    ) -> None:
+        async def fail(*_: object, **__: object) -> dict[str, bytes]:
+            raise error
+
+        async with new_world(FakeSession(_TWO)) as world:
+            world.gatherer._renderer.render = fail  # type: ignore[method-assign]
+            refused = await refusal(world, target={"template": {"data": {"app.env": "{{ DB }}"}}})
+
+        assert isinstance(refused, kind)
+        assert (refused.reason, refused.message, refused.retry) == (reason, says, True)
+
+    @in_virtual_time
+    async def test_an_emptied_source_is_never_filled_with_templates(self) -> None:
+        async with new_world(FakeSession(listing())) as world:
+            assert (await refusal(world, target={"template": {"data": {"a": "A"}}})).reason == "NoKeys"
+
+
+class TestPinned:
+    keys = {"items": [{"key": "K0", "version": 2}]}  # noqa: RUF012 - read only
+
+    @in_virtual_time
+    async def test_a_pinned_version_takes_the_place_of_the_newest(self) -> None:
+        session = FakeSession(_TWO)
+        session.versions["K0", 2] = replace(secret("K0", "cnry-old"), version=2)
+        async with new_world(session) as world:
+            material = await gather(world, source={**_SOURCE, "keys": self.keys})
+
+        assert material.payload.data["K0"] == b"cnry-old"
+        assert {key.key: key.version for key in material.keys}["K0"] == 2
+
+    @in_virtual_time
+    async def test_a_version_that_is_gone_is_a_problem_of_its_key(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            error = await refusal(world, source={**_SOURCE, "keys": self.keys})
+
+        assert error.reason == "KeyNotFound"
+        assert "no secret K0 in version 2" in error.message
+
+
+@in_virtual_time
+async def test_what_was_gathered_shows_no_value() -> None:
+    async with new_world(FakeSession(_TWO)) as world:
+        assert "cnry" not in repr(await gather(world))

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.outcome import WaitingError
+from keybearer.controllers.secretsync.restart import RESTART_ANNOTATION, WorkloadRestarter
+from keybearer.controllers.secretsync.spec_target import Workload
+from keybearer.kube.errors import ForbiddenError, LeaseLostError
+from unit.controllers.fakes.gateway import FakeGateway
+from unit.controllers.fakes.targets import UID, Body, desired, new_spec
+
+_WANTED = desired(new_spec(), {"A": "cnry-a"})
+_META: Body = {"namespace": "team-a", "name": "web", "uid": UID}
+_SEEN = ObservedObject.from_body("SecretSync", {"metadata": _META, "spec": {}}, trigger_at=0)
+
+
+@pytest.fixture
+def gateway() -> FakeGateway:
+    gateway = FakeGateway()
+    for kind, name in (("Deployment", "api"), ("StatefulSet", "db"), ("DaemonSet", "agent")):
+        gateway.put(
+            {"kind": kind, "metadata": {"namespace": "team-a", "name": name}, "spec": {"replicas": 2}}
+        )
+    return gateway
+
+
+def workload(kind: str, name: str) -> Workload:
+    return Workload.model_validate({"kind": kind, "name": name})
+
+
+async def restart(gateway: FakeGateway, *workloads: Workload) -> None:
+    await WorkloadRestarter(gateway).restart(_SEEN, workloads, _WANTED)
+
+
+def mark(gateway: FakeGateway, kind: str, name: str) -> str | None:
+    body = gateway.find(kind, name)
+    assert body is not None
+    assert body["spec"]["replicas"] == 2
+    template = body["spec"].get("template")
+    return None if template is None else str(template["metadata"]["annotations"][RESTART_ANNOTATION])
+
+
+async def test_each_kind_of_workload_is_marked_with_the_fingerprint_of_the_data(gateway: FakeGateway) -> None:
+    await restart(
+        gateway, workload("Deployment", "api"), workload("StatefulSet", "db"), workload("DaemonSet", "agent")
+    )
+
+    expected = f"web:{_WANTED.data_fingerprint}"
+    assert mark(gateway, "Deployment", "api") == expected
+    assert mark(gateway, "StatefulSet", "db") == expected
+    assert mark(gateway, "DaemonSet", "agent") == expected
+
+
+async def test_a_workload_that_does_not_exist_will_start_with_the_new_data(gateway: FakeGateway) -> None:
+    await restart(gateway, workload("Deployment", "missing"), workload("StatefulSet", "db"))
+
+    assert mark(gateway, "StatefulSet", "db")
+
+
+async def test_one_that_can_not_be_patched_keeps_no_other_from_it_and_is_named(gateway: FakeGateway) -> None:
+    gateway.fail("merge_patch", "Deployment", ForbiddenError("no right to patch"))
+    with pytest.raises(WaitingError) as waiting:
+        await restart(gateway, workload("Deployment", "api"), workload("StatefulSet", "db"))
+
+    assert waiting.value.reason == "WorkloadNotRestarted"
+    assert "Deployment api: no right to patch" in waiting.value.message
+    assert mark(gateway, "Deployment", "api") is None
+    assert mark(gateway, "StatefulSet", "db")
+
+
+async def test_a_lost_lease_ends_it_at_once(gateway: FakeGateway) -> None:
+    gateway.fail("merge_patch", "Deployment", LeaseLostError("the Lease was lost"))
+    with pytest.raises(LeaseLostError):
+        await restart(gateway, workload("Deployment", "api"), workload("StatefulSet", "db"))
+
+    assert mark(gateway, "StatefulSet", "db") is None
+
+
+async def test_a_restart_that_is_done_again_is_no_second_one(gateway: FakeGateway) -> None:
+    for _ in range(2):
+        await restart(gateway, workload("Deployment", "api"))
+
+    body = gateway.find("Deployment", "api")
+    assert body is not None
+    assert body["spec"]["template"] == {
+        "metadata": {"annotations": {RESTART_ANNOTATION: f"web:{_WANTED.data_fingerprint}"}}
+    }
