@@ -8,6 +8,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -415,7 +416,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(seconds=st.integers(min_value=0, max_value=40))
     def let_time_pass(self, seconds: int) -> None:
         self.loop.run_until_complete(asyncio.sleep(seconds))
-        self.loop.run_until_complete(settle())
+        self.loop.run_until_complete(asyncio.sleep(0))  # timers of this very instant
         for key, (due, lane) in list(self.due.items()):
             if due <= self.loop.time():
                 self._model_add(key, lane)
@@ -459,3 +460,4 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 TestQueueAgainstAModel = QueueMachine.TestCase
+TestQueueAgainstAModel.settings = settings(max_examples=40, stateful_step_count=40)
