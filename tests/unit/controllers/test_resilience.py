@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from keybearer.base.backoff import Backoff
-from keybearer.controllers.resilience import CircuitBreaker, TokenBucket
+from keybearer.controllers.resilience import CircuitBreaker, ConcurrencyLimit, TokenBucket
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.virtual_loop import LoopClock, in_virtual_time
@@ -49,6 +49,56 @@ class TestTokenBucket:
         await second
 
         assert asyncio.get_running_loop().time() - 1000 == pytest.approx(1.0)
+
+
+class TestConcurrencyLimit:
+    @staticmethod
+    def observe(
+        limit: ConcurrencyLimit, seconds: float, *, writes: int = 2000, in_use: int | None = None
+    ) -> int:
+        for _ in range(writes):
+            limit.observe(seconds, limit.limit if in_use is None else in_use)
+        return limit.limit
+
+    def test_a_far_and_idle_server_is_given_as_much_as_there_is(self) -> None:
+        limit = ConcurrencyLimit(maximum=32)
+
+        assert limit.limit == 4
+        assert self.observe(limit, 0.2) == 32, "the latency is long, but it does not grow"
+
+    def test_a_server_that_becomes_slower_under_load_is_given_less(self) -> None:
+        limit = ConcurrencyLimit(maximum=32)
+        self.observe(limit, 0.005)
+        assert self.observe(limit, 0.05, writes=300) < 32
+        assert limit.limit >= 2
+
+    def test_four_may_stand_in_line_however_slow_the_server_has_become(self) -> None:
+        limit = ConcurrencyLimit(maximum=8)
+        assert self.observe(limit, 0.005) == 8
+        assert self.observe(limit, 10.0, writes=200) == 4
+
+    def test_it_never_falls_below_its_least(self) -> None:
+        limit = ConcurrencyLimit(minimum=6, maximum=8)
+        self.observe(limit, 0.005)
+        assert self.observe(limit, 10.0, writes=200) == 6
+
+    def test_a_limit_that_is_not_reached_is_not_raised(self) -> None:
+        assert self.observe(ConcurrencyLimit(maximum=32), 0.005, in_use=1) == 4
+
+    def test_a_server_that_has_become_slower_for_good_is_measured_anew(self) -> None:
+        limit = ConcurrencyLimit(maximum=32)
+        self.observe(limit, 0.005)
+        self.observe(limit, 0.05, writes=500)
+        reduced = limit.limit
+
+        assert self.observe(limit, 0.05, writes=4000) > reduced
+
+    @pytest.mark.parametrize("maximum", [1, 2, 3, 256])
+    def test_few_workers_are_all_there_is(self, maximum: int) -> None:
+        limit = ConcurrencyLimit(maximum=maximum)
+
+        assert 1 <= limit.limit <= maximum
+        assert self.observe(limit, 0.0) <= maximum
 
 
 class TestCircuitBreaker:
