@@ -11,6 +11,7 @@ pytest_plugins = [
         "support.cluster_fixtures",
         "support.service_fixtures",
         "support.operator_fixtures",
+        "support.system_tools",
     )
     if importlib.util.find_spec(name)
 ]
