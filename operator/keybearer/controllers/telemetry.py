@@ -30,6 +30,11 @@ class OperatorMetrics:
         self.leader = Gauge("keybearer_leader", "1 while this replica leads.", registry=registry)
         self.objects = Gauge("keybearer_objects", "Custom resources seen.", ["kind"], registry=registry)
         self.depth = Gauge("keybearer_queue_depth", "Keys that wait.", ["lane"], registry=registry)
+        self.bulk_limit = Gauge(
+            "keybearer_queue_bulk_limit",
+            "Reconciles below the urgent lane that may run at once, as the API server's latency has it.",
+            registry=registry,
+        )
         self.wait = Histogram(
             "keybearer_queue_wait_seconds",
             "From trigger to start of the reconcile.",
@@ -75,6 +80,7 @@ class OperatorMetrics:
         """Read the depths of the queue; called when the metrics are asked for."""
         for lane, depth in queue.depth().items():
             self.depth.labels(lane.name.lower()).set(depth)
+        self.bulk_limit.set(queue.bulk_limit)
 
 
 class Telemetry:
