@@ -14,7 +14,7 @@ __all__ = ["CircuitBreaker", "ConcurrencyLimit", "TokenBucket"]
 
 _WINDOW = 1000
 """Writes after which the shortest latency seen begins to be forgotten, in case the API server has become slower."""
-_QUEUED_LOW, _QUEUED_HIGH = 2.0, 4.0
+_QUEUED_NONE, _QUEUED_LOW, _QUEUED_HIGH = 0.5, 2.0, 4.0
 """Writes of ours that may stand in the API server's queue: fewer, and it idles; more, and urgent ones wait."""
 
 
@@ -92,10 +92,10 @@ class ConcurrencyLimit:
     writes, not for all of them; on an API server that is far away and idle the limit grows to the maximum.
     """
 
-    def __init__(self, *, initial: int = 4, minimum: int = 2, maximum: int) -> None:
+    def __init__(self, *, minimum: int = 2, maximum: int) -> None:
         self._minimum = min(minimum, maximum)
         self._maximum = maximum
-        self._limit = max(self._minimum, min(initial, maximum))
+        self._limit = self._minimum  # small, so that the shortest latency is seen before a queue of ours
         self._shortest = [math.inf, math.inf]
         self._counted = 0
         self._sum = 0.0
@@ -115,7 +115,10 @@ class ConcurrencyLimit:
         """
         self._counted += 1
         if self._counted % _WINDOW == 0:
+            # What is the shortest has to be seen without our own queue, or a busy server would pass for a far one.
             self._shortest = [self._shortest[1], math.inf]
+            self._limit = self._minimum
+            self._sum, self._samples = 0.0, 0
         self._shortest[1] = min(self._shortest[1], seconds)
         self._sum += seconds
         self._samples += 1
@@ -125,6 +128,7 @@ class ConcurrencyLimit:
             if queued > _QUEUED_HIGH:
                 self._limit = max(self._minimum, self._limit - 1)
             elif queued < _QUEUED_LOW and in_use >= self._limit:
-                self._limit = min(self._maximum, self._limit + 1)
+                step = self._limit if queued < _QUEUED_NONE else 1
+                self._limit = min(self._maximum, self._limit + step)
             self._sum, self._samples = 0.0, 0
         return self._limit
