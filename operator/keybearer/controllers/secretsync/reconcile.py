@@ -10,36 +10,38 @@ from dataclasses import replace
 from datetime import timedelta
 
 import orjson
-from pydantic import ValidationError
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.controllers.custom_resource import describe_invalid
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError, WaitingError
 from keybearer.controllers.queue import WorkItem
 from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.changes import KeyChanges
 from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.secretsync.conclusion import (
+    conclude,
+    describe_changes,
+    refused_by_cluster,
+    suspended,
+)
 from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
-from keybearer.controllers.secretsync.gather import Gatherer, KeysRefusedError, Material
+from keybearer.controllers.secretsync.gather import Gatherer, KeysRefusedError
 from keybearer.controllers.secretsync.plan import CreateTarget, PlanContext, TargetPlan, plan_target
+from keybearer.controllers.secretsync.reading import read_spec, read_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
 from keybearer.controllers.secretsync.request import PendingRequest, pending_request
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
-from keybearer.controllers.secretsync.spec_target import CreationPolicy, TargetKind
-from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus, TargetStatus, Updates
+from keybearer.controllers.secretsync.spec_target import CreationPolicy
+from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus, Updates
 from keybearer.controllers.sources import SourceReader
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import (
     AlreadyExistsError,
     ConflictError,
-    ForbiddenError,
-    InvalidError,
     KubeError,
     LeaseLostError,
     NotFoundError,
@@ -53,8 +55,6 @@ _log = get_logger(__name__)
 
 _ATTEMPTS = 4
 """Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""
-_NAMED = 5
-"""Key names that an Event spells out."""
 
 
 class SecretSyncReconciler:
@@ -114,7 +114,7 @@ class SecretSyncReconciler:
                 self._gatherer.forget(item.key)
 
     async def _reconcile_seen(self, seen: ObservedObject, reconcile_id: str) -> RunResult:
-        previous = _read_status(seen)
+        previous = read_status(seen)
         if seen.deletion_timestamp is not None:
             return await self._clean_up(seen, previous)
         request = pending_request(seen, previous)
@@ -134,7 +134,7 @@ class SecretSyncReconciler:
     ) -> tuple[Report, RunResult]:
         spec: SecretSyncSpec | None = None
         try:
-            spec = _read_spec(seen)
+            spec = read_spec(seen)
             return await self._reconcile_spec(seen, spec, previous, request)
         except (ObjectGoneError, LeaseLostError):
             raise
@@ -145,7 +145,7 @@ class SecretSyncReconciler:
             report = Report(tone, error.reason, error.message, source=source, keys=keys)
             return report, RunResult(failed=error.retry)
         except KubeError as error:
-            report = _report_of_cluster(error)
+            report = refused_by_cluster(error)
         except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
             _log.error(
                 "reconcile_failed",
@@ -172,7 +172,7 @@ class SecretSyncReconciler:
     ) -> tuple[Report, RunResult]:
         if spec.mode is Mode.SUSPENDED:
             self._sources.retain(seen.key, frozenset())
-            return _suspended(spec), RunResult()
+            return suspended(spec), RunResult()
         asked = request is not None or previous.observed_generation != seen.generation
         # A person who asks, a new spec and a first sync get what the source holds now, not what it held.
         not_before = seen.trigger_at if asked or previous.target is None else float("-inf")
@@ -186,7 +186,8 @@ class SecretSyncReconciler:
         if carried_out and not planned.left_alone:
             await self._retire_old(seen, previous, desired.key)
             await self._restart(seen, spec, previous, desired)
-        return self._conclude(spec, previous, desired, planned, material)
+        read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
+        return conclude(spec, previous, desired, planned, material, refreshed_at=self._clock.now() - read_ago)
 
     async def _bring_about(
         self,
@@ -228,7 +229,9 @@ class SecretSyncReconciler:
                     raise
                 continue
             action = type(planned.action).__name__.removesuffix("Target")
-            self._telemetry.target_written(seen, action, _what_changed(desired, planned), first=never_written)
+            self._telemetry.target_written(
+                seen, action, describe_changes(desired, planned), first=never_written
+            )
             return planned
         raise WaitingError(
             Reason.TARGET_CONFLICT,
@@ -277,50 +280,6 @@ class SecretSyncReconciler:
         if spec.target.rollout_restart:
             await self._restarter.restart(seen, spec.target.rollout_restart, desired)
 
-    def _conclude(
-        self,
-        spec: SecretSyncSpec,
-        previous: SecretSyncStatus,
-        desired: DesiredTarget,
-        planned: TargetPlan,
-        material: Material,
-    ) -> tuple[Report, RunResult]:
-        read_age = timedelta(seconds=self._clock.monotonic() - material.read_at)
-        report = Report(
-            Tone.READY,
-            Reason.SYNCED,
-            f"{len(desired.keys)} keys of {spec.source_label} are in {desired.key.kind} {desired.key.name}",
-            source=spec.source_label,
-            target=previous.target if planned.left_alone else _target_status(desired),
-            keys=material.keys,
-            refreshed_at=(self._clock.now() - read_age).replace(microsecond=0),
-        )
-        verdict = planned.verdict
-        if verdict is not None:
-            held = verdict.reason in (Reason.PLANNED, Reason.GUARDED)
-            tone = Tone.HELD if held else Tone.STALLED if verdict.stalled else Tone.WAITING
-            report = replace(
-                report,
-                tone=tone,
-                reason=verdict.reason,
-                message=verdict.message,
-                target=previous.target,
-                keys=tuple(
-                    key.model_copy(update={"state": KeyState.PENDING})
-                    if key.key in _names(planned.changes)
-                    else key
-                    for key in material.keys
-                ),
-                changes=planned.changes,
-            )
-            return report, RunResult(failed=not held)
-        failure = material.failure
-        if failure is not None:
-            tone = Tone.WAITING if failure.passing else Tone.STALLED
-            message = f"{failure.message}; the last good target stays"
-            report = replace(report, tone=tone, reason=failure.reason, message=message)
-        return report, RunResult()
-
     async def _write_status(self, seen: ObservedObject, previous: SecretSyncStatus, report: Report) -> None:
         status = build_status(
             previous,
@@ -346,7 +305,7 @@ class SecretSyncReconciler:
 
     async def _clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:
         try:
-            spec = _read_spec(seen)
+            spec = read_spec(seen)
         except StalledError:
             spec = None
         try:
@@ -357,23 +316,6 @@ class SecretSyncReconciler:
             _log.warning("cleanup_failed", name=seen.key.name, namespace=seen.key.namespace, error=str(error))
             return RunResult(failed=True, requeue_after=self._cleaner.time_left(seen, spec))
         return RunResult()
-
-
-def _read_spec(seen: ObservedObject) -> SecretSyncSpec:
-    try:
-        return SecretSyncSpec.model_validate_json(seen.spec_json)
-    except ValidationError as error:
-        raise StalledError(Reason.SPEC_INVALID, describe_invalid(error)) from None
-
-
-def _read_status(seen: ObservedObject) -> SecretSyncStatus:
-    if seen.status_json == b"null":
-        return SecretSyncStatus()
-    try:
-        return SecretSyncStatus.model_validate_json(seen.status_json)
-    except ValidationError:
-        # Written by an older version, or by a stranger: what it said is found out anew.
-        return SecretSyncStatus()
 
 
 def _context(
@@ -404,46 +346,6 @@ def _refuse_contested(error: AlreadyExistsError | ConflictError) -> None:
     if isinstance(error, ConflictError) and error.causes:
         message = f"{error}; leave these to it in the spec, or take them from it"
         raise StalledError(Reason.TARGET_CONFLICT, message) from error
-
-
-def _target_status(desired: DesiredTarget) -> TargetStatus:
-    return TargetStatus(
-        kind=TargetKind(desired.key.kind),
-        name=desired.key.name,
-        keys=len(desired.keys),
-        fingerprint=desired.data_fingerprint,
-    )
-
-
-def _names(changes: KeyChanges) -> frozenset[str]:
-    return frozenset((*changes.add, *changes.change))
-
-
-def _what_changed(desired: DesiredTarget, planned: TargetPlan) -> str:
-    changes = planned.changes
-    parts = [
-        f"{verb} {', '.join(names[:_NAMED])}{' and more' if len(names) > _NAMED else ''}"
-        for verb, names in (("added", changes.add), ("changed", changes.change), ("removed", changes.remove))
-        if names
-    ]
-    return f"{desired.key.kind} {desired.key.name}: {'; '.join(parts) or 'metadata restored'}"
-
-
-def _suspended(spec: SecretSyncSpec) -> Report:
-    return Report(
-        Tone.PAUSED,
-        Reason.SUSPENDED,
-        "mode is Suspended: nothing is read or written; set mode to Apply to go on",
-        source=spec.source_label,
-    )
-
-
-def _report_of_cluster(error: KubeError) -> Report:
-    if isinstance(error, ForbiddenError) and error.namespace_terminating:
-        return Report(Tone.WAITING, Reason.NAMESPACE_TERMINATING, "the namespace is being deleted")
-    if isinstance(error, (InvalidError, ForbiddenError)):
-        return Report(Tone.STALLED, Reason.TARGET_REFUSED, f"{error}; the last good target stays")
-    return Report(Tone.WAITING, Reason.CLUSTER_UNAVAILABLE, f"{error}; it is tried again")
 
 
 def _where(error: BaseException) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
 from keybearer.controllers.queue import Lane
 from keybearer.controllers.secretsync.gather import KeysRefusedError, Material
-from keybearer.controllers.secretsync.reconcile import _read_spec
+from keybearer.controllers.secretsync.reading import read_spec
 from keybearer.controllers.secretsync.status import KeyState
 from keybearer.controllers.template.errors import RendererUnavailableError, TemplateError
 from keybearer.controllers.template.protocol import Failure, TemplateFault
@@ -22,7 +22,7 @@ _SOURCE = {"projectId": "shop", "environment": "dev"}
 
 async def gather(world: World, **spec: Field) -> Material:
     seen = world.put_sync(**spec)
-    return await world.gatherer.gather(seen, _read_spec(seen), not_before=float("-inf"), follow_target=False)
+    return await world.gatherer.gather(seen, read_spec(seen), not_before=float("-inf"), follow_target=False)
 
 
 async def refusal(world: World, **spec: Field) -> ReconcileError:
@@ -60,7 +60,7 @@ async def test_a_clash_of_sources_is_reported_and_blocks_nothing() -> None:
         body = {**world.gateway.find("SecretSync", "web")}  # type: ignore[dict-item]
         body["spec"] = {"identityRef": {"name": "login"}, "sources": sources}
         seen = world.see(body)
-        material = await world.gatherer.gather(seen, _read_spec(seen), not_before=0.0, follow_target=False)
+        material = await world.gatherer.gather(seen, read_spec(seen), not_before=0.0, follow_target=False)
 
     assert {key.reason for key in material.keys if key.reason} == {"Clash"}
     assert set(material.payload.data) == {"K0", "K1"}
