@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -109,13 +111,30 @@ def operator(
     except KeybearerError as error:
         _give_up(str(error))
     except BaseExceptionGroup as group:
-        _give_up("; ".join(f"{type(error).__name__}: {error}" for error in group.exceptions))
+        _give_up("; ".join(_told(error) for error in _leaves(group)))
 
 
 def _tune_garbage_collection() -> None:
     """Keep the collector off what lives as long as the process: modules, models and tens of thousands of objects."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _leaves(one)
+    else:
+        yield error
+
+
+def _told(error: BaseException) -> str:
+    """Say what went wrong, and for a fault of ours where; the text of a stranger's error could quote a value."""
+    if isinstance(error, KeybearerError):
+        return f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    where = ", ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-6:])
+    return f"{type(error).__name__} at {where}"
 
 
 def _give_up(why: str) -> None:

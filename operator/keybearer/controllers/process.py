@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import aiohttp
 import kopf
@@ -19,13 +20,14 @@ from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
 from keybearer.controllers.assembly import Assembly, Circumstances, assemble
 from keybearer.controllers.background import Background, first_of
+from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.fingerprint_key import load_fingerprinter
 from keybearer.controllers.probes import ProbeState, serve_probes
 from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.shell import kopf_settings, new_registry
 from keybearer.controllers.telemetry import OperatorMetrics
 from keybearer.kube.connection import Connection
-from keybearer.kube.errors import NotFoundError
+from keybearer.kube.errors import KubeError, LeaseLostError, NotFoundError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.lease import LeaseKeeper
 from keybearer.kube.lease_state import LeaseClaim
@@ -35,7 +37,7 @@ __all__ = ["run_operator"]
 
 _log = get_logger(__name__)
 
-_CRD_PAUSE_SECONDS = 5.0
+_CLUSTER_PAUSE_SECONDS = 2.0
 _KOPF_CONNECTIONS = 32
 _CLOSE_SECONDS = 10.0
 
@@ -104,9 +106,10 @@ async def _work(
         if keeper is not None:
             leading.start("hold the Lease", keeper.hold())
         process.metrics.leader.set(1)
-        if await first_of(_await_crds(process, gateway), process.stop.wait()) == 1:
-            return
         key = ObjectKey(namespace, f"{settings.lease_name}-fingerprint-key")
+        found: list[Fingerprinter] = []
+        if await first_of(_await_cluster(process, gateway, key, found), process.stop.wait()) == 1:
+            return
         parts = assemble(
             Circumstances(
                 settings=settings,
@@ -114,7 +117,7 @@ async def _work(
                 rng=process.rng,
                 connection=process.connection,
                 gateway=gateway,
-                fingerprinter=await load_fingerprinter(gateway, key),
+                fingerprinter=found[0],
                 metrics=process.metrics,
             )
         )
@@ -183,17 +186,31 @@ async def _ended(watching: asyncio.Task[None]) -> None:
     raise KeybearerError(msg)
 
 
-async def _await_crds(process: _Process, gateway: Gateway) -> None:
-    """Return when our kinds are served; the operator may be installed before its CRDs."""
+async def _await_cluster(
+    process: _Process, gateway: Gateway, key: ObjectKey, found: list[Fingerprinter]
+) -> None:
+    """Return when our kinds are served to us, and add the fingerprinter to `found`.
+
+    The operator may be installed before its CRDs and its rights, and an API server that has just started knows
+    neither for a moment.
+
+    Raises:
+        LeaseLostError: another replica leads.
+    """
     namespace = process.settings.namespaces[0] if process.settings.namespaces else None
     while True:
         try:
             async for _ in gateway.list(SECRET_SYNCS, namespace, metadata_only=True, page_size=1):
                 break
-        except NotFoundError:
-            process.probes.unready = lambda: "the CRDs are not installed; apply crds/"
-            _log.warning("crds_missing", advice="kubectl apply -f crds/")
-            await asyncio.sleep(_CRD_PAUSE_SECONDS)
+            found.append(await load_fingerprinter(gateway, key))
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            advice = f"; apply crds/, and namespace {key.namespace} must exist"
+            trouble = f"{error}{advice if isinstance(error, NotFoundError) else ''}"
+            process.probes.unready = partial(str, trouble)
+            _log.warning("cluster_not_ready", trouble=trouble)
+            await asyncio.sleep(_CLUSTER_PAUSE_SECONDS)
         else:
             return
 
