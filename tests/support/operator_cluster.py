@@ -13,7 +13,7 @@ from support.kube_api import KubeApi
 from support.secretsync_objects import namespace
 from support.waiting import eventually
 
-__all__ = ["OPERATOR_LEASE", "OperatorCluster", "install_operator"]
+__all__ = ["OPERATOR_LEASE", "OperatorCluster", "install_crds", "install_operator", "install_rights"]
 
 OPERATOR_LEASE = "keybearer-operator"
 """The Lease that the chart's rules name; the fingerprint key's Secret is named after it."""
@@ -41,19 +41,16 @@ class OperatorCluster:
         return [f"--lease-namespace={self.namespace}", f"--lease-name={OPERATOR_LEASE}"]
 
 
-def install_operator(
-    plane: ControlPlane, api: KubeApi, values: Mapping[str, Json] | None = None, *, where: str = NAMESPACE
-) -> OperatorCluster:
-    """CRDs are served, and the operator's ServiceAccount has the rights that the chart gives it, and no other.
-
-    Args:
-        plane: a running cluster.
-        api: its administrator.
-        values: of the chart.
-        where: the namespace of the release; made if need be. Two releases keep apart by it.
-    """
+def install_crds(plane: ControlPlane) -> None:
+    """CRDs are served."""
     plane.kubectl("apply", "--server-side", "--force-conflicts", f"--filename={ROOT / 'crds'}")
     plane.kubectl("wait", "--for=condition=Established", "crd/secretsyncs.keybearer.dev", "--timeout=60s")
+
+
+def install_rights(
+    plane: ControlPlane, api: KubeApi, values: Mapping[str, Json] | None = None, *, where: str = NAMESPACE
+) -> OperatorCluster:
+    """The operator's ServiceAccount has the rights that the chart gives it; see `install_operator`."""
     if api.find("Namespace", "", where) is None:
         api.create(namespace(where))
     wanted = [
@@ -69,6 +66,21 @@ def install_operator(
         awaited=f"the right of {account} to hold its Lease",
     )
     return OperatorCluster(plane, api, where, plane.service_account_kubeconfig(where, account))
+
+
+def install_operator(
+    plane: ControlPlane, api: KubeApi, values: Mapping[str, Json] | None = None, *, where: str = NAMESPACE
+) -> OperatorCluster:
+    """CRDs are served, and the operator's ServiceAccount has the rights that the chart gives it, and no other.
+
+    Args:
+        plane: a running cluster.
+        api: its administrator.
+        values: of the chart.
+        where: the namespace of the release; made if need be. Two releases keep apart by it.
+    """
+    install_crds(plane)
+    return install_rights(plane, api, values, where=where)
 
 
 def _component(manifest: Manifest) -> Json:

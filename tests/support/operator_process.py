@@ -121,9 +121,13 @@ class OperatorProcess:
                 return float(value)
         return 0.0
 
-    def _is_ready(self) -> bool:
+    def unready(self) -> str | None:
+        """What keeps it from being ready, or None."""
         try:
             answer = httpx.get(f"http://127.0.0.1:{self._port}/readyz", timeout=_TIMEOUT_SECONDS)
-        except httpx.TransportError:
-            return False
-        return answer.status_code == 200
+        except httpx.TransportError as error:
+            return str(error) or "no answer"
+        return None if answer.status_code == 200 else answer.text
+
+    def _is_ready(self) -> bool:
+        return self.unready() is None
