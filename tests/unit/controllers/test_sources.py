@@ -246,6 +246,16 @@ class TestPolling:
         assert len(session.asked) == 3
 
     @in_virtual_time
+    async def test_subscribers_that_keep_coming_put_no_poll_off(self) -> None:
+        session = FakeSession(listing("cnry-1"), NotChanged())
+        async with reading() as desk:
+            for number in range(10):
+                await desk.read(session, str(number), interval=_MINUTE)
+                await asyncio.sleep(20)
+
+        assert len(session.asked) == 4
+
+    @in_virtual_time
     async def test_a_longer_interval_than_before_counts_after_the_poll_that_is_due(self) -> None:
         session = FakeSession(listing("cnry-1"), NotChanged())
         async with reading() as desk:
@@ -291,7 +301,7 @@ class TestPolling:
             await asyncio.sleep(3600)
 
         assert len(session.asked) == 2
-        assert len(desk.reader) == 0
+        assert (len(desk.reader), desk.reader._values_bytes) == (0, 0)
 
     @in_virtual_time
     async def test_what_is_retained_stays_and_what_is_not_goes(self) -> None:
@@ -483,6 +493,15 @@ class TestMemory:
             held = [one.secrets is not None for one in desk.reader._sources.values()]
             assert held.count(True) == 2
             assert desk.reader._values_bytes == sum(one.size for one in desk.reader._sources.values())
+
+    @in_virtual_time
+    async def test_a_listing_that_was_used_lately_stays(self) -> None:
+        async with reading() as desk:
+            for path in ("/1", "/2", "/1", "/3"):
+                await desk.read(FakeSession(listing("cnry-" + "x" * 400)), key=source(path))
+            held = {one.key.query.path for one in desk.reader._sources.values() if one.secrets is not None}
+
+        assert held == {"/1", "/3"}
 
     @in_virtual_time
     async def test_an_evicted_listing_that_is_read_again_unchanged_calls_nobody(self) -> None:

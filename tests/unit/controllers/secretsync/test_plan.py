@@ -396,6 +396,13 @@ class TestOrder:
 
 
 class TestPlanMode:
+    def test_the_message_counts_the_keys_and_says_how_to_go_on(self) -> None:
+        planned = plan(new_spec(mode="Plan"), {"A": "cnry-x", "B": "cnry-b", "NEW": "cnry-n"}, there(_LESS))
+
+        assert planned.verdict is not None
+        assert "3 keys of Secret web would change" in planned.verdict.message
+        assert "keybearer.dev/request: approve-plan" in planned.verdict.message
+
     def test_exactly_the_plan_that_was_seen_may_be_carried_out(self) -> None:
         spec, now = new_spec(mode="Plan"), there(_NOW)
         seen = plan_status(plan(spec, _OTHER, now).changes)
