@@ -27,7 +27,7 @@ from keybearer.client import (
     Unauthenticated,
 )
 from keybearer.controllers.listing import SourceSecret
-from keybearer.controllers.outcome import ReconcileError
+from keybearer.controllers.outcome import ReconcileError, WaitingError
 from keybearer.controllers.resilience import CircuitBreaker, TokenBucket
 from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
 
@@ -159,7 +159,7 @@ class ServiceSession:
         if isinstance(error, (TransportError, ServerFailure)):
             self._breaker.failed()
             self._outage = failure
-        else:
+        elif isinstance(error, ClientError):  # anything else arose before the service was asked
             self._breaker.succeeded()
         if isinstance(error, NotFound):
             # The slug may have moved to another project.
@@ -172,7 +172,7 @@ class ServiceSession:
 
 def _describe(url: str, query: SourceQuery, error: ClientError | ReconcileError) -> SourceFailure:
     if isinstance(error, ReconcileError):
-        return SourceFailure(error.reason, error.message, passing=False)
+        return SourceFailure(error.reason, error.message, passing=isinstance(error, WaitingError))
     if isinstance(error, (TransportError, ServerFailure, RateLimited)):
         return _describe_passing(url, error)
     match error:

@@ -10,8 +10,16 @@ from typing import Any
 import httpx
 import pytest
 
-from keybearer.client import NO_RETRIES, AsyncKeybearer, ClientOptions, SuppliedToken, UniversalAuth
+from keybearer.client import (
+    NO_RETRIES,
+    AsyncKeybearer,
+    ClientOptions,
+    KubernetesAuth,
+    SuppliedToken,
+    UniversalAuth,
+)
 from keybearer.controllers.listing import SourceSecret
+from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
 from unit.controllers.fakes.chance import SteadyChance
@@ -267,6 +275,32 @@ class TestFailures:
             failed(await one.list_source(_QUERY, None))
 
         assert len(service.seen) == 2
+
+    @pytest.mark.parametrize(
+        ("error", "passing"),
+        [
+            (StalledError("IdentityInvalid", "create the ServiceAccount"), False),
+            (WaitingError("X", "later"), True),
+        ],
+        ids=["a person must act", "it may pass"],
+    )
+    @in_virtual_time
+    async def test_a_token_that_can_not_be_had_is_told_in_the_words_of_its_source(
+        self, error: ReconcileError, *, passing: bool
+    ) -> None:
+        async def fail() -> str:
+            raise error
+
+        clock, rng = LoopClock(), SteadyChance()
+        options = ClientOptions(retry=NO_RETRIES, clock=clock, rng=rng)
+        service = Service()
+        async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
+            client = AsyncKeybearer(_URL, KubernetesAuth("cnry-id", fail), options=options, http=http)
+            one = ServiceSession("session", _URL, client, clock, rng)
+            failure = failed(await one.list_source(_QUERY, None))
+
+        assert (failure.reason, failure.message, failure.passing) == (error.reason, error.message, passing)
+        assert service.seen == []
 
 
 class TestBreaker:

@@ -19,7 +19,7 @@ from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.telemetry import Telemetry
-from keybearer.kube.errors import KubeError, LeaseLostError
+from keybearer.kube.errors import ConflictError, KubeError, LeaseLostError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
 
@@ -29,6 +29,7 @@ _log = get_logger(__name__)
 
 FINALIZER = "keybearer.dev/cleanup"
 _DEFAULT_DEADLINE = timedelta(minutes=10)
+_ATTEMPTS = 3
 
 
 class Cleaner:
@@ -117,6 +118,15 @@ class Cleaner:
         return meta
 
     async def _set(self, seen: ObservedObject, *, present: bool) -> None:
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                await self._try_to_set(seen, present=present)
+            except ConflictError:
+                continue  # somebody else wrote it since we looked
+            return
+        await self._try_to_set(seen, present=present)
+
+    async def _try_to_set(self, seen: ObservedObject, *, present: bool) -> None:
         key = ObjectKey(seen.key.namespace, seen.key.name)
         meta = await self.require(seen)
         listed = meta.get("finalizers")

@@ -288,7 +288,8 @@ class SecretSyncReconciler:
             updates=Updates.POLLING,
             now=self._clock.now(),
         )
-        was = next((one.reason for one in previous.conditions if one.type == "Ready"), None)
+        # Ready comes first and keeps its reason under a suspension; the last one is what was told last.
+        was = previous.conditions[-1].reason if previous.conditions else None
         fine = report.tone in (Tone.READY, Tone.PAUSED)
         self._telemetry.outcome(seen, str(report.reason), report.message, was=was, fine=fine)
         if says_the_same(status, previous):

@@ -166,6 +166,20 @@ class TestHappyPath:
             assert world.condition("Reconciling") == ("False", "Suspended")
             assert len(world.session.asked) == 1, "its source is not polled any more"
 
+    @in_virtual_time
+    async def test_a_suspension_is_told_once_and_so_is_its_end(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            world.put_sync()
+            await world.reconcile()
+            world.put_sync(mode="Suspended")
+            for _ in range(3):
+                await world.reconcile()
+            assert [one.reason for one in world.recorder.told] == ["Suspended"]
+            world.put_sync()
+            await world.reconcile()
+
+            assert [one.reason for one in world.recorder.told] == ["Suspended", "Synced"]
+
 
 class TestPlanAndGuard:
     @in_virtual_time
@@ -394,6 +408,35 @@ class TestMerge:
             body = world.gateway.find("SecretSync", "web")
             assert body is not None
             assert body["metadata"]["finalizers"] == ["keybearer.dev/cleanup"]
+
+    @pytest.mark.parametrize(("writes", "reason"), [(2, "Synced"), (3, "ClusterUnavailable")])
+    @in_virtual_time
+    async def test_a_finalizer_is_set_beside_others_who_write_the_object(
+        self, writes: int, reason: str
+    ) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            left = writes
+
+            def meddle(verb: str, kind: str) -> None:
+                nonlocal left
+                if (verb, kind) == ("merge_patch", "SecretSync") and left:
+                    left -= 1
+                    body = world.gateway.find("SecretSync", "web")
+                    assert body is not None
+                    body["metadata"]["finalizers"] = ["theirs"]
+                    world.gateway.put(body)
+
+            world.gateway.put(secret("shared", {}))
+            world.put_sync(target=self.target)
+            world.gateway.before = meddle
+            await world.reconcile()
+
+            condition = world.condition()
+            assert condition is not None
+            assert condition[1] == reason
+            body = world.gateway.find("SecretSync", "web")
+            assert body is not None
+            assert "theirs" in body["metadata"]["finalizers"]
 
     @in_virtual_time
     async def test_keys_that_another_target_had_are_not_ours_in_this_one(self) -> None:
