@@ -47,10 +47,16 @@ def conclude(
         Reason.SYNCED,
         f"{len(desired.keys)} keys of {spec.source_label} are in {desired.key.kind} {desired.key.name}",
         source=spec.source_label,
-        target=previous.target if planned.left_alone else _target_status(desired),
+        target=_target_status(desired),
         keys=material.keys,
         refreshed_at=refreshed_at.replace(microsecond=0),
     )
+    if planned.left_alone:
+        # What it holds by now is not looked at, so nothing is said of it.
+        message = (
+            f"{desired.key.kind} {desired.key.name} was written once, and is left alone: mode is CreateOnce"
+        )
+        report = replace(report, message=message, target=previous.target, keys=None)
     verdict = planned.verdict
     if verdict is not None:
         held = verdict.reason in (Reason.PLANNED, Reason.GUARDED)

@@ -348,6 +348,18 @@ class TestTargets:
 
             assert world.data() == {"MINE": b64("cnry-mine")}
             assert world.condition() == ("True", "Synced")
+            assert world.message() == "Secret web was written once, and is left alone: mode is CreateOnce"
+
+    @in_virtual_time
+    async def test_create_once_calls_no_key_synced_that_it_never_wrote(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"), _TWO)) as world:
+            world.put_sync(mode="CreateOnce", refreshInterval="10s")
+            await world.reconcile()
+            await asyncio.sleep(15)
+            await world.reconcile()
+
+            assert [key["key"] for key in world.status["keys"]] == ["K0"]
+            assert world.status["target"]["keys"] == 1
 
     @in_virtual_time
     async def test_create_once_judges_a_target_of_another_name_as_one_it_never_wrote(self) -> None:
