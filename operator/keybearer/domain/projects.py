@@ -17,6 +17,7 @@ from keybearer.domain.authorization import (
     Principal,
     ProjectRole,
     Subject,
+    allows,
     require_organization,
 )
 from keybearer.domain.environments import add_environment
@@ -124,12 +125,9 @@ class Projects:
             return await _view(unit, access.project)
 
     async def list(self, principal: Principal, kind: str | None) -> Sequence[ProjectView]:
-        """Return the projects the principal has to do with, by name; only those of a type if given."""
-        everything = principal.organization_role == OrganizationRole.ADMIN
+        """Return the projects the principal may read, by name; only those of a type if given."""
         async with self._database.reading() as unit:
-            projects = await unit.projects.all_of(
-                principal.organization_id, member=None if everything else principal.identity_id
-            )
+            projects = await _readable(unit, principal)
             projects = [project for project in projects if kind is None or project.type == kind]
             environments = await unit.projects.environments(project.id for project in projects)
         return [
@@ -264,6 +262,13 @@ class Projects:
         await unit.projects.add_membership(membership)
         await unit.move_identity(identity_id)
         return membership
+
+
+async def _readable(unit: UnitOfWork, principal: Principal) -> Sequence[Project]:
+    if principal.organization_role == OrganizationRole.ADMIN:
+        return await unit.projects.all_of(principal.organization_id)
+    found = await unit.projects.of_member(principal.organization_id, principal.identity_id)
+    return [project for project, roles in found if allows(roles, Action.READ, Subject.PROJECT)]
 
 
 async def _view(unit: UnitOfWork, project: Project) -> ProjectView:

@@ -65,15 +65,23 @@ class Projects:
         rows = await self._connection.execute(_FOUND, {**who, **named})
         return [(Project(*row[:-1]), row[-1]) for row in rows]
 
-    async def all_of(self, organization_id: OrganizationId, *, member: IdentityId | None) -> list[Project]:
-        """Return the organization's projects by name; only those of a member where one is given."""
+    async def all_of(self, organization_id: OrganizationId) -> list[Project]:
+        """Return the organization's projects by name."""
         statement = _PROJECTS.where(ProjectRow.organization_id == organization_id)
-        if member is not None:
-            statement = statement.join(MembershipRow, MembershipRow.project_id == ProjectRow.id).where(
-                MembershipRow.identity_id == member
-            )
         statement = statement.order_by(ProjectRow.name, ProjectRow.id)
         return [Project(*row) for row in await self._connection.execute(statement)]
+
+    async def of_member(
+        self, organization_id: OrganizationId, identity_id: IdentityId
+    ) -> list[tuple[Project, tuple[str, ...]]]:
+        """Return the organization's projects the identity is a member of, by name, each with its roles there."""
+        statement = (
+            _PROJECTS.add_columns(MembershipRow.roles)
+            .join(MembershipRow, MembershipRow.project_id == ProjectRow.id)
+            .where(ProjectRow.organization_id == organization_id, MembershipRow.identity_id == identity_id)
+            .order_by(ProjectRow.name, ProjectRow.id)
+        )
+        return [(Project(*row[:-1]), row[-1]) for row in await self._connection.execute(statement)]
 
     async def slug_exists(self, organization_id: OrganizationId, slug: str) -> bool:
         """Return whether a project of the organization has the slug."""

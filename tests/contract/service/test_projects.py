@@ -112,6 +112,14 @@ def test_a_member_sees_its_own_projects_alone(service: ServiceProcess, project: 
     assert client.json("GET", f"/api/v1/projects/{project.id}")["project"]["slug"] == project.slug
 
 
+def test_a_project_is_not_listed_to_who_may_not_read_it(service: ServiceProcess, project: Project) -> None:
+    seen = service.create_project()
+    identity = service.create_identity(roles={project.id: "no-access", seen.id: "viewer"})
+    client = service.client(service.login(identity))
+    assert [item["id"] for item in client.json("GET", "/api/v1/projects")["projects"]] == [seen.id]
+    assert client.json("GET", f"/api/v1/projects/{project.id}", status=403)["error"] == "PermissionDenied"
+
+
 def test_a_project_changes(admin: Client, project: Project, strict: Strict) -> None:
     change = {"name": "renamed", "slug": f"new-{project.slug[-8:]}", "description": "why"}
     changed = strict(
