@@ -101,11 +101,12 @@ class Authentication:
                 refused = refusal
         raise refused
 
-    async def renew(self, text: str) -> IssuedToken:
+    async def renew(self, text: str, address: str | None) -> IssuedToken:
         """Return a token with a new lifetime for one that is still good.
 
         Raises:
             UnauthenticatedError: it is not, or the new lifetime would pass its max TTL.
+            ForbiddenError: the token may not be used from this address.
         """
         claims = read_token(self._keys.token_signing, text)
         now = self._clock.now()
@@ -115,6 +116,7 @@ class Authentication:
             token = await unit.credentials.token(claims.token_id)
             if token is None:
                 raise UnauthenticatedError(_NOT_ALLOWED)
+            require_address(token.trusted_ips, address)
             _require_renewable(token, now)
             terms = token_terms(token, now)
             await unit.credentials.renew_token(token.id, renewed_at=now, expires_at=terms.expires_at)

@@ -140,6 +140,16 @@ def test_a_token_outside_its_trusted_addresses_is_forbidden(service: ServiceProc
     assert service.client(service.login(outside)).post(CHECK).status_code == 403
 
 
+def test_a_token_outside_its_trusted_addresses_is_not_renewed(service: ServiceProcess) -> None:
+    def renewed(address: str) -> httpx.Response:
+        trusted = [{"ipAddress": address}]
+        token = service.login(service.create_identity(accessTokenTTL=100, accessTokenTrustedIps=trusted))
+        return service.client().post(RENEW, json={"accessToken": token})
+
+    assert renewed("127.0.0.1").status_code == 200
+    assert refusal(renewed("192.0.2.7"))[:2] == (403, "ForbiddenError")
+
+
 def test_a_token_serves_as_often_as_its_limit_says(service: ServiceProcess) -> None:
     client = service.client(service.login(service.create_identity(accessTokenNumUsesLimit=2)))
     assert [client.post(CHECK).status_code for _ in range(4)] == [200, 200, 401, 401]

@@ -98,23 +98,23 @@ async def test_a_token_ends_with_its_ttl_also_when_it_was_just_checked(house: Ho
     await house.who(token)
     await house.clock.advance(0.1)
     await refused(house.who(token), "expired")
-    await refused(house.authentication.renew(token.text), "expired")
+    await refused(house.authentication.renew(token.text, "127.0.0.1"), "expired")
 
 
 async def test_a_renewed_token_lives_on_and_the_old_text_ends(house: House) -> None:
     await house.change(UniversalAuthChange(access_token_ttl=100, access_token_max_ttl=250))
     token = await house.login()
     await house.clock.advance(90)
-    renewed = await house.authentication.renew(token.text)
+    renewed = await house.authentication.renew(token.text, "127.0.0.1")
     assert renewed.terms.expires_in == 100
     await house.clock.advance(50)
     await refused(house.who(token), "expired")
     assert (await house.who(renewed)).identity_id == house.admin.identity_id
     await house.clock.advance(10)
-    again = await house.authentication.renew(renewed.text)
+    again = await house.authentication.renew(renewed.text, "127.0.0.1")
     await house.clock.advance(60)
     # At 210 of 250 seconds a lifetime of 100 would pass the max TTL.
-    await refused(house.authentication.renew(again.text), "past its Max TTL expiration")
+    await refused(house.authentication.renew(again.text, "127.0.0.1"), "past its Max TTL expiration")
     await house.who(again)
 
 
@@ -132,7 +132,7 @@ async def test_a_periodic_token_lives_as_long_as_it_is_renewed(house: House) -> 
     token = await house.login()
     for _ in range(100):
         await house.clock.advance(59)
-        token = await house.authentication.renew(token.text)
+        token = await house.authentication.renew(token.text, "127.0.0.1")
     await house.who(token)
     await house.clock.advance(60)
     await refused(house.who(token), "expired")

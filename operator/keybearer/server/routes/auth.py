@@ -29,7 +29,8 @@ async def login_universal(request: Request, body: UniversalAuthLogin) -> Respons
 
 @router.post("/api/v1/auth/token/renew", response_model=AccessToken, summary="Renew an access token")
 async def renew(request: Request, body: AccessTokenBody) -> Response:
-    return json_response(token_json(await context_of(request).authentication.renew(body.access_token)))
+    issued = await context_of(request).authentication.renew(body.access_token, address_of(request))
+    return json_response(token_json(issued))
 
 
 @router.post("/api/v1/auth/token/revoke", response_model=Message, summary="Revoke an access token")
