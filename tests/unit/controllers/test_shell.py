@@ -234,6 +234,20 @@ class TestTargets:
         assert desk.news() == []
 
 
+class TestManaged:
+    """Those who refer to what we write are told by the intake, for the watch of references leaves it out."""
+
+    def test_each_event_of_a_target_is_passed_on_with_its_version_and_writers(self, desk: Desk) -> None:
+        told: list[tuple[str, str | None, tuple[WorkKey, ...]]] = []
+        desk.intake.on_managed = lambda key, version, writers: told.append((key.name, version, writers))
+        desk.sync("ADDED")
+        desk.target(None, target_body({"A": "cnry-a"}))
+        desk.target("MODIFIED", target_body({"A": "cnry-b"}, version="8"))
+        desk.target("DELETED", target_body({"A": "cnry-b"}, version="9"))
+
+        assert told == [("web", "7", (SYNC,)), ("web", "8", (SYNC,)), ("web", None, (SYNC,))]
+
+
 class TestKopf:
     def test_it_writes_nothing_keeps_nothing_and_gives_up_never(self) -> None:
         settings = kopf_settings()

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import cast
 
 import orjson
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, generate_latest
 
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.identity import ServicePolicy
@@ -31,6 +31,7 @@ from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import Occurrence
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import ObjectKey, Resource
+from support.canary import find_mark
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.source_session import FakeSession
@@ -210,9 +211,11 @@ class World:
         return writes
 
     def shown(self) -> str:
-        """Return all that a tenant's neighbour may read: status, Events and metrics."""
-        events = "\n".join(f"{one.reason} {one.message}" for one in self.recorder.told)
-        return f"{orjson.dumps(self.status).decode()}\n{events}"
+        """Return all that more people may read than the target: status, Events and metrics."""
+        body = self.gateway.find("SecretSync", "web")
+        status = orjson.dumps(None if body is None else body.get("status")).decode()
+        events = (f"{one.reason} {one.message}" for one in self.recorder.told)
+        return "\n".join((status, *events, generate_latest(self.metrics.registry).decode()))
 
 
 def secret(name: str, values: Mapping[str, str], *, labels: Mapping[str, str] | None = None) -> Body:
@@ -227,7 +230,7 @@ def secret(name: str, values: Mapping[str, str], *, labels: Mapping[str, str] | 
 
 @asynccontextmanager
 async def new_world(session: FakeSession) -> AsyncIterator[World]:
-    """Yield a world whose sources are read while the context lasts."""
+    """Yield a world whose sources are read while the context lasts; at its end none of it may show a value."""
     world = World(session)
     started = asyncio.Event()
     reading = asyncio.create_task(world.sources.run(started))
@@ -236,3 +239,5 @@ async def new_world(session: FakeSession) -> AsyncIterator[World]:
     reading.cancel()
     with suppress(asyncio.CancelledError):
         await reading
+    leak = find_mark(world.shown())
+    assert leak is None, f"status, Events or metrics show a marked value: {leak}"
