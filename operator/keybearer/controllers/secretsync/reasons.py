@@ -1,13 +1,10 @@
-"""Reasons of a SecretSync's conditions: constant words, each with what a person does about it.
-
-The texts beside them are the documentation's too: `docs/reference` is written from here.
-"""
+"""Reasons of a SecretSync's conditions: constant words, each with what it means to a person."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["KeyReason", "Reason", "no_keys_message"]
+__all__ = ["Reason", "no_keys_message"]
 
 
 class Reason(StrEnum):
@@ -46,8 +43,6 @@ class Reason(StrEnum):
 
     NO_KEYS = "NoKeys"
     """The source holds no secret, or the selection takes none of them, and there is nothing to guard."""
-    KEYS_INVALID = "KeysInvalid"
-    """Some secrets can't become keys; `status.keys` names each."""
     TEMPLATE_FAILED = "TemplateFailed"
     """A template can't be rendered; the message names key and line."""
     RENDERER_UNAVAILABLE = "RendererUnavailable"
@@ -76,12 +71,6 @@ class Reason(StrEnum):
     """The API server could not be asked or refuses for now; tried again."""
     INTERNAL_ERROR = "InternalError"
     """A fault of Keybearer; the operator's log has it under the reconcile id of the message."""
-
-
-class KeyReason(StrEnum):
-    """Why a secret did not become a key as it is; see `selection`."""
-
-    GUARDED = "Guarded"
 
 
 def no_keys_message(source_label: str) -> str:
