@@ -38,6 +38,8 @@ _MIN_GAP = 0.5
 _RETRY = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(seconds=60), jitter=0.3)
 _TOLERATED = 1
 """Passing failures in a row that are not shown while a good listing is at hand: a blip costs no status writes."""
+_AFTER_MAX = timedelta(minutes=10)
+"""The longest wait a service is granted: what it asks beyond would be a source that nobody looks after."""
 _VALUES_MAX_BYTES = 128 * 1024 * 1024
 """Values kept over all sources; the least recently used listing goes first, and is read whole when next needed."""
 
@@ -315,7 +317,7 @@ class SourceReader:
         if source.failures:
             wait = _RETRY.delay(source.failures, self._rng)
             if source.failure is not None and source.failure.after is not None:
-                wait = max(wait, source.failure.after)
+                wait = max(wait, min(source.failure.after, _AFTER_MAX))
         else:
             interval = source.interval()
             if interval is None:

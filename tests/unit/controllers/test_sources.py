@@ -412,6 +412,16 @@ class TestFailures:
         ]
         assert waits[0] == pytest.approx(90.1), "the service said when"
 
+    @in_virtual_time
+    async def test_a_service_that_asks_for_a_day_is_asked_again_within_ten_minutes(self) -> None:
+        async with reading() as desk:
+            session = FakeSession(replace(OUTAGE, after=timedelta(days=1)))
+            await desk.read(session)
+            await asyncio.sleep(590)
+            assert len(session.asked) == 1, "what it asks for counts up to there"
+            await asyncio.sleep(20)
+            assert len(session.asked) == 2
+
     @pytest.mark.parametrize("ailing", [OUTAGE, DENIED], ids=["an outage", "a refusal"])
     @pytest.mark.parametrize("unchanged", [True, False], ids=["unchanged", "changed"])
     @in_virtual_time
