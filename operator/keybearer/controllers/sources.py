@@ -113,7 +113,10 @@ class SourceSession(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceReading:
-    """What is known of a source: the last good secrets, when a read that confirmed them began, and what ails it."""
+    """What is known of a source: the last good secrets, when a read that confirmed them began, and what ails it.
+
+    There are no secrets beside a failure that doesn't pass by itself.
+    """
 
     secrets: tuple[SourceSecret, ...] | None = field(repr=False)
     read_at: float
@@ -129,7 +132,7 @@ class _Source:
     secrets: tuple[SourceSecret, ...] | None = None
     size: int = 0
     evicted: int = 0
-    """Hash of the secrets that made room for others, to tell whether those that are read next are still the same."""
+    """Hash of the secrets that are held no longer, to tell whether those that are read next are still the same."""
     read_at: float = -1.0
     started_at: float = -1.0
     failure: SourceFailure | None = None
@@ -288,6 +291,8 @@ class SourceReader:
         source.failures += 1
         source.failed_at = started_at
         told = source.failure
+        if not failure.passing:
+            self._drop_values(source)  # whoever may not read them any more is given none of them
         if failure.passing and source.secrets is not None and source.failures <= _TOLERATED:
             return
         source.failure = failure
@@ -304,9 +309,15 @@ class SourceReader:
         for other in self._sources.values():
             if self._values_bytes <= _VALUES_MAX_BYTES:
                 break
-            if other is not source and other.secrets is not None:
-                self._values_bytes -= other.size
-                other.evicted, other.secrets, other.size = hash(other.secrets), None, 0
+            if other is not source:
+                self._drop_values(other)
+
+    def _drop_values(self, source: _Source) -> None:
+        if source.secrets is None:
+            return
+        if self._sources.get(source.key) is source:
+            self._values_bytes -= source.size
+        source.evicted, source.secrets, source.size = hash(source.secrets), None, 0
 
     def _notify(self, source: _Source, lane: Lane) -> None:
         for subscriber in source.subscribers:

@@ -390,6 +390,20 @@ class TestFailures:
         assert answer.failure == DENIED
 
     @in_virtual_time
+    async def test_what_was_read_before_access_was_refused_is_given_to_nobody_any_more(self) -> None:
+        session = FakeSession(listing("cnry-1"), DENIED, OUTAGE)
+        async with reading() as desk:
+            await desk.read(session)
+            await asyncio.sleep(310)
+            assert (await desk.read(session)).secrets is None
+            assert desk.reader._values_bytes == 0
+            await asyncio.sleep(60)
+            answer = await desk.read(session)
+
+        assert (answer.secrets, answer.failure) == (None, OUTAGE), "an outage gives back no values"
+        assert session.asked[:3] == [None, "tag", None], "the tag is of no use without its listing"
+
+    @in_virtual_time
     async def test_another_failure_than_before_is_told(self) -> None:
         session = FakeSession(OUTAGE, DENIED)
         async with reading() as desk:
@@ -428,7 +442,9 @@ class TestFailures:
     async def test_recovery_is_told_even_when_nothing_changed(
         self, ailing: SourceFailure, *, unchanged: bool
     ) -> None:
-        well = NotChanged() if unchanged else listing("cnry-2")
+        # After a refusal nothing is held that could be unchanged: the whole listing is asked for.
+        same = NotChanged() if ailing.passing else listing("cnry-1")
+        well = same if unchanged else listing("cnry-2")
         session = FakeSession(listing("cnry-1"), ailing, ailing, well)
         async with reading() as desk:
             await desk.read(session)

@@ -64,7 +64,7 @@ class Material:
     Attributes:
         payload: the keys of the target, judged.
         keys: the state of each key if the target is written.
-        failure: what ails a source whose last good listing was used.
+        failure: what ails, for a while, a source whose last good listing was used.
         read_at: monotonic seconds: the oldest of the readings.
     """
 
@@ -111,9 +111,9 @@ class Gatherer:
         readings = await self._read_sources(seen, spec, not_before)
         contents = []
         for source, session, reading in readings:
-            secrets = reading.secrets
-            if secrets is None:
-                raise _failed(reading.failure)
+            secrets, failure = reading.secrets, reading.failure
+            if secrets is None or (failure is not None and not failure.passing):
+                raise _failed(failure)
             contents.append(SourceContent(source, secrets, await self._pinned(session, source)))
         selection = await _select(contents)
         _refuse_blocked(selection.problems)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -9,9 +10,10 @@ from keybearer.controllers.queue import Lane
 from keybearer.controllers.secretsync.gather import KeysRefusedError, Material
 from keybearer.controllers.secretsync.reading import read_spec
 from keybearer.controllers.secretsync.status import KeyState
+from keybearer.controllers.sources import SourceFailure
 from keybearer.controllers.template.errors import RendererUnavailableError, TemplateError
 from keybearer.controllers.template.protocol import Failure, TemplateFault
-from unit.controllers.fakes.source_session import DENIED, FakeSession, listing, secret
+from unit.controllers.fakes.source_session import DENIED, OUTAGE, FakeSession, listing, secret
 from unit.controllers.fakes.targets import SYNC, Body, Field
 from unit.controllers.fakes.virtual_loop import in_virtual_time
 from unit.controllers.fakes.world import World, new_world
@@ -96,6 +98,26 @@ async def test_a_source_that_fails_and_was_never_read_ends_it_with_the_sources_o
         error = await refusal(world)
 
     assert (error.reason, error.message, error.retry) == (DENIED.reason, DENIED.message, False)
+
+
+@pytest.mark.parametrize("trouble", [OUTAGE, DENIED], ids=["an outage", "a refusal"])
+@in_virtual_time
+async def test_the_last_listing_is_used_through_an_outage_but_never_after_a_refusal(
+    trouble: SourceFailure,
+) -> None:
+    async with new_world(FakeSession(_TWO, trouble)) as world:
+        await gather(world)
+        await asyncio.sleep(400)
+        if trouble.passing:
+            material = await gather(world)
+            assert (material.failure, set(material.payload.data)) == (trouble, {"K0", "K1"})
+        else:
+            error = await refusal(world)
+            assert (type(error), error.reason, error.message) == (
+                StalledError,
+                trouble.reason,
+                trouble.message,
+            )
 
 
 @in_virtual_time
