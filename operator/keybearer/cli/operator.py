@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gc
+import json
 import os
 import sys
 import traceback
@@ -21,6 +23,8 @@ __all__ = ["operator"]
 
 _log = get_logger(__name__)
 
+_POD_TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+
 
 def operator(
     namespace: Annotated[
@@ -38,6 +42,10 @@ def operator(
     allow_insecure_http: Annotated[
         bool, typer.Option("--allow-insecure-http", help="Let services be plain http beyond loopback.")
     ] = False,
+    api_audience: Annotated[
+        list[str] | None,
+        typer.Option(help="An audience of the API server, for which no token is minted; repeatable."),
+    ] = None,
     identity_dir: Annotated[
         Path | None,
         typer.Option(
@@ -88,6 +96,7 @@ def operator(
             service_ca_pem=service_ca_file.read_bytes() if service_ca_file is not None else None,
             allowed_service_urls=frozenset(allow_service_url or ()),
             allow_insecure_http=allow_insecure_http,
+            api_audiences=frozenset(api_audience or ()) | _pod_audiences(),
             shared_client_id=_mounted(identity_dir, "clientId"),
             shared_client_secret=_mounted(identity_dir, "clientSecret"),
             shared_grants=tuple(
@@ -161,3 +170,16 @@ def _default_kubeconfig() -> str | None:
     if "KUBERNETES_SERVICE_HOST" in os.environ:
         return None
     return str(Path.home() / ".kube" / "config")
+
+
+def _pod_audiences() -> frozenset[str]:
+    """Return the audiences of the pod's own token, which are the API server's; none outside a pod."""
+    try:
+        payload = _POD_TOKEN.read_text().split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    except FileNotFoundError:
+        return frozenset()
+    except (OSError, IndexError, ValueError) as error:
+        raise ConfigurationError(f"{_POD_TOKEN} is no token of a ServiceAccount") from error
+    audiences = claims.get("aud") if isinstance(claims, dict) else None
+    return frozenset(one for one in (audiences if isinstance(audiences, list) else [audiences]) if one)

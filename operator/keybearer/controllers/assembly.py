@@ -183,6 +183,7 @@ def _policy(settings: OperatorSettings) -> ServicePolicy:
         allowed_urls=settings.allowed_service_urls,
         allow_insecure_http=settings.allow_insecure_http,
         default_ca_pem=settings.service_ca_pem,
+        api_audiences=settings.api_audiences,
     )
 
 

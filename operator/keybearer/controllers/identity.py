@@ -24,6 +24,13 @@ __all__ = ["IdentityMethod", "ServiceIdentity", "ServicePolicy", "normalized_url
 IdentityMethod = Literal["UniversalAuth", "Ldap", "Kubernetes", "AccessToken"]
 
 _REASON = "IdentityInvalid"
+_USUAL_API_AUDIENCES = frozenset(
+    {
+        "https://kubernetes.default.svc",
+        "https://kubernetes.default.svc.cluster.local",
+        "kubernetes.default.svc",
+    }
+)
 _VALUE_MAX = 16 * 1024
 _CA_MAX = 256 * 1024
 _METHODS: tuple[tuple[IdentityMethod, tuple[str, ...]], ...] = (
@@ -44,7 +51,8 @@ class ServicePolicy:
         allowed_urls: other URLs that an identity may name, compared after normalization.
         allow_insecure_http: plain HTTP beyond loopback.
         default_ca_pem: trust for the default URL where an identity brings no `caBundle`.
-        api_audiences: audiences of the API server, refused for ServiceAccount tokens.
+        api_audiences: audiences of the API server, refused for ServiceAccount tokens; while none is known, no
+            token is minted at all.
 
     Raises:
         ConfigurationError: a URL is none, or the default one is plain HTTP where that is not allowed.
@@ -142,7 +150,13 @@ def parse_identity_secret(
     where = f"identity Secret {namespace}/{name}"
     values = {key: _decode(where, key, value) for key, value in data.items() if key in _KNOWN}
     method, credentials = _one_method(where, values)
-    if method == "Kubernetes" and credentials["audience"] in policy.api_audiences:
+    if method == "Kubernetes" and not policy.api_audiences:
+        raise StalledError(
+            _REASON,
+            f"{where}: the operator doesn't know the audiences of the API server, so it mints no tokens; ask its "
+            "administrator for --api-audience",
+        )
+    if method == "Kubernetes" and credentials["audience"] in policy.api_audiences | _USUAL_API_AUDIENCES:
         raise StalledError(
             _REASON,
             f"{where}: the audience is one of the API server's, so the token would be good for the cluster "

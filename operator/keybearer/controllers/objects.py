@@ -125,6 +125,9 @@ class ObjectStore:
     def put(self, seen: ObservedObject) -> ObservedObject | None:
         """Keep a version; return the one it replaces."""
         before = self._objects.get(seen.key)
+        if before is not None and before.uid == seen.uid and _is_older(seen, before):
+            # Sent before our own status write: what it asks counts, the status that it shows is behind ours.
+            seen = replace(seen, status_json=before.status_json, resource_version=before.resource_version)
         self._objects[seen.key] = seen
         if before is None or before.target != seen.target:
             if before is not None:
@@ -132,11 +135,11 @@ class ObjectStore:
             self._by_target[seen.target] = (*self._by_target.get(seen.target, ()), seen.key)
         return before
 
-    def put_status(self, key: WorkKey, uid: str, status_json: bytes) -> None:
+    def put_status(self, key: WorkKey, uid: str, status_json: bytes, resource_version: str) -> None:
         """Take over the status that we wrote ourselves, before the watch brings it."""
         seen = self._objects.get(key)
         if seen is not None and seen.uid == uid:
-            self._objects[key] = replace(seen, status_json=status_json)
+            self._objects[key] = replace(seen, status_json=status_json, resource_version=resource_version)
 
     def drop(self, key: WorkKey) -> ObservedObject | None:
         """Forget an object that is gone; return its last version."""
@@ -231,6 +234,12 @@ class ObservedStore:
         written = self._bodies.pop(key, None)
         self._bodies_bytes -= len(written or b"")
         return written
+
+
+def _is_older(one: ObservedObject, other: ObservedObject) -> bool:
+    """Compare resourceVersions, which are numbers that grow since Kubernetes 1.35 (KEP-5504)."""
+    versions = one.resource_version, other.resource_version
+    return all(version.isdecimal() for version in versions) and int(versions[0]) < int(versions[1])
 
 
 def _target_of(spec: JsonValue, namespace: str, name: str) -> TargetKey:

@@ -21,6 +21,7 @@ class OperatorSettings(BaseModel):
         service_ca_pem: trust for it, in PEM; None for the system's.
         allowed_service_urls: other services that an identity may name.
         allow_insecure_http: plain HTTP beyond loopback.
+        api_audiences: audiences of the API server, for which no ServiceAccount token is ever minted.
         shared_client_id, shared_client_secret: Universal Auth of the shared identity.
         shared_grants: who may use it, for what.
         workers: reconciles at the same time.
@@ -40,6 +41,7 @@ class OperatorSettings(BaseModel):
     service_ca_pem: Annotated[bytes | None, Field(repr=False)] = None
     allowed_service_urls: frozenset[str] = frozenset()
     allow_insecure_http: bool = False
+    api_audiences: frozenset[str] = frozenset()
     shared_client_id: Annotated[str | None, Field(repr=False)] = None
     shared_client_secret: Annotated[str | None, Field(repr=False)] = None
     shared_grants: tuple[SharedGrant, ...] = ()

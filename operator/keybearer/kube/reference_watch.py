@@ -1,7 +1,8 @@
 """Follows objects that manifests refer to, by their metadata alone.
 
 One watch of a resource for all references: a Secret that nobody refers to passes through as one line and
-leaves nothing behind. Secrets of our own are left out by the API server (`!keybearer.dev/managed`).
+leaves nothing behind. Secrets of our own are left out by the API server
+(`keybearer.dev/managed!=true`, which takes objects without the label too).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from keybearer.kube.watch_stream import watch_events
 
 __all__ = ["ReferenceWatch"]
 
-_NOT_OURS = "!keybearer.dev/managed"
+_NOT_OURS = "keybearer.dev/managed!=true"
 _PAGE_SIZE = 100
 _WATCH_SECONDS = 300
 """How long the API server keeps one watch up; it then ends in good order and is taken up where it was."""

@@ -133,14 +133,28 @@ class TestObjectStore:
     def test_a_status_that_we_wrote_is_taken_over_for_that_very_object_only(self) -> None:
         store = ObjectStore()
         store.put(seen("web", at=4.0))
-        store.put_status(seen("web").key, "another-uid", b'{"x":1}')
-        store.put_status(WorkKey("SecretSync", "team-a", "unknown"), "u", b'{"x":1}')
+        store.put_status(seen("web").key, "another-uid", b'{"x":1}', "9")
+        store.put_status(WorkKey("SecretSync", "team-a", "unknown"), "u", b'{"x":1}', "9")
         assert store.get(seen("web").key) == seen("web", at=4.0)
 
-        store.put_status(seen("web").key, "uid-of-web", b'{"x":1}')
+        store.put_status(seen("web").key, "uid-of-web", b'{"x":1}', "9")
         now = store.get(seen("web").key)
         assert now is not None
         assert (now.status_json, now.trigger_at) == (b'{"x":1}', 4.0)
+
+    def test_an_event_from_before_our_status_write_brings_no_old_status_back(self) -> None:
+        store = ObjectStore()
+        store.put(seen("web", resourceVersion="5"))
+        store.put_status(seen("web").key, "uid-of-web", b'{"x":1}', "9")
+
+        store.put(seen("web", resourceVersion="7", generation=2))
+        late = store.get(seen("web").key)
+        store.put(seen("web", resourceVersion="10", generation=2))
+        newest = store.get(seen("web").key)
+
+        assert late is not None
+        assert (late.generation, late.status_json, late.resource_version) == (2, b'{"x":1}', "9")
+        assert newest == seen("web", resourceVersion="10", generation=2)
 
 
 def target(fingerprint: str = "f", version: str = "1", uid: str = "u") -> ObservedTarget:

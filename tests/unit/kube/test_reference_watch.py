@@ -87,7 +87,7 @@ async def test_nothing_is_asked_before_anyone_follows(tmp_path: Path) -> None:
     assert server.seen[0].path == "/api/v1/secrets"
     assert server.seen[1].query["watch"] == "1"
     assert server.seen[1].query["resourceVersion"] == "1"
-    assert {seen.query["labelSelector"] for seen in server.seen} == {"!keybearer.dev/managed"}
+    assert {seen.query["labelSelector"] for seen in server.seen} == {"keybearer.dev/managed!=true"}
     assert all("PartialObjectMetadata" in seen.headers["Accept"] for seen in server.seen)
 
 

@@ -11,7 +11,14 @@ from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.observed import PresentTarget
 from keybearer.controllers.secretsync.status import PLAN_NAMES_MAX, PlanStatus
 
-__all__ = ["KeyChanges", "compare_keys", "has_planned_metadata", "plan_status", "replacement_patch"]
+__all__ = [
+    "KeyChanges",
+    "compare_keys",
+    "foreign_metadata",
+    "has_planned_metadata",
+    "plan_status",
+    "replacement_patch",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,19 @@ def has_planned_metadata(desired: DesiredTarget, present: PresentTarget) -> bool
         if present.merged_metadata(section) - wanted.keys():
             return False
     return True
+
+
+def foreign_metadata(desired: DesiredTarget, present: PresentTarget) -> list[str]:
+    """Return the labels and annotations of a merge that are there with another value, written by somebody else."""
+    found: list[str] = []
+    for section in ("labels", "annotations"):
+        wanted = _mapping(_mapping(desired.body.get("metadata")).get(section))
+        there = _mapping(present.metadata.get(section))
+        ours = present.merged_metadata(section)
+        found += sorted(
+            name for name in wanted.keys() & there.keys() if there[name] != wanted[name] and name not in ours
+        )
+    return found
 
 
 def replacement_patch(desired: DesiredTarget, present: PresentTarget) -> dict[str, JsonValue] | None:

@@ -41,21 +41,31 @@ class Cleaner:
         self._writer = writer
         self._telemetry = telemetry
 
-    async def prepare(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
-        """Make the finalizer present where this spec merges and is to clean up, absent where it is not.
+    async def prepare(self, seen: ObservedObject, spec: SecretSyncSpec, *, approved: bool = False) -> None:
+        """Make the finalizer present before this spec merges something that it is to clean up.
+
+        Args:
+            seen: the SecretSync.
+            spec: its spec.
+            approved: a person approved its plan, so that `mode: Plan` may write as well.
 
         Raises:
             ObjectGoneError: the object was deleted meanwhile.
             KubeError: the API server refuses or can't be asked.
         """
-        target = spec.target
-        needed = (
-            target.creation_policy is CreationPolicy.MERGE
-            and target.on_delete is DeletionPolicy.DELETE
-            and spec.mode is not Mode.PLAN
-        )
-        if needed != (FINALIZER in seen.finalizers) and (needed or spec.mode is not Mode.PLAN):
-            await self._set(seen, present=needed)
+        writes = approved or spec.mode is not Mode.PLAN
+        if writes and _needs_finalizer(spec) and FINALIZER not in seen.finalizers:
+            await self._set(seen, present=True)
+
+    async def settle(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
+        """Remove the finalizer where nothing is left to clean: once the target of before has been retired.
+
+        Raises:
+            ObjectGoneError: the object was deleted meanwhile.
+            KubeError: the API server refuses or can't be asked.
+        """
+        if FINALIZER in seen.finalizers and not _needs_finalizer(spec) and spec.mode is not Mode.PLAN:
+            await self._set(seen, present=False)
 
     async def clean_up(
         self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
@@ -88,12 +98,15 @@ class Cleaner:
     async def _retire(
         self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
     ) -> None:
+        # A rename may have been cut off between the two: keys can be in the target of before and in that of now.
+        keys = [seen.target]
         target = previous.target
-        key = (
-            TargetKey(target.kind.value, seen.key.namespace, target.name)
-            if target is not None
-            else seen.target
-        )
+        if target is not None:
+            keys.append(TargetKey(target.kind.value, seen.key.namespace, target.name))
+        for key in dict.fromkeys(keys):
+            await self._retire_one(seen, key, spec)
+
+    async def _retire_one(self, seen: ObservedObject, key: TargetKey, spec: SecretSyncSpec | None) -> None:
         try:
             await self._writer.retire(key, seen.uid)
         except LeaseLostError:
@@ -140,3 +153,8 @@ class Cleaner:
             uid=seen.uid,
             resource_version=str(meta.get("resourceVersion", "")),
         )
+
+
+def _needs_finalizer(spec: SecretSyncSpec) -> bool:
+    target = spec.target
+    return target.creation_policy is CreationPolicy.MERGE and target.on_delete is DeletionPolicy.DELETE

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from keybearer.controllers.secretsync.changes import (
     KeyChanges,
     compare_keys,
+    foreign_metadata,
     has_planned_metadata,
     plan_status,
     replacement_patch,
@@ -118,14 +119,14 @@ class PlanContext:
     Attributes:
         owner_uid: UID of the SecretSync.
         merged_keys: keys that an earlier merge of ours wrote, as far as known.
-        released: a person let the guard's change through, this once.
+        released: the change that the guard held and a person let through, this once; another one is held again.
         approved: the plan that a person saw and approved, this once; another one is shown first.
         written_before: the target was written at least once.
     """
 
     owner_uid: str
     merged_keys: frozenset[str] = frozenset()
-    released: bool = False
+    released: PlanStatus | None = None
     approved: PlanStatus | None = None
     written_before: bool = False
 
@@ -216,6 +217,16 @@ def _plan_merge(
                 "object did not write; rename the keys, or set target.adopt to take them over",
             ),
         )
+    taken = foreign_metadata(desired, present)
+    if taken and not spec.target.adopt:
+        return TargetPlan(
+            changes=changes,
+            verdict=Verdict(
+                Reason.TARGET_CONFLICT,
+                f"{desired.key.kind} {desired.key.name} has other values of {_names(taken)}, which this object did "
+                "not write; leave them out of target.labels and target.annotations, or set target.adopt",
+            ),
+        )
     held = _guard(changes, len(ours), spec, context)
     if held is not None:
         return TargetPlan(changes=changes, verdict=held)
@@ -252,10 +263,11 @@ def _refuse_foreign(
 
 
 def _guard(changes: KeyChanges, before: int, spec: SecretSyncSpec, context: PlanContext) -> Verdict | None:
-    if not changes.remove or context.released or before == 0:
+    if not changes.remove or before == 0:
         return None
-    if spec.mode is Mode.PLAN and context.approved == plan_status(changes):
-        return None  # a person has seen these very keys go
+    seen_by_a_person = context.approved if spec.mode is Mode.PLAN else None
+    if plan_status(changes) in (context.released, seen_by_a_person):
+        return None
     percent = spec.guard.max_deletions
     everything = len(changes.remove) == before
     if not everything and len(changes.remove) * 100 <= percent * before:

@@ -180,12 +180,17 @@ class SecretSyncReconciler:
             seen, spec, not_before=not_before, follow_target=_depends_on_foreign_target(spec, previous)
         )
         desired = build_target(seen.key, seen.uid, spec.target, material.payload, self._fingerprinter)
-        await self._cleaner.prepare(seen, spec)
+        approved = request is not None and request.approves_plan
+        await self._cleaner.prepare(seen, spec, approved=approved)
         planned = await self._bring_about(seen, spec, previous, desired, request)
-        carried_out = planned.action is not None if spec.mode is Mode.PLAN else planned.verdict is None
-        if carried_out and not planned.left_alone:
+        # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
+        fulfilled = planned.verdict is None and (
+            spec.mode is not Mode.PLAN or planned.action is not None or previous.plan is not None
+        )
+        if fulfilled and not planned.left_alone:
             await self._retire_old(seen, previous, desired.key)
             await self._restart(seen, spec, previous, desired)
+            await self._cleaner.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
         return conclude(spec, previous, desired, planned, material, refreshed_at=self._clock.now() - read_ago)
 
@@ -296,13 +301,21 @@ class SecretSyncReconciler:
             return
         wire = status.to_wire()
         try:
-            await self._gateway.apply_status(
+            answer = await self._gateway.apply_status(
                 SECRET_SYNCS, ObjectKey(seen.key.namespace, seen.key.name), wire, uid=seen.uid
             )
-        except (NotFoundError, ConflictError) as error:
-            # With its UID as a precondition, an object that was deleted meanwhile can't come back.
+        except NotFoundError as error:
             raise ObjectGoneError from error
-        self._objects.put_status(seen.key, seen.uid, orjson.dumps(wire))
+        except ConflictError:
+            # With its UID as a precondition, an object that was deleted meanwhile can't come back; but not each
+            # conflict says that it was.
+            await self._cleaner.require(seen)
+            raise
+        meta = answer.get("metadata")
+        version = meta.get("resourceVersion") if isinstance(meta, dict) else None
+        self._objects.put_status(
+            seen.key, seen.uid, orjson.dumps(wire), str(version or seen.resource_version)
+        )
 
     async def _clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:
         try:
@@ -329,7 +342,7 @@ def _context(
     return PlanContext(
         owner_uid=seen.uid,
         merged_keys=frozenset(merged),
-        released=request is not None and request.releases_guard,
+        released=previous.plan if request is not None and request.releases_guard else None,
         approved=previous.plan if request is not None and request.approves_plan else None,
         written_before=written_before,
     )

@@ -277,9 +277,17 @@ class TestGuard:
         assert planned.changes.remove == ("A", "B", "C", "D")
 
     def test_a_release_lets_it_pass(self) -> None:
-        planned = plan(new_spec(), {}, there(_NOW), PlanContext(UID, released=True, written_before=True))
+        shown = plan_status(plan(new_spec(), {}, there(_NOW)).changes)
+        planned = plan(new_spec(), {}, there(_NOW), PlanContext(UID, released=shown, written_before=True))
 
         assert isinstance(planned.action, ReplaceTarget)
+
+    def test_a_release_lets_nothing_pass_that_the_person_has_not_seen(self) -> None:
+        shown = plan_status(plan(new_spec(), _ONE, there(_NOW)).changes)
+
+        emptied = plan(new_spec(), {}, there(_NOW), PlanContext(UID, released=shown, written_before=True))
+
+        assert emptied.guarded
 
     def test_keys_that_others_added_count_as_keys_before_for_they_go_too(self) -> None:
         def meddle(body: Body) -> None:
@@ -452,7 +460,8 @@ class TestPlanMode:
         assert plan(new_spec(), _ONE, now, approved).guarded
 
     def test_a_release_of_the_guard_approves_no_plan(self) -> None:
-        released = PlanContext(UID, released=True, written_before=True)
+        shown = plan_status(plan(new_spec(), _ONE, there(_NOW)).changes)
+        released = PlanContext(UID, released=shown, written_before=True)
 
         assert verdict_of(plan(new_spec(mode="Plan"), _ONE, there(_NOW), released))[0] is Reason.PLANNED
 

@@ -10,8 +10,9 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.secretsync.desired import MANAGED_LABEL, OWNER_LABEL
-from keybearer.controllers.secretsync.observed import merge_manager
+from keybearer.controllers.secretsync.changes import plan_status
+from keybearer.controllers.secretsync.desired import MANAGED_LABEL, OWNER_LABEL, DesiredTarget
+from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager
 from keybearer.controllers.secretsync.plan import (
     ApplyTarget,
     CreateTarget,
@@ -93,14 +94,21 @@ def carried_out(action: TargetAction, body: Body | None) -> Body:
             return applied(body, wanted, merge_manager(UID))
 
 
+def _released(wanted: DesiredTarget, now: PresentTarget | None, spec: SecretSyncSpec) -> PlanContext:
+    """What a person's release of the very change that the guard holds amounts to."""
+    held = plan_target(wanted, now, spec, PlanContext(UID))
+    return PlanContext(UID, released=plan_status(held.changes))
+
+
 @given(data=st.data())
 def test_after_the_plan_is_carried_out_an_owned_target_needs_none(data: st.DataObject) -> None:
     spec = data.draw(_targets())
     wanted = desired(spec, data.draw(_data.filter(bool)))
     body = data.draw(st.none() | _bodies(spec.target.kind))
-    context = PlanContext(UID, released=True)
+    now = None if body is None else present(body)
+    context = _released(wanted, now, spec)
 
-    planned = plan_target(wanted, None if body is None else present(body), spec, context)
+    planned = plan_target(wanted, now, spec, context)
     assert planned.verdict is None
     if planned.action is not None:
         body = carried_out(planned.action, body)
@@ -113,9 +121,9 @@ def test_after_the_plan_is_carried_out_an_owned_target_needs_none(data: st.DataO
 def test_after_the_plan_is_carried_out_a_merged_target_needs_none(data: st.DataObject) -> None:
     spec = data.draw(_targets(merge=True))
     body = data.draw(_bodies(spec.target.kind).filter(lambda body: not body.get("immutable")))
-    context = PlanContext(UID, released=True)
     for _ in range(2):  # what the first merge wrote and the second no longer plans must go
         wanted = desired(spec, data.draw(_data.filter(bool)))
+        context = _released(wanted, present(body), spec)
         planned = plan_target(wanted, present(body), spec, context)
         assert planned.verdict is None
         if planned.action is not None:
@@ -132,7 +140,7 @@ def test_a_plan_never_keeps_and_never_loses_a_key_that_it_should_not(data: st.Da
     wanted = desired(spec, data.draw(_data))
     now = present(data.draw(_bodies(spec.target.kind)))
 
-    changes = plan_target(wanted, now, spec, PlanContext(UID, released=True)).changes
+    changes = plan_target(wanted, now, spec, _released(wanted, now, spec)).changes
 
     listed = [*changes.add, *changes.change, *changes.remove]
     if listed:
