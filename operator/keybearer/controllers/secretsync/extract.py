@@ -14,9 +14,12 @@ from typing import NoReturn, TypeAlias
 from keybearer.base.errors import KeybearerError
 from keybearer.controllers.secretsync.spec_source import Decoding
 
-__all__ = ["ExtractError", "ExtractFault", "extract_value"]
+__all__ = ["ExtractError", "ExtractFault", "JsonReader", "extract_value"]
 
 _JSON_DEPTH_MAX = 64
+_JSON_MAX_CHARS = 4 * 1024 * 1024
+"""Of JSON parsed, and of objects and lists written, in one run: 0.3 s at the measured 75 ms for 1 MiB, where a
+target takes 1 MiB."""
 _BASE64_SPACES = str.maketrans("", "", " \t\r\n")
 
 
@@ -27,6 +30,7 @@ class ExtractFault(StrEnum):
     PROPERTY_NOT_FOUND = "PropertyNotFound"
     NOT_BASE64 = "NotBase64"
     NOT_TEXT = "NotText"
+    TOO_MUCH_JSON = "TooMuchJSON"
 
 
 class ExtractError(KeybearerError):
@@ -46,7 +50,46 @@ class _Number(str):
 _Json: TypeAlias = "dict[str, _Json] | list[_Json] | str | bool | None"  # _Number is a str
 
 
-def extract_value(value: str, json_property: str | None, decode: Decoding) -> bytes:
+class JsonReader:
+    """Parses JSON values within one allowance for all; several properties of one value in a row cost it once."""
+
+    def __init__(self, allowance: int = _JSON_MAX_CHARS) -> None:
+        self._left = allowance
+        self._value: str | None = None
+        self._parsed: _Json = None
+        self._is_json = False
+
+    def parse(self, value: str) -> _Json:
+        """Return what the value holds.
+
+        Raises:
+            ExtractError: it is no JSON, or too much of it was read.
+        """
+        if value != self._value:
+            self.charge(len(value))
+            self._value, self._parsed, self._is_json = value, None, False
+            self._parsed = _parse(value)
+            self._is_json = True
+        if not self._is_json:
+            raise _not_json()
+        return self._parsed
+
+    def charge(self, size: int) -> None:
+        """Count characters that were written, or are about to be parsed.
+
+        Raises:
+            ExtractError: they are too many, all counted.
+        """
+        self._left -= size
+        if self._left < 0:
+            raise ExtractError(
+                ExtractFault.TOO_MUCH_JSON,
+                f"items with a property take more than {_JSON_MAX_CHARS // 1024**2} MiB of JSON, all sources of the "
+                "object together; keep such properties as secrets of their own, or split the object",
+            )
+
+
+def extract_value(value: str, json_property: str | None, decode: Decoding, reader: JsonReader) -> bytes:
     """Return the bytes that a key is given: the property is taken first, what it holds is decoded then.
 
     A text property is taken as it is, a number or boolean as it was written, an object or list as compact
@@ -56,11 +99,13 @@ def extract_value(value: str, json_property: str | None, decode: Decoding) -> by
         value: of the secret.
         json_property: dotted path of names and list positions; a dot in a name is escaped by a backslash.
         decode: Base64 takes the standard alphabet with padding and ignores white space.
+        reader: parses the value.
 
     Raises:
-        ExtractError: the value is no JSON, has no such property, is no Base64, or no valid Unicode.
+        ExtractError: the value is no JSON, has no such property, is no Base64, or no valid Unicode, or `reader`
+            may read no more.
     """
-    text = value if json_property is None else _take_property(value, json_property)
+    text = value if json_property is None else _take_property(reader, value, json_property)
     if decode is Decoding.BASE64:
         try:
             return base64.b64decode(text.translate(_BASE64_SPACES), validate=True)
@@ -74,8 +119,8 @@ def extract_value(value: str, json_property: str | None, decode: Decoding) -> by
         raise ExtractError(ExtractFault.NOT_TEXT, "the value holds half a surrogate pair") from None
 
 
-def _take_property(value: str, path: str) -> str:
-    found = _parse(value)
+def _take_property(reader: JsonReader, value: str, path: str) -> str:
+    found = reader.parse(value)
     for step in _split_path(path):
         if isinstance(found, dict) and step in found:
             found = found[step]
@@ -91,7 +136,9 @@ def _take_property(value: str, path: str) -> str:
         return str(found)
     parts: list[str] = []
     _write(found, parts, _JSON_DEPTH_MAX)
-    return "".join(parts)
+    written = "".join(parts)
+    reader.charge(len(written))
+    return written
 
 
 def _split_path(path: str) -> list[str]:
@@ -120,10 +167,14 @@ def _parse(value: str) -> _Json:
         )
     except (ValueError, RecursionError):
         # The error's text can repeat the value, and so would its frames: neither is chained.
-        raise ExtractError(
-            ExtractFault.NOT_JSON, "the value is not JSON, names a property twice, or is nested too deeply"
-        ) from None
+        raise _not_json() from None
     return parsed
+
+
+def _not_json() -> ExtractError:
+    return ExtractError(
+        ExtractFault.NOT_JSON, "the value is not JSON, names a property twice, or is nested too deeply"
+    )
 
 
 def _refuse_constant(_: str) -> NoReturn:

@@ -18,7 +18,12 @@ from enum import StrEnum
 from functools import lru_cache
 
 from keybearer.controllers.listing import SourceSecret
-from keybearer.controllers.secretsync.extract import ExtractError, extract_value
+from keybearer.controllers.secretsync.extract import (
+    ExtractError,
+    ExtractFault,
+    JsonReader,
+    extract_value,
+)
 from keybearer.controllers.secretsync.patterns import (
     InvalidPatternError,
     Matcher,
@@ -44,7 +49,7 @@ _COMPILED_MAX = (
 )
 
 _STEPS_MAX = 100_000_000
-"""Of RE2 over all names of one source: a third of a second at the measured 3 ns, for patterns made to be slow;
+"""Of RE2 over all names of all sources: a third of a second at the measured 3 ns, for patterns made to be slow;
 others take a hundredth. An expression of 40 instructions gets through 100,000 names of 20 characters."""
 _CALL_STEPS = 150  # what calling RE2 from Python costs besides
 
@@ -156,6 +161,20 @@ class _Compiled:
         return key
 
 
+@dataclass(slots=True)
+class _Steps:
+    """What is left of the steps that one run may take, all its sources together."""
+
+    left: int
+
+    def take(self, steps: int) -> bool:
+        """Take them, or tell that so many are not left."""
+        if steps > self.left:
+            return False
+        self.left -= steps
+        return True
+
+
 def pinned_versions(keys: KeySelection) -> tuple[tuple[str, int], ...]:
     """Return the names and versions that a listing doesn't bring and that must be read one by one."""
     return tuple(dict.fromkeys((item.key, item.version) for item in keys.items if item.version is not None))
@@ -169,28 +188,49 @@ def select(contents: Iterable[SourceContent]) -> Selection:
     """
     problems: list[KeyProblem] = []
     winners: dict[str, _Claim] = {}
+    steps = _Steps(_STEPS_MAX)
     for content in contents:
-        for claim in _claims(content, problems):
+        for claim in _claims(content, steps, problems):
             lost = winners.get(claim.target_key)
             if lost is not None:
                 problems.append(_lost(lost.secret, claim.secret, claim.target_key, KeyProblemReason.CLASH))
             winners[claim.target_key] = claim
-    entries = [entry for claim in winners.values() if (entry := _take(claim, problems)) is not None]
+    reader = JsonReader()
+    entries = [
+        entry
+        for claim in _by_document(winners.values())
+        if (entry := _take(claim, reader, problems)) is not None
+    ]
     entries.sort(key=lambda entry: entry.target_key)
     return Selection(tuple(entries), tuple(problems))
 
 
-def _claims(content: SourceContent, problems: list[KeyProblem]) -> Iterator[_Claim]:
+def _by_document(claims: Iterable[_Claim]) -> Iterator[_Claim]:
+    """Yield the claims in order, but those of properties last, each JSON value's one after the other.
+
+    So a value is parsed once, and what was parsed of it is let go before the next.
+    """
+    documents: dict[str, list[_Claim]] = {}
+    for claim in claims:
+        if claim.item is None or claim.item.json_property is None:
+            yield claim
+        else:
+            documents.setdefault(claim.secret.value, []).append(claim)
+    for together in documents.values():
+        yield from together
+
+
+def _claims(content: SourceContent, steps: _Steps, problems: list[KeyProblem]) -> Iterator[_Claim]:
     label, keys = content.source.label, content.source.keys
     try:
         compiled = _compile(keys)
     except InvalidPatternError as error:
         problems.append(KeyProblem(label, KeyProblemReason.INVALID_PATTERN, str(error), label))
         return
-    if compiled.work(content.secrets) > _STEPS_MAX:
+    if not steps.take(compiled.work(content.secrets)):
         message = (
-            f"the patterns are too large for the {len(content.secrets)} secrets of {label}; use fewer or simpler "
-            "ones, or a narrower source"
+            f"the patterns are too large for the {len(content.secrets)} secrets of {label} and those of the sources "
+            "before it; use fewer or simpler ones, or narrower or fewer sources"
         )
         problems.append(KeyProblem(label, KeyProblemReason.INVALID_PATTERN, message, label))
         return
@@ -260,7 +300,7 @@ def _lost(lost: SourceSecret, winner: SourceSecret, target_key: str, reason: Key
     return KeyProblem(target_key, reason, message, place(lost))
 
 
-def _take(claim: _Claim, problems: list[KeyProblem]) -> SelectedKey | None:
+def _take(claim: _Claim, reader: JsonReader, problems: list[KeyProblem]) -> SelectedKey | None:
     secret, item = claim.secret, claim.item
     ref = place(secret)
     if secret.hidden:
@@ -269,12 +309,13 @@ def _take(claim: _Claim, problems: list[KeyProblem]) -> SelectedKey | None:
         return None
     try:
         if item is None:
-            value = extract_value(secret.value, None, Decoding.NONE)
+            value = extract_value(secret.value, None, Decoding.NONE, reader)
         else:
-            value = extract_value(secret.value, item.json_property, item.decode)
+            value = extract_value(secret.value, item.json_property, item.decode, reader)
     except ExtractError as error:
-        problem = KeyProblem(claim.target_key, KeyProblemReason.INVALID_VALUE, f"{ref}: {error}", ref)
-        problems.append(problem)
+        too_much = error.fault is ExtractFault.TOO_MUCH_JSON
+        reason = KeyProblemReason.TOO_LARGE if too_much else KeyProblemReason.INVALID_VALUE
+        problems.append(KeyProblem(claim.target_key, reason, f"{ref}: {error}", ref))
         return None
     return SelectedKey(claim.target_key, value, ref, secret.version, secret.updated_at)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from random import Random
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.listing import SourceSecret
+from keybearer.controllers.secretsync import extract
 from keybearer.controllers.secretsync.selection import (
     KeyProblemReason,
     Selection,
@@ -251,6 +253,59 @@ def test_patterns_made_to_be_slow_are_refused_before_they_run_over_many_names() 
 
     assert _reasons(selection) == [("dev:/", KeyProblemReason.INVALID_PATTERN)]
     assert "too large for the 2000 secrets" in selection.problems[0].message
+
+
+def test_the_sources_of_a_run_share_what_patterns_may_cost() -> None:
+    source = _source({"include": [f"/[ab]*a[ab]{{{count}}}$/" for count in range(100, 110)]})
+    contents = [
+        SourceContent(source, [_secret("ab" * 100 + str(number)) for number in range(50)]) for _ in range(20)
+    ]
+    assert _reasons(select(contents[:1])) == [], "one alone is fine"
+
+    selection = select(contents)
+
+    assert {reason for _, reason in _reasons(selection)} == {KeyProblemReason.INVALID_PATTERN}
+    assert "narrower or fewer sources" in selection.problems[0].message
+
+
+def test_a_json_value_is_parsed_once_for_all_its_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def parse(value: str) -> object:
+        parsed.append(value)
+        return json.loads(value)
+
+    monkeypatch.setattr(extract, "_parse", parse)
+    one, other = ('{"p": "cnry-1", "q": "cnry-2"}', '{"p": "cnry-3", "q": "cnry-4"}')
+    items = [
+        {"key": key, "property": name, "as": f"{key}-{name}-{number}"}
+        for number in range(10)
+        for name in "pq"
+        for key in ("ONE", "OTHER")
+    ]
+
+    selection = _select({"include": [], "items": items}, _secret("ONE", one), _secret("OTHER", other))
+
+    assert len(selection.entries) == 40
+    assert _data(selection)["OTHER-q-9"] == b"cnry-4"
+    assert parsed == [one, other]
+
+
+def test_too_much_json_blocks_and_says_what_to_do() -> None:
+    secrets = [
+        _secret(f"K{number}", json.dumps({"p": f"cnry-{number}", "rest": "x" * 1_000_000}))
+        for number in range(6)
+    ]
+    items = [{"key": secret.key, "property": "p"} for secret in secrets]
+
+    selection = _select({"include": [], "items": items}, *secrets)
+
+    assert _reasons(selection) == [
+        ("K4", KeyProblemReason.TOO_LARGE),
+        ("K5", KeyProblemReason.TOO_LARGE),
+    ]
+    assert "4 MiB of JSON" in selection.problems[0].message
+    assert all(problem.blocking for problem in selection.problems)
 
 
 _NAMES = st.sampled_from(["A", "B", "AB", "DB_A", "DB_B", "my key"])
