@@ -77,6 +77,19 @@ def test_values_that_grow_without_bounds_are_refused(secrets: ProjectSecrets) ->
     assert secrets.get("K7")["secretValue"] == "x" * 100_000
 
 
+def test_a_list_of_many_trees_is_refused_and_each_of_them_is_not(secrets: ProjectSecrets) -> None:
+    secrets.create("LEAF", "x")
+    secrets.create("BRANCH", "${LEAF}" * 90)
+    trees = [{"secretKey": f"T{number}", "secretValue": "${BRANCH}" * 100} for number in range(200)]
+    body = {**secrets.at(), "secrets": trees}
+    secrets.client.json("POST", "/api/v4/secrets/batch", json=body)
+    answer = secrets.client.json("GET", "/api/v4/secrets", status=400, params=secrets.at())
+    assert answer["error"] == "BadRequest"
+    assert "ask for fewer secrets at a time, or with expandSecretReferences=false" in answer["message"]
+    assert len(secrets.values(expandSecretReferences="false")) == 202
+    assert secrets.get("T7")["secretValue"] == "x" * 9000
+
+
 @pytest.fixture
 def other(service: ServiceProcess) -> Project:
     project = service.create_project(name="other")

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.secrets.references import (
     Expander,
+    Expansion,
     ExpansionLimitError,
+    ExpansionStepsError,
+    Steps,
     has_references,
     named_targets,
     on_one_line,
@@ -20,8 +23,20 @@ def at(key: str, environment: str = "dev", path: str = "/", project: str = "") -
     return ReferenceTarget(project, Location(EnvironmentSlug(environment), FolderPath(path), key))
 
 
-def expand(text: str, known: dict[ReferenceTarget, str | None], key: str = "SELF") -> str:
-    expansion = Expander(known).expand(text, at(key))
+def expansion_of(
+    text: str, known: dict[ReferenceTarget, str | None], steps: Steps | None = None
+) -> Expansion:
+    running = Expander(known, steps or Steps()).expand(text, at("SELF"))
+    while True:
+        try:
+            next(running)
+        except StopIteration as done:
+            result: Expansion = done.value
+            return result
+
+
+def expand(text: str, known: dict[ReferenceTarget, str | None]) -> str:
+    expansion = expansion_of(text, known)
     assert expansion.unknown == frozenset()
     return expansion.text
 
@@ -113,7 +128,7 @@ def test_ten_passes_build_references_and_the_eleventh_does_not() -> None:
 
 
 def test_what_is_not_known_is_reported_and_stays_for_now() -> None:
-    expansion = Expander({}).expand("${A} ${prod.B}", at("SELF"))
+    expansion = expansion_of("${A} ${prod.B}", {})
     assert expansion.text == "${A} ${prod.B}"
     assert expansion.unknown == {at("A"), at("B", "prod")}
 
@@ -124,7 +139,47 @@ def test_a_value_that_would_grow_without_bounds_is_refused() -> None:
     }
     known[at("K9")] = "x" * 1000
     with pytest.raises(ExpansionLimitError):
-        Expander(known).expand("${K0}", at("SELF"))
+        expansion_of("${K0}", known)
+
+
+def tree(leaves: int) -> dict[ReferenceTarget, str | None]:
+    """Return what `${K0}` refers to: a hundred texts of so many references each."""
+    return {at("K0"): "${K1}" * 100, at("K1"): "${K2}" * leaves, at("K2"): "x"}
+
+
+def test_a_list_of_trees_is_refused_though_each_of_them_is_small_enough() -> None:
+    known, steps = tree(90), Steps()
+
+    def expand_many() -> int:
+        for number in range(1000):
+            try:
+                assert expansion_of("${K0}", known, steps).text == "x" * 9000
+            except ExpansionStepsError:
+                return number
+        return 1000
+
+    assert 10 < expand_many() < 100
+
+
+WORK = [
+    pytest.param("${K0}", tree(90), id="references that are followed"),
+    pytest.param("${GONE}" * 20_000, {at("GONE"): None}, id="references that name nothing"),
+    pytest.param("${A}" * 1000, {at("A"): "x" * 1000}, id="references to long texts"),
+]
+
+
+@pytest.mark.parametrize(("text", "known"), WORK)
+def test_an_expansion_pauses_again_and_again(text: str, known: dict[ReferenceTarget, str | None]) -> None:
+    pauses = sum(1 for _ in Expander(known, Steps()).expand(text, at("SELF")))
+    assert pauses > 1
+
+
+def test_what_names_nothing_counts_too() -> None:
+    known: dict[ReferenceTarget, str | None] = {at("GONE"): None}
+    steps = Steps()
+    with pytest.raises(ExpansionStepsError):  # noqa: PT012 - it is their sum that is refused
+        for _ in range(100):
+            expansion_of("${GONE}" * 10_000, known, steps)
 
 
 @given(text=st.text(alphabet="${}ABab.@-_ \n", max_size=60))
@@ -146,7 +201,7 @@ names = st.text(alphabet="ABC", min_size=1, max_size=2)
 )
 def test_expansion_ends_for_any_web_of_references(values: dict[str, list[str]], start: str) -> None:
     known: dict[ReferenceTarget, str | None] = {at(key): "".join(parts) for key, parts in values.items()}
-    expansion = Expander(known).expand(f"${{{start}}}", at("SELF"))
+    expansion = expansion_of(f"${{{start}}}", known)
     assert all(target not in known for target in expansion.unknown)
 
 

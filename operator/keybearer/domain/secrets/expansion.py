@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from keybearer.domain.access import ProjectAccess, effective_roles
@@ -11,7 +12,10 @@ from keybearer.domain.errors import ForbiddenError, InvalidError
 from keybearer.domain.secrets.entity_tags import FurtherReach
 from keybearer.domain.secrets.references import (
     Expander,
+    Expansion,
     ExpansionLimitError,
+    ExpansionStepsError,
+    Steps,
     has_references,
     on_one_line,
 )
@@ -64,34 +68,69 @@ async def expand_all(
     lookup = _Lookup(unit, access, single=single)
     # What was listed needs no second reading.
     lookup.known.update({target_of(secret): secret.value or "" for secret in given})
+    growing = _Growing(values)
     waiting = referring
     for _ in range(_MAX_ROUNDS):
-        waiting = await _round(lookup, waiting, values)
+        waiting = await _round(lookup, waiting, growing)
         if not waiting:
             break
-    if sum(map(len, values.values())) > _MAX_TOTAL_SIZE:
-        raise InvalidError("The list grows too large through references; ask for fewer secrets at a time")
     return Expanded(values, lookup.reach)
 
 
-async def _round(lookup: _Lookup, waiting: list[Secret], values: dict[str, str]) -> list[Secret]:
+class _Growing:
+    """Values that take the place of shorter ones, and what all of them may cost together."""
+
+    def __init__(self, values: dict[str, str]) -> None:
+        self._values = values
+        self._size = sum(map(len, values.values()))
+        self.steps = Steps()
+
+    def put(self, secret: Secret, text: str) -> None:
+        """Keep the expanded value of a secret."""
+        self._size += len(text) - len(self._values[secret.id])
+        if self._size > _MAX_TOTAL_SIZE:
+            raise InvalidError("The list grows too large through references; ask for fewer secrets at a time")
+        self._values[secret.id] = text
+
+
+async def _round(lookup: _Lookup, waiting: list[Secret], growing: _Growing) -> list[Secret]:
     """Expand what is waiting, fetch what that lacked, and return those that must be expanded again."""
-    expander = Expander(lookup.known)
+    expander = Expander(lookup.known, growing.steps)
     lacking: dict[ReferenceTarget, Secret] = {}
     again = []
     for secret in waiting:
-        try:
-            expansion = expander.expand(secret.value or "", target_of(secret))
-        except ExpansionLimitError as error:
-            raise InvalidError(
-                f"Secret '{secret.key}' grows too large through its references; shorten what it refers to"
-            ) from error
-        values[secret.id] = on_one_line(expansion.text) if secret.skip_multiline_encoding else expansion.text
+        expansion = await _expanded(expander, secret)
+        growing.put(secret, on_one_line(expansion.text) if secret.skip_multiline_encoding else expansion.text)
         if expansion.unknown:
             again.append(secret)
             lacking.update(dict.fromkeys(expansion.unknown, secret))
     await lookup.fetch(lacking)
     return again
+
+
+async def _expanded(expander: Expander, secret: Secret) -> Expansion:
+    try:
+        return await _unhurried(expander.expand(secret.value or "", target_of(secret)))
+    except ExpansionLimitError as error:
+        raise InvalidError(
+            f"Secret '{secret.key}' grows too large through its references; shorten what it refers to"
+        ) from error
+    except ExpansionStepsError as error:
+        raise InvalidError(
+            "The list follows too many references; ask for fewer secrets at a time, "
+            "or with expandSecretReferences=false"
+        ) from error
+
+
+async def _unhurried(expansion: Generator[None, None, Expansion]) -> Expansion:
+    """Run an expansion to its end, and other requests at each of its pauses."""
+    while True:
+        try:
+            next(expansion)
+        except StopIteration as done:
+            result: Expansion = done.value
+            return result
+        await asyncio.sleep(0)
 
 
 class _Lookup:

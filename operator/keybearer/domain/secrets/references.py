@@ -1,13 +1,14 @@
 """References between secrets, `${KEY}` and its longer forms (wire.md section 2.6): pure text.
 
 `Expander` replaces what it was told and reports what it was not; the caller fetches that and asks again, so
-that each round costs one look at the store however many secrets there are.
+that each round costs one look at the store however many secrets there are. It works in steps and stops after
+every few hundred, so that whoever runs it can let others go on.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 
 from keybearer.base.errors import KeybearerError
@@ -19,6 +20,8 @@ __all__ = [
     "Expander",
     "Expansion",
     "ExpansionLimitError",
+    "ExpansionStepsError",
+    "Steps",
     "has_references",
     "named_targets",
     "on_one_line",
@@ -28,6 +31,12 @@ __all__ = [
 _REFERENCE = re.compile(r"\$\{([a-zA-Z0-9\-_.@]+)\}")
 _MAX_REPLACEMENTS = 10_000
 """References followed for one value: ten levels of ten each would be 10**10 without it."""
+_MAX_STEPS = 500_000
+"""Steps for all values of a list: about a second or two; 10,000 values of ten references each take 400,000."""
+_PAUSE_STEPS = 500
+"""Steps between two pauses: a few milliseconds."""
+_STEP_CHARACTERS = 1024
+"""Text that is searched in one step."""
 
 _Segments = list[tuple[str, bool]]
 """Text in pieces; True marks a reference that stays as it is written and is not looked at again."""
@@ -35,6 +44,32 @@ _Segments = list[tuple[str, bool]]
 
 class ExpansionLimitError(KeybearerError):
     """A value grows beyond all bounds through its references."""
+
+
+class ExpansionStepsError(KeybearerError):
+    """All values together refer to more than is followed for one request."""
+
+
+class Steps:
+    """What the expansions of one request may cost together."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._pause = _PAUSE_STEPS
+
+    def take(self, steps: int = 1) -> bool:
+        """Count steps; return whether it is time for a pause.
+
+        Raises:
+            ExpansionStepsError: there were too many.
+        """
+        self._taken += steps
+        if self._taken > _MAX_STEPS:
+            raise ExpansionStepsError("a list follows too many references")
+        if self._taken < self._pause:
+            return False
+        self._pause = self._taken + _PAUSE_STEPS
+        return True
 
 
 def has_references(text: str) -> bool:
@@ -78,58 +113,76 @@ class Expansion:
 class Expander:
     """Replaces references by what `known` holds; None in it says that the secret doesn't exist."""
 
-    def __init__(self, known: Mapping[ReferenceTarget, str | None]) -> None:
+    def __init__(self, known: Mapping[ReferenceTarget, str | None], steps: Steps) -> None:
         self._known = known
+        self._steps = steps
 
-    def expand(self, text: str, at: ReferenceTarget) -> Expansion:
-        """Return the text stored at `at`, expanded.
+    def expand(self, text: str, at: ReferenceTarget) -> Generator[None, None, Expansion]:
+        """Return the text stored at `at`, expanded; yields where others may go on.
 
         Missing references, those of a circle, and those deeper than ten levels stay as they are written.
 
         Raises:
             ExpansionLimitError: the result would be larger than any value may be.
+            ExpansionStepsError: with the expansions before it, this one takes too long.
         """
-        walk = _Walk(self._known)
-        segments = walk.expand(text, at, (at,))
+        walk = _Walk(self._known, self._steps)
+        segments = yield from walk.expand(text, at, (at,))
         return Expansion("".join(piece for piece, _ in segments), frozenset(walk.unknown))
 
 
 class _Walk:
     """The expansion of one value, with its budget."""
 
-    def __init__(self, known: Mapping[ReferenceTarget, str | None]) -> None:
+    def __init__(self, known: Mapping[ReferenceTarget, str | None], steps: Steps) -> None:
         self._known = known
+        self._steps = steps
         self._replacements = 0
         self._size = 0
         self.unknown: set[ReferenceTarget] = set()
 
-    def expand(self, text: str, at: ReferenceTarget, trail: tuple[ReferenceTarget, ...]) -> _Segments:
+    def expand(
+        self, text: str, at: ReferenceTarget, trail: tuple[ReferenceTarget, ...]
+    ) -> Generator[None, None, _Segments]:
         segments: _Segments = [(text, False)]
         for _ in range(REFERENCE_PASSES_MAX):
             replaced = self._replacements
-            segments = self._pass(segments, lambda name: self._resolve(_target(name, at), trail))
+            segments = yield from self._pass(segments, at, trail)
             if self._replacements == replaced:
                 return segments
         # Passes are used up: what still looks like a reference is text for whoever refers to this one.
-        return self._pass(segments, lambda _: None)
+        return (yield from self._pass(segments, at, None))
 
-    def _pass(self, segments: _Segments, resolve: Callable[[str], _Segments | None]) -> _Segments:
-        result: _Segments = []
+    def _pass(
+        self, segments: _Segments, at: ReferenceTarget, trail: tuple[ReferenceTarget, ...] | None
+    ) -> Generator[None, None, _Segments]:
+        """Replace each reference once; without a trail leave them all as they are written."""
+        flow = _Flow()
         for piece, settled in segments:
+            if self._steps.take(1 + len(piece) // _STEP_CHARACTERS):
+                yield
             if settled or "${" not in piece:
-                _append(result, piece, settled=settled)
+                flow.add(piece, settled=settled)
                 continue
             end = 0
             for match in _REFERENCE.finditer(piece):
-                _append(result, piece[end : match.start()], settled=False)
-                inner = resolve(match[1])
-                for text, inner_settled in [(match[0], True)] if inner is None else inner:
-                    _append(result, text, settled=inner_settled)
+                if self._steps.take():
+                    yield
+                flow.add(piece[end : match.start()], settled=False)
+                target = _target(match[1], at)
+                inner = None if trail is None else self._text_of(target, trail)
+                if trail is None or inner is None:
+                    flow.add(match[0], settled=True)
+                elif "${" not in inner:
+                    flow.add(inner, settled=False)
+                else:
+                    for text, inner_settled in (yield from self.expand(inner, target, (*trail, target))):
+                        flow.add(text, settled=inner_settled)
                 end = match.end()
-            _append(result, piece[end:], settled=False)
-        return result
+            flow.add(piece[end:], settled=False)
+        return flow.segments()
 
-    def _resolve(self, target: ReferenceTarget, trail: tuple[ReferenceTarget, ...]) -> _Segments | None:
+    def _text_of(self, target: ReferenceTarget, trail: tuple[ReferenceTarget, ...]) -> str | None:
         # The trail begins with the value itself, which is no level of reference.
         if target in trail or len(trail) > REFERENCE_DEPTH_MAX:
             return None
@@ -143,19 +196,33 @@ class _Walk:
         self._size += len(text)
         if self._replacements > _MAX_REPLACEMENTS or self._size > SECRET_VALUE_MAX_BYTES:
             raise ExpansionLimitError("a value grows too large through its references")
-        if "${" not in text:
-            return [(text, False)]
-        return self.expand(text, target, (*trail, target))
+        return text
 
 
-def _append(segments: _Segments, text: str, *, settled: bool) -> None:
-    if not text:
-        return
-    if segments and not settled and not segments[-1][1]:
-        # Neighbours flow together: a reference may be built from several pieces.
-        segments[-1] = (segments[-1][0] + text, False)
-    else:
-        segments.append((text, settled))
+class _Flow:
+    """Pieces in order; neighbours that aren't settled flow together: a reference may be built from several."""
+
+    def __init__(self) -> None:
+        self._segments: _Segments = []
+        self._open: list[str] = []
+
+    def add(self, text: str, *, settled: bool) -> None:
+        if not text:
+            return
+        if not settled:
+            self._open.append(text)
+            return
+        self._close()
+        self._segments.append((text, True))
+
+    def segments(self) -> _Segments:
+        self._close()
+        return self._segments
+
+    def _close(self) -> None:
+        if self._open:
+            self._segments.append(("".join(self._open), False))
+            self._open = []
 
 
 def _target(name: str, at: ReferenceTarget) -> ReferenceTarget:
