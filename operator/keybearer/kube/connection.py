@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
@@ -147,7 +147,8 @@ class Connection:
             if authorization is not None:
                 request.headers[hdrs.AUTHORIZATION] = authorization
             request.server_hostname = self._server_name
-            return await handler(request)
+            with _descriptors_in_order():
+                return await handler(request)
 
         return aiohttp.ClientSession(
             connector=self._new_connector(limit=limit),
@@ -223,15 +224,16 @@ class Connection:
         authorization = await self._access.authorization()
         if authorization is not None:
             headers = {**headers, hdrs.AUTHORIZATION: authorization}
-        return await self._session.request(
-            request.method,
-            yarl.URL(self._server + request.target, encoded=True),
-            headers=headers,
-            data=_payload(request.body),
-            timeout=timeout,
-            allow_redirects=False,
-            server_hostname=self._server_name,
-        )
+        with _descriptors_in_order():
+            return await self._session.request(
+                request.method,
+                yarl.URL(self._server + request.target, encoded=True),
+                headers=headers,
+                data=_payload(request.body),
+                timeout=timeout,
+                allow_redirects=False,
+                server_hostname=self._server_name,
+            )
 
     def _unavailable(self, request: Request, error: Exception) -> UnavailableError:
         what = f"the API server at {self._server} can't be reached ({type(error).__name__})"
@@ -239,6 +241,22 @@ class Connection:
 
     def _new_connector(self, *, limit: int) -> aiohttp.TCPConnector:
         return aiohttp.TCPConnector(limit=limit, ssl=self._access.tls, keepalive_timeout=_KEEP_ALIVE_SECONDS)
+
+
+@contextmanager
+def _descriptors_in_order() -> Iterator[None]:
+    """Make a passing failure of one that would end the process.
+
+    uvloop refuses a new socket whose descriptor it takes for that of a live transport. It happens when the API
+    server dies while connections to it begin (seen with uvloop 0.23; github.com/MagicStack/uvloop issue 653); the
+    next attempt gets another descriptor.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not str(error).startswith("File descriptor"):
+            raise
+        raise aiohttp.ClientConnectionError(str(error)) from error
 
 
 @lru_cache(maxsize=16)

@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from keybearer.base.errors import ConfigurationError
@@ -113,6 +114,25 @@ async def test_a_server_that_does_not_answer_in_time_is_unavailable(tmp_path: Pa
             with pytest.raises(UnavailableError, match="TimeoutError"):
                 await connection.send(Request("GET", "/x", {}, timeout_seconds=0.05))
         stop.set()
+
+
+async def test_a_descriptor_that_the_loop_takes_for_another_is_a_passing_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("File descriptor 14 is used by transport <TCPTransport closed=False>")
+
+    config = write_kubeconfig(tmp_path / "config", "http://127.0.0.1:1")
+    async with await Connection.open(kubeconfig=config) as connection:
+        monkeypatch.setattr(aiohttp.TCPConnector, "connect", refuse)
+        with pytest.raises(UnavailableError):
+            await connection.send(GET)
+        with pytest.raises(UnavailableError):
+            async with connection.stream(GET, silence_seconds=1):
+                pass
+        async with connection.open_session(limit=1) as session:
+            with pytest.raises(aiohttp.ClientConnectionError):
+                await session.get("http://127.0.0.1:1/")
 
 
 async def test_a_token_file_is_read_again_when_asked(tmp_path: Path) -> None:
