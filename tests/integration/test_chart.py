@@ -171,9 +171,9 @@ _ALLOWED: Mapping[str, _Question] = {
         "leases.coordination.k8s.io/keybearer-operator",
         NAMESPACE,
     ),
-    "the service asks whose token it is": (_SERVICE, "create", "tokenreviews.authentication.k8s.io", ""),
 }
 _DENIED: Mapping[str, _Question] = {
+    "the service asks nobody's token": (_SERVICE, "create", "tokenreviews.authentication.k8s.io", ""),
     "the operator mints no tokens": (_OPERATOR, "create", "serviceaccounts/token", "default"),
     "the operator edits no specs by update": (_OPERATOR, "update", "secretsyncs.keybearer.dev", "default"),
     "the operator makes no SecretSyncs": (_OPERATOR, "create", "secretsyncs.keybearer.dev", "default"),

@@ -60,8 +60,8 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
     "a claim brought by the user, and another port": {
         "embeddedService": {"persistence": {"existingClaim": "my-claim"}, "port": 8443}
     },
-    "no TokenReviews and no roles for users": {
-        "embeddedService": {"tokenReviews": {"enabled": False}},
+    "TokenReviews and no roles for users": {
+        "embeddedService": {"tokenReviews": {"enabled": True}},
         "rbac": {"aggregateClusterRoles": False},
     },
     "accounts brought by the user": {

@@ -73,8 +73,8 @@ def test_in_its_own_namespace_the_operator_adds_its_lease_and_its_fingerprint_ke
     }
 
 
-def test_the_service_may_create_token_reviews_and_nothing_else() -> None:
-    manifests = render()
+def test_the_service_may_create_token_reviews_when_asked_and_nothing_else() -> None:
+    manifests = render({"embeddedService": {"tokenReviews": {"enabled": True}}})
     assert _rules(only(manifests, "ClusterRole", "-service")) == {
         "authentication.k8s.io/tokenreviews": "create"
     }
@@ -89,7 +89,7 @@ def test_the_service_may_create_token_reviews_and_nothing_else() -> None:
 
 
 def test_a_service_without_token_reviews_has_no_token_and_no_role() -> None:
-    manifests = render({"embeddedService": {"tokenReviews": {"enabled": False}}})
+    manifests = render()
     assert not [one.name for one in manifests if one.kind in _CLUSTER_KINDS and one.name.endswith("-service")]
     pod = only(manifests, "StatefulSet").mapping("spec", "template", "spec")
     assert pod["automountServiceAccountToken"] is False

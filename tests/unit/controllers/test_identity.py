@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.controllers.assembly import _policy
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.identity import (
     ServiceIdentity,
@@ -16,6 +17,7 @@ from keybearer.controllers.identity import (
     parse_identity_secret,
 )
 from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.settings import OperatorSettings
 from unit.controllers.fakes.targets import FINGERPRINTER, b64
 
 _DEFAULT = "https://keybearer.example.com"
@@ -364,3 +366,27 @@ class TestSessions:
 )
 def test_normalizing_twice_is_normalizing_once(url: str, tail: str) -> None:
     assert normalized_url(url + tail) == normalized_url(normalized_url(url + tail)) == url
+
+
+def test_no_token_is_minted_while_the_api_servers_audiences_are_unknown() -> None:
+    refused = refusal(_KUBERNETES, replace(_POLICY, api_audiences=frozenset()))
+
+    assert "--api-audience" in refused.message
+
+
+@pytest.mark.parametrize(
+    "audience", ["https://kubernetes.default.svc.cluster.local", "kubernetes.default.svc"]
+)
+def test_usual_audiences_of_api_servers_are_refused_whatever_else_is_known(audience: str) -> None:
+    policy = replace(_POLICY, api_audiences=frozenset({"https://api.example.com"}))
+
+    assert "good for the cluster itself" in refusal({**_KUBERNETES, "audience": audience}, policy).message
+
+
+def test_the_operators_settings_reach_the_judgement_of_identities() -> None:
+    policy = _policy(
+        OperatorSettings(service_url=_DEFAULT, api_audiences=frozenset({"https://api.example.com"}))
+    )
+
+    assert parse(_KUBERNETES, policy).method == "Kubernetes"
+    assert "audience" in refusal({**_KUBERNETES, "audience": "https://api.example.com"}, policy).message
