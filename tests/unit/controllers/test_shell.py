@@ -159,6 +159,12 @@ class TestCustomResources:
         assert desk.objects.writers_of(_TARGET) == ()
         assert not desk.observed.is_expected(ObservedTarget(_TARGET, "u", "1", None, "planned"))
 
+    def test_the_end_of_an_object_that_was_never_seen_is_no_error(self, desk: Desk) -> None:
+        desk.sync("DELETED")
+
+        assert desk.forgotten == [SYNC]
+        assert desk.news() == []
+
     def test_an_expectation_that_another_object_shares_stays(self, desk: Desk) -> None:
         desk.sync("ADDED")
         desk.sync("ADDED", "other", spec={"target": {"name": "web"}})
@@ -256,6 +262,8 @@ class TestKopf:
         assert settings.peering.standalone is True
         assert settings.watching.label_selectors["", "v1", "secrets"] == f"{MANAGED_LABEL}=true"
         assert settings.watching.label_selectors["", "v1", "configmaps"] == f"{MANAGED_LABEL}=true"
+        for storage in (settings.persistence.diffbase_storage, settings.persistence.progress_storage):
+            assert type(storage).__module__ == "keybearer.controllers.shell", "kopf's own would annotate"
         waits = iter(cast("Iterable[float]", settings.networking.error_backoffs))
         assert [next(waits) for _ in range(1000)][-1] == 3
 

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 
 import pytest
 
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
 from keybearer.controllers.queue import Lane
+from keybearer.controllers.secretsync import gather as module
+from keybearer.controllers.secretsync import selection
 from keybearer.controllers.secretsync.gather import KeysRefusedError, Material
 from keybearer.controllers.secretsync.reading import read_spec
+from keybearer.controllers.secretsync.selection import Selection, SourceContent
 from keybearer.controllers.secretsync.status import KeyState
 from keybearer.controllers.sources import SourceFailure
 from keybearer.controllers.template.errors import RendererUnavailableError, TemplateError
@@ -131,6 +135,15 @@ async def test_credentials_that_were_taken_away_are_used_no_longer() -> None:
         assert (await refusal(world)).reason == "IdentityNotFound"
 
         assert len(world.sources) == 0
+
+
+@in_virtual_time
+async def test_without_an_identity_the_shared_one_is_asked_for() -> None:
+    async with new_world(FakeSession(_TWO)) as world:
+        error = await refusal(world, identityRef=None)
+
+        assert error.reason == "SharedIdentityRefused"
+        assert SYNC not in world.watches["Secret"].followed
 
 
 @in_virtual_time
@@ -262,6 +275,25 @@ class TestPinned:
 
         assert error.reason == "KeyNotFound"
         assert "no secret K0 in version 2" in error.message
+
+
+@pytest.mark.parametrize(
+    ("include", "aside"), [("K*", False), ("/^K/", True)], ids=["light work", "work of unknown length"]
+)
+async def test_only_light_work_is_done_on_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch, include: str, *, aside: bool
+) -> None:
+    threads: list[int] = []
+
+    def select(contents: list[SourceContent]) -> Selection:
+        threads.append(threading.get_ident())
+        return selection.select(contents)
+
+    monkeypatch.setattr(module, "select", select)
+    async with new_world(FakeSession(_TWO, seconds=0)) as world:
+        await gather(world, source={**_SOURCE, "keys": {"include": [include]}})
+
+    assert [thread != threading.get_ident() for thread in threads] == [aside]
 
 
 @in_virtual_time
