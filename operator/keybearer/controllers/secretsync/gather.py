@@ -25,6 +25,7 @@ from keybearer.controllers.secretsync.selection import (
     KeyProblem,
     Selection,
     SourceContent,
+    is_light,
     pinned_versions,
     select,
 )
@@ -41,8 +42,6 @@ from keybearer.controllers.template.renderer import (
 
 __all__ = ["Gatherer", "Material"]
 
-_SELECTED_INLINE = 2000
-"""Secrets: about 20 ms of selection; 100,000 take half a second."""
 _KEY_MAX = 512
 """What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 _RENDER_DEADLINE = timedelta(seconds=2)
@@ -251,7 +250,7 @@ class Gatherer:
 
 async def _select(contents: list[SourceContent]) -> Selection:
     """Select on the event loop, or in a thread where it would hold up everybody else's work."""
-    if sum(len(content.secrets) for content in contents) <= _SELECTED_INLINE:
+    if is_light(contents):
         return select(contents)
     return await asyncio.to_thread(select, contents)
 

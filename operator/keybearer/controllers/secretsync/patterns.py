@@ -15,7 +15,7 @@ import re2  # type: ignore[import-untyped]  # google-re2 ships no types; the pro
 
 from keybearer.base.errors import KeybearerError
 
-__all__ = ["InvalidPatternError", "Matcher", "Renamer", "compile_matcher", "compile_renamer"]
+__all__ = ["InvalidPatternError", "Matcher", "Renamer", "compile_matcher", "compile_renamer", "is_expression"]
 
 _PROGRAM_MAX_BYTES = 64 * 1024  # one expression; room for some 2,700 instructions
 _UNION_MAX_BYTES = 256 * 1024  # all expressions of one list, joined
@@ -96,7 +96,7 @@ def compile_matcher(patterns: Iterable[str]) -> Matcher:
     for pattern in patterns:
         if pattern == "*":
             everything = True
-        elif _is_expression(pattern):
+        elif is_expression(pattern):
             expressions.append(_close_quotes(pattern[1:-1]))
             _compile(expressions[-1], pattern)
         elif _GLOB_MARKS.isdisjoint(pattern):
@@ -120,7 +120,7 @@ def compile_renamer(pattern: str, replacement: str) -> Renamer:
     Raises:
         InvalidPatternError: the expression can't be compiled, or the replacement names a group it has not.
     """
-    if not _is_expression(pattern):
+    if not is_expression(pattern):
         return Renamer(pattern, (replacement,), None)
     expression = _compile(pattern[1:-1], pattern, captures=True)
     return Renamer(pattern, _split_replacement(replacement, expression.groups, pattern), expression)
@@ -131,7 +131,8 @@ def _close_quotes(expression: str) -> str:
     return expression + r"\E" if r"\Q" in expression else expression
 
 
-def _is_expression(pattern: str) -> bool:
+def is_expression(pattern: str) -> bool:
+    """Tell whether a pattern is an RE2 expression between slashes."""
     return len(pattern) > 2 and pattern[0] == pattern[-1] == "/"
 
 

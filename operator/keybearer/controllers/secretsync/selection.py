@@ -30,6 +30,7 @@ from keybearer.controllers.secretsync.patterns import (
     Renamer,
     compile_matcher,
     compile_renamer,
+    is_expression,
 )
 from keybearer.controllers.secretsync.spec_source import Decoding, KeyItem, KeySelection, Source
 
@@ -39,6 +40,7 @@ __all__ = [
     "SelectedKey",
     "Selection",
     "SourceContent",
+    "is_light",
     "pinned_versions",
     "place",
     "select",
@@ -52,6 +54,13 @@ _STEPS_MAX = 100_000_000
 """Of RE2 over all names of all sources: a third of a second at the measured 3 ns, for patterns made to be slow;
 others take a hundredth. An expression of 40 instructions gets through 100,000 names of 20 characters."""
 _CALL_STEPS = 150  # what calling RE2 from Python costs besides
+_LIGHT_CLAIMS = 200  # secrets and items of all sources: 10 us each
+_LIGHT_PATTERNS = 2000  # matches and renames by globs and exact names: 0.5 us each
+_LIGHT_PATTERN_CHARS = 2000  # of globs, to be compiled: 0.3 us each
+_LIGHT_CHARS = 256 * 1024  # of values
+_LIGHT_JSON_CHARS = (
+    32 * 1024
+)  # of values, for each item that takes a property: 75 ns to parse, 60 to write again
 
 
 class KeyProblemReason(StrEnum):
@@ -203,6 +212,32 @@ def select(contents: Iterable[SourceContent]) -> Selection:
     ]
     entries.sort(key=lambda entry: entry.target_key)
     return Selection(tuple(entries), tuple(problems))
+
+
+def is_light(contents: Sequence[SourceContent]) -> bool:
+    """Tell whether `select` takes less than about 5 ms, so that no other work need be spared it.
+
+    An RE2 expression is never light: how long it takes to compile and to run, its length doesn't tell.
+    """
+    claims = sum(len(content.secrets) + len(content.source.keys.items) for content in contents)
+    if claims > _LIGHT_CLAIMS:
+        return False
+    matches = pattern_chars = 0
+    for content in contents:
+        keys = content.source.keys
+        patterns = (*keys.include, *keys.exclude, *(rename.pattern for rename in keys.rename))
+        if any(map(is_expression, patterns)):
+            return False
+        matches += len(content.secrets) * len(patterns)
+        pattern_chars += sum(map(len, patterns))
+    properties = sum(item.json_property is not None for one in contents for item in one.source.keys.items)
+    chars = sum(len(secret.value) for content in contents for secret in (*content.secrets, *content.pinned))
+    return (
+        matches <= _LIGHT_PATTERNS
+        and pattern_chars <= _LIGHT_PATTERN_CHARS
+        and chars <= _LIGHT_CHARS
+        and chars * properties <= _LIGHT_JSON_CHARS
+    )
 
 
 def _by_document(claims: Iterable[_Claim]) -> Iterator[_Claim]:

@@ -16,6 +16,7 @@ from keybearer.controllers.secretsync.selection import (
     KeyProblemReason,
     Selection,
     SourceContent,
+    is_light,
     pinned_versions,
     place,
     select,
@@ -306,6 +307,46 @@ def test_too_much_json_blocks_and_says_what_to_do() -> None:
     ]
     assert "4 MiB of JSON" in selection.problems[0].message
     assert all(problem.blocking for problem in selection.problems)
+
+
+@pytest.mark.parametrize(
+    ("keys", "secrets", "light"),
+    [
+        pytest.param({}, [_secret("A")] * 200, True, id="what most have"),
+        pytest.param({"include": ["DB_*"]}, [_secret("A")] * 200, True, id="a glob"),
+        pytest.param({}, [_secret("A")] * 201, False, id="many secrets"),
+        pytest.param({"include": ["/^A/"]}, [_secret("A")], False, id="an expression"),
+        pytest.param({"exclude": ["/^A/"]}, [_secret("A")], False, id="an expression that excludes"),
+        pytest.param({"rename": [{"from": "/A/", "to": "B"}]}, [_secret("A")], False, id="one that renames"),
+        pytest.param({"include": ["A*"] * 11}, [_secret("A")] * 200, False, id="globs for many names"),
+        pytest.param({"include": ["A*" * 126] * 8}, [_secret("A")], False, id="long globs"),
+        pytest.param({}, [_secret("A", "x" * 300_000)], False, id="a large value"),
+        pytest.param({"items": [{"key": "A"}]}, [_secret("A", "x" * 10_000)], True, id="an item"),
+        pytest.param(
+            {"items": [{"key": "A", "property": "p"}]},
+            [_secret("A", "x" * 10_000)],
+            True,
+            id="a property of it",
+        ),
+        pytest.param(
+            {"items": [{"key": "A", "property": "p"}, {"key": "A", "property": "q"}]},
+            [_secret("A", "x" * 10_000)],
+            False,
+            id="two properties of it",
+        ),
+    ],
+)
+def test_only_what_takes_little_time_is_light(
+    keys: dict[str, Any], secrets: list[SourceSecret], *, light: bool
+) -> None:
+    assert is_light([SourceContent(_source(keys), secrets)]) is light
+
+
+def test_what_is_light_counts_over_all_sources() -> None:
+    content = SourceContent(_source(), [_secret("A")] * 150)
+
+    assert is_light([content])
+    assert not is_light([content, content])
 
 
 _NAMES = st.sampled_from(["A", "B", "AB", "DB_A", "DB_B", "my key"])
