@@ -170,22 +170,12 @@ class Folders:
             await unit.move_project(access.project.id)
             folder = await _find(unit, access, environment, at, id_or_name)
             _require_movable(folder)
-            if not force and await self._holds_anything(unit, access, environment, folder):
+            if not force and await _holds_anything(unit, folder):
                 raise InvalidError(
                     f"Folder '{folder.path}' is not empty; send forceDelete to delete it anyway"
                 )
             await unit.folders.delete(folder.id)
             return FolderView(folder, environment)
-
-    async def _holds_anything(
-        self, unit: UnitOfWork, access: ProjectAccess, environment: Environment, folder: Folder
-    ) -> bool:
-        if await unit.folders.children(folder):
-            return True
-        secrets = await unit.secrets.listed(
-            access.project.id, environment.slug, folder.path, recursive=False, with_values=False
-        )
-        return bool(secrets)
 
     async def _rename(
         self, unit: UnitOfWork, principal: Principal, ref: ProjectRef, change: FolderChange
@@ -240,6 +230,10 @@ def _new_folder(environment: Environment, parent: Folder, path: FolderPath, now:
         created_at=now,
         updated_at=now,
     )
+
+
+async def _holds_anything(unit: UnitOfWork, folder: Folder) -> bool:
+    return bool(await unit.folders.children(folder)) or await unit.secrets.exists_in(folder.id)
 
 
 async def _find(

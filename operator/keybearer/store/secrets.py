@@ -8,10 +8,24 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy import Row as Result
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE, subtree
@@ -22,7 +36,10 @@ from keybearer.store.secret_codec import Sealed, open_details, open_value, seal_
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, TagRow
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
 
-__all__ = ["Location", "ReferenceTarget", "Secrets", "folder_digest"]
+__all__ = ["LISTED_MAX_BYTES", "Location", "ReferenceTarget", "Secrets", "TooLargeError", "folder_digest"]
+
+LISTED_MAX_BYTES = 64 * 1024 * 1024
+"""Sealed bytes of what one request may have opened."""
 
 _T = TypeVar("_T")
 _CHUNK = 200  # names in one statement; SQLite and PostgreSQL both take over 30,000 parameters
@@ -46,6 +63,12 @@ _COLUMNS = (
 )
 
 
+_HIDDEN = tuple(null().label("value") if column is SecretRow.value else column for column in _COLUMNS)
+
+# Both databases tell the length of a blob without reading it.
+_DETAILS_BYTES = func.coalesce(func.sum(func.coalesce(func.length(SecretRow.details), 0)), 0)
+_SEALED_BYTES = func.coalesce(func.sum(func.length(SecretRow.value)), 0) + _DETAILS_BYTES
+
 # Lists are asked for all the time: their statements are built once.
 _IN_ENVIRONMENT = and_(
     EnvironmentRow.project_id == bindparam("project"),
@@ -54,6 +77,10 @@ _IN_ENVIRONMENT = and_(
 )
 _DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
 _BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE)
+
+
+class TooLargeError(KeybearerError):
+    """More was asked for than one request may have opened; nothing was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +122,37 @@ class Secrets:
         recursive: bool,
         with_values: bool,
     ) -> list[Secret]:
-        """Return the shared secrets of the folder, and of all under it if asked, with their tags."""
+        """Return the shared secrets of the folder, and of all under it if asked, with their tags.
+
+        Raises:
+            TooLargeError: their envelopes hold more than `LISTED_MAX_BYTES`.
+        """
         condition = _BENEATH if recursive else _DIRECTLY
         place = {"project": project_id, "environment": environment, **subtree(path)}
-        statement = _LISTED_BENEATH if recursive else _LISTED_DIRECTLY
-        rows = (await self._connection.execute(statement, place)).all()
+        # Asked first: the rows themselves may be more than memory holds.
+        size = _SIZES[recursive, with_values]
+        await self._require_within(size, place, LISTED_MAX_BYTES)
+        rows = (await self._connection.execute(_LISTS[recursive, with_values], place)).all()
         return await self._opened(rows, condition, place, with_values=with_values)
 
+    async def exists_in(self, folder_id: str) -> bool:
+        """Return whether the folder itself holds a shared secret."""
+        statement = select(SecretRow.id).where(SecretRow.folder_id == folder_id, SecretRow.owner == "")
+        return (await self._connection.execute(statement.limit(1))).first() is not None
+
     async def at(
-        self, project_id: ProjectId, locations: Iterable[Location], *, with_values: bool = True
+        self,
+        project_id: ProjectId,
+        locations: Iterable[Location],
+        *,
+        with_values: bool = True,
+        max_bytes: int | None = None,
     ) -> list[Secret]:
-        """Return the shared secrets at these places, those that exist, with their tags."""
+        """Return the shared secrets at these places, those that exist, with their tags.
+
+        Raises:
+            TooLargeError: their envelopes hold more than `max_bytes`, where that is given.
+        """
         keys_of: dict[tuple[EnvironmentSlug, FolderPath], list[str]] = {}
         for location in locations:
             keys_of.setdefault((location.environment, location.path), []).append(location.key)
@@ -114,9 +161,16 @@ class Secrets:
             for (environment, path), keys in keys_of.items()
             for chunk in _chunks(keys)
         ]
+        conditions = [
+            and_(EnvironmentRow.project_id == project_id, SecretRow.owner == "", or_(*some))
+            for some in _chunks(places)
+        ]
+        if max_bytes is not None:
+            for condition in conditions:
+                statement = _joined(select(_SEALED_BYTES)).where(condition)
+                max_bytes -= await self._require_within(statement, {}, max_bytes)
         found: list[Secret] = []
-        for some in _chunks(places):
-            condition = and_(EnvironmentRow.project_id == project_id, SecretRow.owner == "", or_(*some))
+        for condition in conditions:
             found.extend(await self._fetch(condition, with_values=with_values))
         return found
 
@@ -211,6 +265,14 @@ class Secrets:
             )
         )
         return await self.by_ids((await self._connection.execute(statement)).scalars().all())
+
+    async def _require_within(
+        self, size: Select[*tuple[Any, ...]], parameters: Mapping[str, str], limit: int
+    ) -> int:
+        found: int = (await self._connection.execute(size, parameters)).scalar_one()
+        if found > limit:
+            raise TooLargeError(f"{found} bytes are asked for at once, {limit} are allowed")
+        return found
 
     async def _fetch(self, condition: ColumnElement[bool], *, with_values: bool) -> list[Secret]:
         rows = (await self._connection.execute(_joined(select(*_COLUMNS)).where(condition))).all()
@@ -320,5 +382,17 @@ def _chunks(items: Sequence[_T]) -> Iterable[list[_T]]:
         yield chunk
 
 
-_LISTED_DIRECTLY = _joined(select(*_COLUMNS)).where(_DIRECTLY)
-_LISTED_BENEATH = _joined(select(*_COLUMNS)).where(_BENEATH)
+_WHERE = {False: _DIRECTLY, True: _BENEATH}
+# Both by (recursive, with values); where values stay hidden they are not even read.
+_LISTS = {
+    (recursive, with_values): _joined(select(*(_COLUMNS if with_values else _HIDDEN))).where(condition)
+    for recursive, condition in _WHERE.items()
+    for with_values in (False, True)
+}
+_SIZES = {
+    (recursive, with_values): _joined(select(_SEALED_BYTES if with_values else _DETAILS_BYTES)).where(
+        condition
+    )
+    for recursive, condition in _WHERE.items()
+    for with_values in (False, True)
+}

@@ -278,3 +278,43 @@ def test_who_is_no_member_reads_nothing(
     answer = client.json("GET", "/api/v4/secrets", status=403, params=secrets.at())
     assert answer["error"] == "PermissionDenied"
     assert project.id not in answer["message"]
+
+
+MEBIBYTE = 1024 * 1024
+
+
+@pytest.fixture
+def large(secrets: ProjectSecrets) -> ProjectSecrets:
+    """Two folders of 35 MiB each: one by one they are answered, together they are too much."""
+    for path in ("/one", "/two"):
+        secrets.folder(path)
+        for start in range(0, 35, 7):
+            made = [
+                {"secretKey": f"K{number}", "secretValue": "x" * MEBIBYTE}
+                for number in range(start, start + 7)
+            ]
+            body = {**secrets.at(path=path), "secrets": made}
+            secrets.client.json("POST", "/api/v4/secrets/batch", json=body)
+    return secrets
+
+
+def test_a_list_beyond_64_mebibytes_is_refused_and_its_parts_are_not(large: ProjectSecrets) -> None:
+    def refused(**query: str) -> str:
+        params = {**large.at(), **query}
+        answer = large.client.json("GET", "/api/v4/secrets", status=400, params=params)
+        assert answer["error"] == "BadRequest"
+        return str(answer["message"])
+
+    for expand in ("true", "false"):
+        message = refused(recursive="true", expandSecretReferences=expand)
+        assert "more than 64 MiB; ask for one folder at a time" in message
+    assert len(large.list(path="/one")) == 35
+    assert len(large.list(recursive="true", viewSecretValue="false")) == 70
+    for number in range(35):
+        large.create(f"R{number}", f"${{dev.one.K{number}}}")
+    assert len(large.values()) == 35
+    for number in range(35):
+        large.create(f"S{number}", f"${{dev.two.K{number}}}")
+    assert "What the list refers to holds more than 64 MiB" in refused()
+    assert len(large.values(expandSecretReferences="false")) == 70
+    assert len(large.get("S1")["secretValue"]) == MEBIBYTE

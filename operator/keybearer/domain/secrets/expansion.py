@@ -20,14 +20,13 @@ from keybearer.domain.secrets.references import (
     on_one_line,
 )
 from keybearer.store.records import Secret
-from keybearer.store.secrets import Location, ReferenceTarget
+from keybearer.store.secrets import LISTED_MAX_BYTES, Location, ReferenceTarget, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX
 
 __all__ = ["Expanded", "expand_all", "target_of"]
 
 _MAX_TARGETS = 10_000
-_MAX_TOTAL_SIZE = 64 * 1024 * 1024
 _MAX_ROUNDS = REFERENCE_DEPTH_MAX * REFERENCE_PASSES_MAX + 1
 _MAX_DETAILS = 100
 
@@ -88,7 +87,7 @@ class _Growing:
     def put(self, secret: Secret, text: str) -> None:
         """Keep the expanded value of a secret."""
         self._size += len(text) - len(self._values[secret.id])
-        if self._size > _MAX_TOTAL_SIZE:
+        if self._size > LISTED_MAX_BYTES:
             raise InvalidError("The list grows too large through references; ask for fewer secrets at a time")
         self._values[secret.id] = text
 
@@ -142,6 +141,7 @@ class _Lookup:
         self._single = single
         self._projects: dict[str, ProjectAccess | None] = {"": access}
         self.known: dict[ReferenceTarget, str | None] = {}
+        self._size = 0
 
     @property
     def reach(self) -> FurtherReach:
@@ -164,9 +164,20 @@ class _Lookup:
             access = self._projects[slug]
             if access is None:
                 continue
-            for secret in await self._unit.secrets.at(access.project.id, locations):
+            for secret in await self._at(access, locations):
                 place = Location(secret.environment, secret.path, secret.key)
                 self.known[ReferenceTarget(slug, place)] = secret.value
+                self._size += len(secret.value or "")
+
+    async def _at(self, access: ProjectAccess, locations: list[Location]) -> list[Secret]:
+        left = max(0, LISTED_MAX_BYTES - self._size)
+        try:
+            return await self._unit.secrets.at(access.project.id, locations, max_bytes=left)
+        except TooLargeError as error:
+            raise InvalidError(
+                f"What the list refers to holds more than {LISTED_MAX_BYTES >> 20} MiB; "
+                "ask for fewer secrets at a time, or with expandSecretReferences=false"
+            ) from error
 
     async def _open_projects(self, slugs: set[str]) -> None:
         fresh = slugs - self._projects.keys()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.authorization import Action, Principal, Subject, Where
-from keybearer.domain.errors import NotFoundError
+from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
 from keybearer.domain.secrets.expansion import Expanded, expand_all
@@ -21,7 +21,7 @@ from keybearer.domain.secrets.questions import (
 )
 from keybearer.store.database import Database
 from keybearer.store.records import Secret
-from keybearer.store.secrets import Location
+from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import HIDDEN_VALUE, LIST_DEPTH_MAX
 
@@ -43,7 +43,7 @@ class SecretReading:
         Raises:
             NotFoundError: no such project or environment.
             ForbiddenError: the principal may not read them, or one they refer to.
-            InvalidError: references make the list grow beyond all bounds.
+            InvalidError: the list is larger than is answered at once, or grows so through references.
         """
         async with self._database.reading() as unit:
             access = await self._open(unit, principal, query.at)
@@ -52,13 +52,7 @@ class SecretReading:
                 reached = await self._unchanged(unit, access, query, tag)
                 if reached is not None:
                     return NotModified(tag, reached)
-            secrets = await unit.secrets.listed(
-                access.project.id,
-                query.at.environment,
-                query.at.path,
-                recursive=query.recursive,
-                with_values=query.view_value,
-            )
+            secrets = await _listed(unit, access, query)
             if not secrets:
                 await _require_environment(unit, access, query.at)
             secrets = sorted(_selected(secrets, query), key=lambda secret: (secret.key, secret.path))
@@ -179,6 +173,23 @@ async def _require_environment(unit: UnitOfWork, access: ProjectAccess, at: Secr
         raise NotFoundError(
             f"Environment with slug '{at.environment}' in project with ID {access.project.id} not found"
         )
+
+
+async def _listed(unit: UnitOfWork, access: ProjectAccess, query: ListSecrets) -> list[Secret]:
+    try:
+        return await unit.secrets.listed(
+            access.project.id,
+            query.at.environment,
+            query.at.path,
+            recursive=query.recursive,
+            with_values=query.view_value,
+        )
+    except TooLargeError as error:
+        remedy = "ask for one folder at a time" if query.recursive else "move some of them to other folders"
+        raise InvalidError(
+            f"The secrets under '{query.at.path}' hold more than {LISTED_MAX_BYTES >> 20} MiB; "
+            f"{remedy}, or read them one by one"
+        ) from error
 
 
 def _selected(secrets: Iterable[Secret], query: ListSecrets) -> Iterable[Secret]:
