@@ -822,6 +822,31 @@ class TestCleanUp:
             assert world.data("shared") == {"THEIRS": b64("cnry-t"), **_DATA}
 
     @in_virtual_time
+    async def test_a_rename_that_was_cut_off_leaves_keys_in_neither_target(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            world.gateway.put(secret("shared", {"THEIRS": "cnry-t"}))
+            world.gateway.put(secret("other", {"THEIRS": "cnry-t"}))
+            world.put_sync(target=self.target)
+            await world.reconcile()
+            body = world.gateway.find("SecretSync", "web")
+            assert body is not None
+            body["spec"]["target"]["name"] = "other"
+            body["metadata"]["generation"] = 2
+            world.see(body)
+            world.gateway.fail("apply_status", "SecretSync", UnavailableError("no answer"))
+            await world.reconcile()
+            assert world.data("other") == {"THEIRS": b64("cnry-t"), **_DATA}
+
+            body = world.gateway.find("SecretSync", "web")
+            assert body is not None
+            body["metadata"]["deletionTimestamp"] = world.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+            world.see(body)
+            assert await world.reconcile() == RunResult()
+
+            assert world.data("other") == {"THEIRS": b64("cnry-t")}
+            assert world.data("shared") == {"THEIRS": b64("cnry-t")}
+
+    @in_virtual_time
     async def test_before_the_deadline_a_failure_is_tried_again_at_the_deadline_at_the_latest(self) -> None:
         async with new_world(FakeSession(_TWO)) as world:
             await self._merged(world)
