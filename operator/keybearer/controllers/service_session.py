@@ -31,7 +31,13 @@ from keybearer.controllers.outcome import ReconcileError, WaitingError
 from keybearer.controllers.resilience import CircuitBreaker, TokenBucket
 from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
 
-__all__ = ["ServiceSession"]
+__all__ = ["ANSWER_MAX_BYTES", "ServiceSession"]
+
+ANSWER_MAX_BYTES = 16 * 1024 * 1024
+"""Of one answer of a service. A target takes 1 MiB (validation.go of k8s.io/kubernetes, `MaxSecretSize`); the rest is
+room for what the selection leaves and for what surrounds the values."""
+_TOO_LONG = f"longer than {ANSWER_MAX_BYTES} bytes"
+"""How the client says so."""
 
 _RATE_PER_SECOND = 50.0
 _BURST = 100
@@ -195,6 +201,14 @@ def _describe(url: str, query: SourceQuery, error: ClientError | ReconcileError)
                 (
                     f"{query} doesn't exist, or the identity can't see it: {error.message}; correct project, "
                     "environment or secretPath"
+                ),
+            )
+        case DecodeError() if _TOO_LONG in str(error):
+            reason, text = (
+                "ServiceRefused",
+                (
+                    f"{query} holds more than the {ANSWER_MAX_BYTES // 1024**2} MiB that are read of one source; "
+                    "split the folder, or select a narrower secretPath, or only some tags"
                 ),
             )
         case DecodeError():

@@ -20,7 +20,7 @@ from keybearer.client import (
 )
 from keybearer.controllers.identity import ServiceIdentity
 from keybearer.controllers.outcome import StalledError, WaitingError
-from keybearer.controllers.service_session import ServiceSession
+from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
 from keybearer.kube.gateway import Gateway
 
@@ -49,6 +49,7 @@ class SessionOpener:
             timeout=_TIMEOUT,
             retry=NO_RETRIES,  # the source has its own backoff, the session its breaker
             ca_pem=identity.ca_pem,
+            max_response_bytes=ANSWER_MAX_BYTES,
             user_agent=f"keybearer-operator/{__version__}",
             clock=self._clock,
             rng=self._rng,

@@ -20,7 +20,7 @@ from keybearer.client import (
 )
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
-from keybearer.controllers.service_session import ServiceSession
+from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
 from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.virtual_loop import LoopClock, in_virtual_time
@@ -58,7 +58,7 @@ class Service:
 @asynccontextmanager
 async def session(service: Service, *, token: bool = True) -> AsyncIterator[ServiceSession]:
     clock, rng = LoopClock(), SteadyChance()
-    options = ClientOptions(retry=NO_RETRIES, clock=clock, rng=rng)
+    options = ClientOptions(retry=NO_RETRIES, clock=clock, rng=rng, max_response_bytes=ANSWER_MAX_BYTES)
     credentials = SuppliedToken("cnry-token") if token else UniversalAuth("cnry-id", "cnry-secret")
     async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
         client = AsyncKeybearer(_URL, credentials, options=options, http=http)
@@ -239,6 +239,16 @@ class TestFailures:
         assert says in failure.message
         assert "shop-id/dev:/apps/web" in failure.message or _URL in failure.message
 
+    @in_virtual_time
+    async def test_an_answer_that_is_too_long_says_how_to_ask_for_less(self) -> None:
+        huge = httpx.Response(200, content=b" " * (ANSWER_MAX_BYTES + 1))
+        async with session(Service(list=huge)) as one:
+            failure = failed(await one.list_source(_QUERY, None))
+
+        assert (failure.reason, failure.passing) == ("ServiceRefused", False)
+        assert "shop-id/dev:/apps/web holds more than the 16 MiB" in failure.message
+        assert "split the folder, or select a narrower secretPath" in failure.message
+
     @pytest.mark.parametrize(
         "body",
         [
@@ -292,7 +302,7 @@ class TestFailures:
             raise error
 
         clock, rng = LoopClock(), SteadyChance()
-        options = ClientOptions(retry=NO_RETRIES, clock=clock, rng=rng)
+        options = ClientOptions(retry=NO_RETRIES, clock=clock, rng=rng, max_response_bytes=ANSWER_MAX_BYTES)
         service = Service()
         async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
             client = AsyncKeybearer(_URL, KubernetesAuth("cnry-id", fail), options=options, http=http)

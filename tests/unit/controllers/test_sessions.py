@@ -9,6 +9,7 @@ import pytest
 from keybearer.client import AsyncKeybearer
 from keybearer.controllers.identity import IdentityMethod, ServiceIdentity
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
+from keybearer.controllers.service_session import ANSWER_MAX_BYTES
 from keybearer.controllers.sessions import SessionOpener
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError, UnavailableError
 from keybearer.kube.gateway import ServiceAccountToken
@@ -70,6 +71,7 @@ async def test_each_method_opens_a_session_without_a_request(
 
     assert session.id == "id"
     assert isinstance(session._client, AsyncKeybearer)
+    assert session._client._options.max_response_bytes == ANSWER_MAX_BYTES
     assert cluster.asked == []
     await session.close()
 
