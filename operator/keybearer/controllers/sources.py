@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
@@ -40,8 +42,13 @@ _TOLERATED = 1
 """Passing failures in a row that are not shown while a good listing is at hand: a blip costs no status writes."""
 _AFTER_MAX = timedelta(minutes=10)
 """The longest wait a service is granted: what it asks beyond would be a source that nobody looks after."""
+_WHOLE_READS = 4
+"""Reads at once of which a large answer is to be expected: each may take several times its bytes until it is a
+listing. Asking what changed needs no turn, unless much was there before."""
+_LARGE_BYTES = 1024 * 1024
 _VALUES_MAX_BYTES = 128 * 1024 * 1024
-"""Values kept over all sources; the least recently used listing goes first, and is read whole when next needed."""
+"""Values kept over all sources, as memory holds them; the least recently used listing goes first, and is read
+whole when next needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +163,7 @@ class SourceReader:
         self._sources: OrderedDict[SourceKey, _Source] = OrderedDict()
         self._wanted: dict[WorkKey, frozenset[SourceKey]] = {}
         self._values_bytes = 0
+        self._whole_reads = asyncio.Semaphore(_WHOLE_READS)
         self._group: asyncio.TaskGroup | None = None
         self.on_read: Callable[[str], None] = lambda _: None
         """Told `changed`, `unchanged` or `failed` after each read; for metrics."""
@@ -258,13 +266,20 @@ class SourceReader:
             gap = source.started_at + _MIN_GAP - self._clock.monotonic()
             if source.started_at >= 0 and gap > 0:
                 await asyncio.sleep(gap)
-            source.started_at = started_at = self._clock.monotonic()
             etag = source.etag if source.secrets is not None else None
-            self._take_answer(source, await _ask(source, etag), started_at)
+            async with self._turn(source, etag):
+                source.started_at = started_at = self._clock.monotonic()
+                answer = await _ask(source, etag)
+            self._take_answer(source, answer, started_at)
         finally:
             source.reading = None
             if source.subscribers:
                 self._schedule(source)
+
+    def _turn(self, source: _Source, etag: str | None) -> AbstractAsyncContextManager[None]:
+        if etag is None or source.size > _LARGE_BYTES:
+            return self._whole_reads
+        return nullcontext()
 
     def _take_answer(
         self, source: _Source, answer: Listing | NotChanged | SourceFailure, started_at: float
@@ -301,7 +316,8 @@ class SourceReader:
             self._notify(source, Lane.REFRESH)
 
     def _keep(self, source: _Source, secrets: tuple[SourceSecret, ...]) -> None:
-        size = sum(len(secret.value) + len(secret.key) for secret in secrets)
+        # In memory, a text of n characters takes up to 4n bytes.
+        size = sum(sys.getsizeof(secret.value) + sys.getsizeof(secret.key) for secret in secrets)
         before, source.secrets, source.size = source.size, secrets, size
         if self._sources.get(source.key) is not source:
             return  # its last subscriber has left meanwhile: it goes with those who still wait for the read

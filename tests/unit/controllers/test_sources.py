@@ -497,10 +497,47 @@ class TestFailures:
         assert len(session.asked) == 1
 
 
+class TestTurns:
+    @in_virtual_time
+    async def test_only_some_whole_listings_are_read_at_once(self) -> None:
+        sessions = {f"/{number}": FakeSession(listing("cnry-1"), seconds=1) for number in range(10)}
+        async with reading() as desk:
+            answers = await asyncio.gather(
+                *(desk.read(session, key=source(path)) for path, session in sessions.items())
+            )
+
+        begun = sorted(session.asked_at[0] for session in sessions.values())
+        assert begun == pytest.approx([1000.0] * 4 + [1001.0] * 4 + [1002.0] * 2)
+        assert sorted(answer.read_at for answer in answers) == pytest.approx(begun), "a wait is no reading"
+
+    @pytest.mark.parametrize(("size", "at_once"), [(100, 10), (2 * 1024**2, 4)], ids=["little", "much"])
+    @in_virtual_time
+    async def test_what_changed_is_asked_without_a_turn_unless_much_may_come(
+        self, size: int, at_once: int
+    ) -> None:
+        sessions = {
+            f"/{number}": FakeSession(listing("cnry-" + "x" * size), NotChanged(), seconds=1)
+            for number in range(10)
+        }
+        async with reading() as desk:
+            for path, session in sessions.items():
+                await desk.read(session, key=source(path), interval=_ON_CHANGE)
+            began = now()
+            await asyncio.gather(
+                *(
+                    desk.read(session, key=source(path), not_before=began)
+                    for path, session in sessions.items()
+                )
+            )
+
+        assert [session.asked for session in sessions.values()] == [[None, "tag"]] * 10
+        assert sum(session.asked_at[1] - began < 0.9 for session in sessions.values()) == at_once
+
+
 class TestMemory:
     @pytest.fixture(autouse=True)
     def _little_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "_VALUES_MAX_BYTES", 1000)
+        monkeypatch.setattr(module, "_VALUES_MAX_BYTES", 1200)
 
     @in_virtual_time
     async def test_the_least_recently_used_listing_makes_room_and_is_read_whole_when_needed(self) -> None:
@@ -519,6 +556,15 @@ class TestMemory:
             held = [one.secrets is not None for one in desk.reader._sources.values()]
             assert held.count(True) == 2
             assert desk.reader._values_bytes == sum(one.size for one in desk.reader._sources.values())
+
+    @in_virtual_time
+    async def test_what_counts_is_the_memory_a_value_takes_and_not_its_characters(self) -> None:
+        async with reading() as desk:
+            for path in ("/1", "/2"):
+                await desk.read(FakeSession(listing("cnry-" + "\N{OLD KEY}" * 200)), key=source(path))
+            held = [one.key.query.path for one in desk.reader._sources.values() if one.secrets is not None]
+
+        assert held == ["/2"]
 
     @in_virtual_time
     async def test_a_listing_that_was_used_lately_stays(self) -> None:
