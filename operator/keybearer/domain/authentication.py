@@ -157,7 +157,7 @@ class Authentication:
 
     async def _use(self, token: AccessToken) -> None:
         async with self._database.writing() as unit:
-            present = await unit.credentials.token(token.id)
+            present = await unit.credentials.token(token.id, for_change=True)
             used_up = present is None or present.num_uses >= present.num_uses_limit
             if used_up:
                 await unit.credentials.delete_token(token.id)

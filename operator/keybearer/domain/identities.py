@@ -147,9 +147,9 @@ class Identities:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
-            former = await _universal_auth(unit, identity)
+            former = await _universal_auth(unit, identity, for_change=True)
             auth = changed_universal_auth(former, change, self._clock)
-            await unit.credentials.put_universal_auth(auth)
+            await unit.credentials.update_universal_auth(auth)
             return auth
 
     async def universal_auth(self, principal: Principal, identity_id: str) -> UniversalAuth:
@@ -174,7 +174,7 @@ class Identities:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
-            auth = await _universal_auth(unit, identity)
+            auth = await _universal_auth(unit, identity, for_change=True)
             for secret in await unit.credentials.client_secrets(identity.id, usable_only=True):
                 await self._revoke(unit, secret)
             await unit.credentials.delete_universal_auth(identity.id)
@@ -193,7 +193,7 @@ class Identities:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
-            auth = await _universal_auth(unit, identity)
+            auth = await _universal_auth(unit, identity, for_change=True)
             usable = await unit.credentials.client_secrets(identity.id, usable_only=True)
             if len(usable) >= _MAX_CLIENT_SECRETS:
                 raise InvalidError(
@@ -252,7 +252,7 @@ class Identities:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
-            auth = await _universal_auth(unit, identity)
+            auth = await _universal_auth(unit, identity, for_change=True)
             secret = await _client_secret(unit, identity, secret_id)
             return await self._revoke(unit, secret), auth
 
@@ -271,8 +271,8 @@ async def _identity(unit: UnitOfWork, principal: Principal, identity_id: str) ->
     return identity
 
 
-async def _universal_auth(unit: UnitOfWork, identity: Identity) -> UniversalAuth:
-    auth = await unit.credentials.universal_auth(identity.id)
+async def _universal_auth(unit: UnitOfWork, identity: Identity, *, for_change: bool = False) -> UniversalAuth:
+    auth = await unit.credentials.universal_auth(identity.id, for_change=for_change)
     if auth is None:
         raise _not_configured(identity.id)
     return auth

@@ -31,15 +31,31 @@ class Credentials:
         await self.delete_universal_auth(auth.identity_id)
         await self._connection.execute(insert(UniversalAuthRow).values(asdict(auth)))
 
-    async def universal_auth(self, identity_id: IdentityId) -> UniversalAuth | None:
-        """Return the identity's configuration, or None."""
+    async def update_universal_auth(self, auth: UniversalAuth) -> None:
+        """Store the present configuration; who waits for its row finds it."""
+        await self._connection.execute(
+            update(UniversalAuthRow)
+            .where(UniversalAuthRow.identity_id == auth.identity_id)
+            .values(asdict(auth))
+        )
+
+    async def universal_auth(
+        self, identity_id: IdentityId, *, for_change: bool = False
+    ) -> UniversalAuth | None:
+        """Return the identity's configuration, or None; for a change it is kept from other writers."""
         statement = _AUTHS.where(UniversalAuthRow.identity_id == identity_id)
+        if for_change:
+            statement = statement.with_for_update()
         row = (await self._connection.execute(statement)).one_or_none()
         return None if row is None else UniversalAuth(*row)
 
     async def universal_auth_of_client(self, client_id: str) -> UniversalAuth | None:
-        """Return the configuration with that client id, or None."""
-        statement = _AUTHS.where(UniversalAuthRow.client_id == client_id)
+        """Return the configuration with that client id, or None, and keep it from other writers.
+
+        Logins take turns at it: else two of them would count as one failure, or as one use of a secret.
+        """
+        # SQLite has one writer anyway, and ignores this.
+        statement = _AUTHS.where(UniversalAuthRow.client_id == client_id).with_for_update()
         row = (await self._connection.execute(statement)).one_or_none()
         return None if row is None else UniversalAuth(*row)
 
@@ -120,9 +136,12 @@ class Credentials:
         """Remember a token that was signed."""
         await self._connection.execute(insert(AccessTokenRow).values(asdict(token)))
 
-    async def token(self, token_id: str) -> AccessToken | None:
-        """Return what is remembered of a token, or None when it was revoked."""
-        row = (await self._connection.execute(_TOKENS.where(AccessTokenRow.id == token_id))).one_or_none()
+    async def token(self, token_id: str, *, for_change: bool = False) -> AccessToken | None:
+        """Return a token as remembered, or None when revoked; for a change it is kept from other writers."""
+        statement = _TOKENS.where(AccessTokenRow.id == token_id)
+        if for_change:
+            statement = statement.with_for_update()
+        row = (await self._connection.execute(statement)).one_or_none()
         return None if row is None else AccessToken(*row)
 
     async def renew_token(self, token_id: str, *, renewed_at: datetime, expires_at: datetime | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Select, event
 
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import IdentityId
@@ -17,7 +18,7 @@ from keybearer.domain.errors import UnauthenticatedError
 from keybearer.domain.identities import Identities
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.domain.universal_auth import UniversalAuthChange
-from keybearer.store.database import Database, sqlite_url
+from keybearer.store.database import Database, database_url, sqlite_url
 from support.virtual_time import VirtualTime
 
 
@@ -202,3 +203,38 @@ async def test_neither_client_secret_nor_token_shows_in_a_repr(house: House) -> 
     assert token.text not in repr(token)
     assert house.admin.client_secret not in repr(house.admin)
     assert house.keys.token_signing.hex() not in repr(house.keys)
+
+
+async def test_logins_revocations_and_counted_uses_take_turns_at_their_row(house: House) -> None:
+    dialect = database_url("postgresql://host/name").get_dialect()()
+    locked: list[str] = []
+
+    def note(_: object, statement: object, *__: object) -> None:
+        # SQLite has no such lock, and needs none with its one writer: what PostgreSQL would be told counts.
+        if isinstance(statement, Select):
+            told = " ".join(str(statement.compile(dialect=dialect)).split())
+            if told.endswith(" FOR UPDATE"):
+                locked.append(told.split(" FROM ")[1].split()[0])
+
+    def locks() -> list[str]:
+        taken = locked.copy()
+        locked.clear()
+        return taken
+
+    principal = await house.who(await house.login())
+    identity_id = house.admin.identity_id
+    issued, _ = await house.identities.create_client_secret(
+        principal, identity_id, description="", ttl=0, num_uses_limit=0
+    )
+    await house.change(UniversalAuthChange(access_token_num_uses_limit=5))
+    event.listen(house.database._writer.sync_engine, "before_execute", note)
+    token = await house.login(issued.text)
+    assert locks() == ["universal_auths"]
+    await house.who(token)
+    assert locks() == ["access_tokens"]
+    await house.identities.revoke_client_secret(principal, identity_id, issued.record.id)
+    assert locks() == ["universal_auths"]
+    await house.identities.change_universal_auth(principal, identity_id, UniversalAuthChange())
+    assert locks() == ["universal_auths"]
+    await house.identities.delete_universal_auth(principal, identity_id)
+    assert locks() == ["universal_auths"]
