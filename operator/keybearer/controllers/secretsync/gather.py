@@ -42,6 +42,9 @@ from keybearer.controllers.template.renderer import (
 
 __all__ = ["Gatherer", "Material"]
 
+_PINNED_MAX = 256
+"""Versions that all sources may pin together: each is a request of its own in each run, at 50 a second and
+identity."""
 _KEY_MAX = 512
 """What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 _RENDER_DEADLINE = timedelta(seconds=2)
@@ -106,6 +109,7 @@ class Gatherer:
             WaitingError: it may come right by itself.
         """
         self._judge_type(spec.target)
+        _judge_pinned(spec)
         self._follow(seen, spec, follow_target=follow_target)
         readings = await self._read_sources(seen, spec, not_before)
         contents = []
@@ -246,6 +250,16 @@ class Gatherer:
             )
         wanted = held if reference.key is None else {reference.key: held[reference.key]}
         return {**wanted, **templates}
+
+
+def _judge_pinned(spec: SecretSyncSpec) -> None:
+    pinned = sum(len(pinned_versions(source.keys)) for source in spec.all_sources)
+    if pinned > _PINNED_MAX:
+        raise StalledError(
+            Reason.SPEC_INVALID,
+            f"keys.items of the sources pin {pinned} versions, of which one SecretSync reads at most {_PINNED_MAX}; "
+            "take version from some items, or split the SecretSync",
+        )
 
 
 async def _select(contents: list[SourceContent]) -> Selection:

@@ -268,6 +268,31 @@ class TestPinned:
         assert material.payload.data["K0"] == b"cnry-old"
         assert {key.key: key.version for key in material.keys}["K0"] == 2
 
+    @pytest.mark.parametrize("count", [256, 257])
+    @in_virtual_time
+    async def test_more_versions_than_can_be_read_are_refused_before_anything_is_asked(
+        self, count: int
+    ) -> None:
+        session = FakeSession(_TWO)
+        session.versions = {
+            (f"K{number}", 1): secret(f"K{number}", f"cnry-{number}") for number in range(count)
+        }
+        items = [{"key": f"K{number}", "version": 1} for number in range(count)]
+        sources = [
+            {**_SOURCE, "keys": {"include": [], "items": items[start : start + 100]}}
+            for start in (0, 100, 200)
+        ]
+        async with new_world(session) as world:
+            seen = world.put_sync(source=None, sources=sources)
+            gathering = world.gatherer.gather(seen, read_spec(seen), not_before=0.0, follow_target=False)
+            if count == 256:
+                assert len((await gathering).payload.data) == 256
+            else:
+                with pytest.raises(StalledError, match=r"pin 257 versions.* at most 256; take") as refused:
+                    await gathering
+                assert refused.value.reason == "SpecInvalid"
+                assert session.asked == []
+
     @in_virtual_time
     async def test_a_version_that_is_gone_is_a_problem_of_its_key(self) -> None:
         async with new_world(FakeSession(_TWO)) as world:
