@@ -25,6 +25,14 @@ async def test_hours_pass_at_once_and_in_order() -> None:
     assert LoopClock().monotonic() == pytest.approx(1000 + 3 * 3600)
 
 
+@in_virtual_time
+async def test_no_time_passes_while_a_thread_works() -> None:
+    async with asyncio.timeout(1):
+        assert await asyncio.to_thread(sum, range(100_000)) == 4_999_950_000
+
+    assert LoopClock().monotonic() == 1000
+
+
 def test_a_wait_for_nothing_fails_in_place_of_hanging() -> None:
     @in_virtual_time
     async def stuck() -> None:

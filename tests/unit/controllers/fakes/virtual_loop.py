@@ -1,7 +1,7 @@
 """An event loop on which time passes at once: it jumps to the next timer whenever nothing else can run.
 
 For code that waits by `asyncio.sleep`, `call_later` or `asyncio.timeout`. A test in which every task waits for
-something that can't happen fails at once, in place of hanging.
+something that can't happen fails at once, in place of hanging. While a thread works, time stands still.
 """
 
 from __future__ import annotations
@@ -10,12 +10,18 @@ import asyncio
 import functools
 import selectors
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
 from datetime import UTC, datetime, timedelta
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar, TypeVarTuple, Unpack
 
 __all__ = ["LoopClock", "VirtualLoop", "in_virtual_time", "settle"]
 
 P = ParamSpec("P")
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+_THREAD_SECONDS = 30.0
+"""Of real time, for a thread to end."""
 
 _ROUNDS = 30
 """Turns of the loop that let tasks run on until each of them waits."""
@@ -26,7 +32,23 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self.elapsed = 0.0
+        self.threads = 0
+        """Calls that threads work on."""
+        self.had_threads = False
         super().__init__(_JumpingSelector(self))
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
+    ) -> asyncio.Future[T]:
+        """Run in a thread, and let no time pass before it has ended."""
+        running = super().run_in_executor(executor, func, *args)
+        self.threads += 1
+        self.had_threads = True
+        running.add_done_callback(self._thread_ended)
+        return running
+
+    def _thread_ended(self, _: object) -> None:
+        self.threads -= 1
 
     def time(self) -> float:
         """Return the virtual time."""
@@ -42,6 +64,10 @@ class _JumpingSelector(selectors.SelectSelector):
         ready = super().select(0)
         if ready or timeout == 0:
             return ready
+        if self._loop.threads or (timeout is None and self._loop.had_threads):
+            ready = super().select(_THREAD_SECONDS)
+            if ready:
+                return ready
         if timeout is None:
             raise AssertionError("all tasks wait for something that never happens")
         self._loop.elapsed += timeout
