@@ -271,8 +271,9 @@ class TestPinned:
     @pytest.mark.parametrize("count", [256, 257])
     @in_virtual_time
     async def test_more_versions_than_can_be_read_are_refused_before_anything_is_asked(
-        self, count: int
+        self, monkeypatch: pytest.MonkeyPatch, count: int
     ) -> None:
+        monkeypatch.setattr(module, "is_light", lambda _: True)  # virtual time waits for no thread
         session = FakeSession(_TWO)
         session.versions = {
             (f"K{number}", 1): secret(f"K{number}", f"cnry-{number}") for number in range(count)
