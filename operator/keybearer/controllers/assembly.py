@@ -19,7 +19,7 @@ from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, norma
 from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.queue import WorkKey, WorkQueue
 from keybearer.controllers.references import References, WatchFactory
-from keybearer.controllers.resilience import ConcurrencyLimit
+from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.gather import Gatherer
@@ -61,6 +61,7 @@ class Assembly:
     """The parts that a process starts, feeds and ends."""
 
     queue: WorkQueue
+    gate: WriteGate
     intake: EventIntake
     sources: SourceReader
     references: References
@@ -87,6 +88,7 @@ class Assembly:
     def collect(self) -> None:
         """Bring gauges up to date; called when the metrics are asked for."""
         self.metrics.collect_queue(self.queue)
+        self.metrics.bulk_limit.set(self.gate.limit)
         self.metrics.objects.labels("SecretSync").set(len(self.objects))
 
     async def close(self) -> None:
@@ -100,7 +102,8 @@ def assemble(given: Circumstances) -> Assembly:
     """Return the parts, wired; nothing runs yet."""
     settings, clock, gateway = given.settings, given.clock, given.gateway
     queue = WorkQueue(clock, _BACKOFF, given.rng)
-    _limit_bulk(queue, gateway, settings.workers)
+    gate = WriteGate(clock, ConcurrencyLimit(maximum=settings.workers))
+    gateway.admit_writes(gate.write)
     objects, observed = ObjectStore(), ObservedStore()
     recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock)
     telemetry = Telemetry(given.metrics, recorder)
@@ -142,6 +145,7 @@ def assemble(given: Circumstances) -> Assembly:
     intake.on_managed = references.noticed
     return Assembly(
         queue=queue,
+        gate=gate,
         intake=intake,
         sources=sources,
         references=references,
@@ -154,16 +158,6 @@ def assemble(given: Circumstances) -> Assembly:
         objects=objects,
         metrics=given.metrics,
     )
-
-
-def _limit_bulk(queue: WorkQueue, gateway: Gateway, workers: int) -> None:
-    limit = ConcurrencyLimit(maximum=workers)
-    queue.bulk_limit = limit.limit
-
-    def observe(seconds: float) -> None:
-        queue.bulk_limit = limit.observe(seconds, queue.bulk_running)
-
-    gateway.watch_writes(observe)
 
 
 def _watch_factory(given: Circumstances) -> WatchFactory:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -103,10 +102,6 @@ class WorkQueue:
         self._lanes = tuple(_FairLane() for _ in Lane)
         self._waiting: dict[WorkKey, tuple[Lane, float]] = {}
         self._running: dict[WorkKey, tuple[Lane, float] | None] = {}
-        self._bulk: set[WorkKey] = set()
-        self.bulk_limit = sys.maxsize
-        """How many keys of the lanes below URGENT may run at once. Urgent ones are never held back: what people
-        wait for must find an API server whose queue is short (`resilience.ConcurrencyLimit`)."""
         self._failures: dict[WorkKey, int] = {}
         self._delayed: list[_Delayed] = []
         self._due: dict[WorkKey, _Delayed] = {}
@@ -125,11 +120,6 @@ class WorkQueue:
     def running(self) -> int:
         """Return how many keys are being worked on."""
         return len(self._running)
-
-    @property
-    def bulk_running(self) -> int:
-        """Return how many of them count against `bulk_limit`."""
-        return len(self._bulk)
 
     def depth(self) -> dict[Lane, int]:
         """Return how many keys wait in each lane."""
@@ -210,9 +200,6 @@ class WorkQueue:
             requeue_after: run again after this time (without backoff).
         """
         again = self._running.pop(key)
-        if key in self._bulk:
-            self._bulk.discard(key)
-            self._wake_one()  # a place among the bulk is free, whatever this worker takes next
         if failed:
             count = self._failures[key] = self._failures.get(key, 0) + 1
             self.add_after(key, self._backoff.delay(count, self._rng))
@@ -264,17 +251,10 @@ class WorkQueue:
         if not self._waiting:
             return None
         self._turn += 1
-        if len(self._bulk) < self.bulk_limit:
-            fair = next(fair for fair in self._order() if fair)
-        else:
-            fair = self._lanes[Lane.URGENT]
-            if not fair:
-                return None
+        fair = next(fair for fair in self._order() if fair)
         key = fair.pop()
         lane, since = self._waiting.pop(key)
         self._running[key] = None
-        if lane is not Lane.URGENT:
-            self._bulk.add(key)
         return WorkItem(key, lane, since)
 
     def _order(self) -> Sequence[_FairLane]:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 
-__all__ = ["CircuitBreaker", "ConcurrencyLimit", "TokenBucket"]
+__all__ = ["CircuitBreaker", "ConcurrencyLimit", "TokenBucket", "WriteGate", "urgent_work"]
+
+urgent_work: ContextVar[bool] = ContextVar("urgent_work", default=True)
+"""Whether what runs now is what people wait for; a worker says so of each key that it takes."""
 
 _WINDOW = 1000
 """Writes after which the shortest latency seen begins to be forgotten, in case the API server has become slower."""
@@ -85,7 +92,7 @@ class CircuitBreaker:
 
 
 class ConcurrencyLimit:
-    """Finds how many bulk reconciles at once keep the API server busy without making it a queue.
+    """Finds how many bulk writes at once keep the API server busy without making it a queue.
 
     TCP Vegas on the latency of writes: of `limit` in flight, `limit * (1 - shortest / present)` stand in line at
     the other side. A drift repair that arrives in the middle of ten thousand first syncs then waits for a few
@@ -111,7 +118,7 @@ class ConcurrencyLimit:
 
         Args:
             seconds: from sending to answer.
-            in_use: how many bulk reconciles run; a limit that isn't reached is not raised.
+            in_use: how many bulk writes are under way; a limit that isn't reached is not raised.
         """
         self._counted += 1
         if self._counted % _WINDOW == 0:
@@ -132,3 +139,53 @@ class ConcurrencyLimit:
                 self._limit = min(self._maximum, self._limit + step)
             self._sum, self._samples = 0.0, 0
         return self._limit
+
+
+class WriteGate:
+    """Lets urgent writes pass, and bulk writes in turn, as many at once as the limit says."""
+
+    def __init__(self, clock: Clock, limit: ConcurrencyLimit) -> None:
+        self._clock = clock
+        self._limit = limit
+        self._in_use = 0
+        self._line: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def limit(self) -> int:
+        """How many bulk writes may be under way now."""
+        return self._limit.limit
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[None]:
+        """Wait for a place unless the work is urgent, then take the time of what is done within."""
+        bulk = not urgent_work.get()
+        if bulk:
+            await self._enter()
+        began = self._clock.monotonic()
+        try:
+            yield
+        finally:
+            self._limit.observe(self._clock.monotonic() - began, self._in_use)
+            if bulk:
+                self._leave()
+
+    async def _enter(self) -> None:
+        if self._in_use < self._limit.limit and not self._line:
+            self._in_use += 1
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._leave()  # the place was ours already: hand it on
+            raise
+
+    def _leave(self) -> None:
+        self._in_use -= 1
+        while self._line and self._in_use < self._limit.limit:
+            place = self._line.popleft()
+            if not place.done():
+                self._in_use += 1
+                place.set_result(None)

@@ -31,8 +31,8 @@ class OperatorMetrics:
         self.objects = Gauge("keybearer_objects", "Custom resources seen.", ["kind"], registry=registry)
         self.depth = Gauge("keybearer_queue_depth", "Keys that wait.", ["lane"], registry=registry)
         self.bulk_limit = Gauge(
-            "keybearer_queue_bulk_limit",
-            "Reconciles below the urgent lane that may run at once, as the API server's latency has it.",
+            "keybearer_bulk_writes_limit",
+            "Writes of work below the urgent lane that may be under way at once, as their latency has it.",
             registry=registry,
         )
         self.wait = Histogram(
@@ -80,7 +80,6 @@ class OperatorMetrics:
         """Read the depths of the queue; called when the metrics are asked for."""
         for lane, depth in queue.depth().items():
             self.depth.labels(lane.name.lower()).set(depth)
-        self.bulk_limit.set(queue.bulk_limit)
 
 
 class Telemetry:

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.controllers.queue import WorkItem, WorkQueue
+from keybearer.controllers.queue import Lane, WorkItem, WorkQueue
+from keybearer.controllers.resilience import urgent_work
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import LeaseLostError
 
@@ -84,6 +85,7 @@ class WorkerPool:
     async def _run_one(self, item: WorkItem) -> RunResult:
         started = self._clock.monotonic()
         self._telemetry.started(item, started)
+        urgent_work.set(item.lane is Lane.URGENT)
         reconcile_id = secrets.token_hex(6)
         result = RunResult(failed=True)
         try:

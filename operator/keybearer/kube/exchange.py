@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from keybearer.kube.answers import error_of_answer
 from keybearer.kube.connection import Answer, Connection, Request
@@ -30,8 +30,8 @@ class Exchange:
         self._connection = connection
         self._slots = asyncio.Semaphore(max_in_flight)
         self._sleep = sleep
-        self.on_write: Callable[[float], None] = lambda _: None
-        """Told how many seconds each write took from sending to answer, waits for a slot not counted."""
+        self.admit_write: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+        """Entered around each write: may make it wait, and may take the time."""
 
     async def ask(self, subject: str, request: Request, *, allow: Callable[[], None] | None = None) -> Answer:
         """Return an answer whose status is under 300.
@@ -45,16 +45,19 @@ class Exchange:
         Raises:
             KubeError: any of its kinds.
         """
+        if request.method == "GET":
+            return await self._ask(subject, request, allow)
+        async with self.admit_write():
+            return await self._ask(subject, request, allow)
+
+    async def _ask(self, subject: str, request: Request, allow: Callable[[], None] | None) -> Answer:
         async with self._slots:
             shed = 0
             while True:
                 if allow is not None:
                     allow()
                 renewals = self._connection.renewals
-                began = time.monotonic()
                 answer = await self._connection.send(request)
-                if request.method != "GET":
-                    self.on_write(time.monotonic() - began)
                 if answer.status < 300:
                     return answer
                 if answer.status == 401 and await self._connection.renew(renewals):

@@ -8,6 +8,7 @@ the values of a Secret don't travel back.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -72,9 +73,9 @@ class Gateway:
         self._may_write = may_write
         self._timeout_seconds = timeout_seconds
 
-    def watch_writes(self, on_write: Callable[[float], None]) -> None:
-        """Tell `on_write` how many seconds each write takes from now on, waits for a slot not counted."""
-        self._exchange.on_write = on_write
+    def admit_writes(self, gate: Callable[[], AbstractAsyncContextManager[None]]) -> None:
+        """Enter a context of `gate` around each write from now on; it may make the write wait."""
+        self._exchange.admit_write = gate
 
     async def get(
         self, resource: Resource, key: ObjectKey, *, metadata_only: bool = False

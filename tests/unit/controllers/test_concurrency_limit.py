@@ -1,15 +1,13 @@
-"""How many bulk reconciles run at once follows the latency of writes; urgent ones are never held back."""
+"""How many bulk writes are under way at once follows the latency of writes; urgent ones are never held back."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+import asyncio
 
 import pytest
 
-from keybearer.base.backoff import Backoff
 from keybearer.base.clock import SystemClock
-from keybearer.controllers.queue import Lane, WorkKey, WorkQueue
-from keybearer.controllers.resilience import ConcurrencyLimit
+from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate, urgent_work
 
 _MAXIMUM = 32
 
@@ -56,18 +54,42 @@ def test_the_limit_stays_within_a_small_maximum(maximum: int) -> None:
     assert max(limits) == maximum
 
 
-async def test_urgent_keys_pass_a_bulk_that_is_at_its_limit() -> None:
-    queue = WorkQueue(SystemClock(), Backoff(timedelta(seconds=5), timedelta(minutes=5)))
-    queue.bulk_limit = 1
-    first, second, urgent = (WorkKey("SecretSync", "team", name) for name in ("first", "second", "urgent"))
-    queue.add(first, Lane.FIRST)
-    queue.add(second, Lane.FIRST)
-    assert (await queue.take()).key == first
-    queue.add(urgent, Lane.URGENT)
-    assert (await queue.take()).key == urgent
-    queue.done(urgent)
-    assert queue.bulk_running == 1
-    queue.done(first)
-    assert (await queue.take()).key == second
-    queue.done(second)
-    assert queue.bulk_running == 0
+async def _in_gate(
+    gate: WriteGate, entered: list[str], name: str, leave: asyncio.Event, *, urgent: bool
+) -> None:
+    urgent_work.set(urgent)
+    async with gate.write():
+        entered.append(name)
+        await leave.wait()
+
+
+async def _settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_urgent_writes_pass_a_line_of_bulk_writes_that_go_in_turn() -> None:
+    gate, entered, leave = WriteGate(SystemClock(), ConcurrencyLimit(maximum=2)), list[str](), asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        for number in range(4):
+            group.create_task(_in_gate(gate, entered, f"bulk-{number}", leave, urgent=False))
+        group.create_task(_in_gate(gate, entered, "urgent", leave, urgent=True))
+        await _settle()
+        assert sorted(entered) == ["bulk-0", "bulk-1", "urgent"]
+        leave.set()
+    assert entered[3:] == ["bulk-2", "bulk-3"]
+
+
+async def test_a_bulk_write_that_is_given_up_leaves_its_place_to_the_next() -> None:
+    gate, entered, leave = WriteGate(SystemClock(), ConcurrencyLimit(maximum=1)), list[str](), asyncio.Event()
+    tasks = [
+        asyncio.create_task(_in_gate(gate, entered, name, leave, urgent=False))
+        for name in ("first", "given up", "last")
+    ]
+    await _settle()
+    tasks[1].cancel()
+    tasks[0].cancel()
+    await _settle()
+    assert entered == ["first", "last"]
+    leave.set()
+    await asyncio.gather(*tasks, return_exceptions=True)

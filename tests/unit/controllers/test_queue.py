@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -354,93 +354,6 @@ async def test_an_idle_queue_drains_at_once_and_takes_nothing_afterwards() -> No
         await queue.take()
 
 
-@in_virtual_time
-async def test_bulk_is_held_to_its_limit_and_urgent_keys_never_are() -> None:
-    queue = new_queue()
-    queue.bulk_limit = 2
-    for number in range(5):
-        queue.add(key(f"bulk-{number}"), Lane.FIRST)
-        queue.add(key(f"urgent-{number}"), Lane.URGENT)
-
-    running = [item.key for _ in range(10) if (item := await taken(queue)) is not None]
-    assert sorted(one.name[:4] for one in running) == ["bulk"] * 2 + ["urge"] * 5
-    assert queue.bulk_running == 2
-    assert await taken(queue) is None
-
-    queue.done(next(one for one in running if one.name.startswith("urgent")))
-    assert await taken(queue) is None, "an urgent key's end makes no room for bulk"
-    queue.done(next(one for one in running if one.name.startswith("bulk")))
-    assert await taken(queue) is not None
-
-
-@in_virtual_time
-async def test_a_worker_that_waits_for_room_among_the_bulk_is_woken_when_there_is_some() -> None:
-    queue = new_queue()
-    queue.bulk_limit = 1
-    queue.add(key("one"), Lane.CHANGE)
-    queue.add(key("two"), Lane.CHANGE)
-    first = await queue.take()
-    waiting = asyncio.create_task(queue.take())
-    await settle()
-    assert not waiting.done()
-    queue.done(first.key)
-
-    assert (await waiting).key == key("two")
-
-
-@in_virtual_time
-async def test_an_urgent_trigger_moves_a_key_past_the_bulk() -> None:
-    queue = new_queue()
-    queue.bulk_limit = 1
-    queue.add(key("one"), Lane.REFRESH)
-    await queue.take()
-    queue.add(key("two"), Lane.REFRESH)
-    assert await taken(queue) is None
-    queue.add(key("two"), Lane.URGENT)
-
-    item = await taken(queue)
-    assert item is not None
-    assert (item.key, queue.bulk_running) == (key("two"), 1)
-
-
-_triggers = st.lists(
-    st.tuples(st.sampled_from("abcde"), st.sampled_from(list(Lane)), st.integers(min_value=0, max_value=20)),
-    max_size=30,
-)
-
-
-@given(triggers=_triggers, workers=st.integers(1, 4), limit=st.integers(1, 4), seconds=st.integers(0, 5))
-def test_whatever_is_triggered_runs_afterwards_and_nobody_sleeps_through_it(
-    triggers: list[tuple[str, Lane, int]], workers: int, limit: int, seconds: int
-) -> None:
-    @in_virtual_time
-    async def live() -> None:
-        queue, loop = new_queue(), asyncio.get_running_loop()
-        queue.bulk_limit = limit
-        last_trigger: dict[WorkKey, float] = {}
-        last_start: dict[WorkKey, float] = {}
-
-        async def work() -> None:
-            while True:
-                item = await queue.take()
-                last_start[item.key] = loop.time()
-                await asyncio.sleep(seconds)
-                queue.done(item.key)
-
-        tasks = [asyncio.create_task(work()) for _ in range(workers)]
-        for name, lane, pause in triggers:
-            queue.add(key(name), lane)
-            last_trigger[key(name)] = loop.time()
-            await asyncio.sleep(pause)
-        await asyncio.sleep(seconds * len(triggers) + 1)
-        assert all(last_start[one] >= at for one, at in last_trigger.items())
-        assert (len(queue), queue.running, queue.bulk_running) == (0, 0, 0)
-        queue.close()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    live()
-
-
 _NAMESPACES = ("a", "b")
 _KEYS = [key(name, namespace) for namespace in _NAMESPACES for name in ("1", "2", "3")]
 
@@ -453,7 +366,6 @@ class QueueMachine(RuleBasedStateMachine):
         self.loop = VirtualLoop()
         with self._on_loop():
             self.queue = new_queue()
-        self.bulk: set[WorkKey] = set()
         self.waiting: dict[WorkKey, Lane] = {}
         self.running: dict[WorkKey, Lane | None] = {}
         self.due: dict[WorkKey, tuple[float, Lane]] = {}
@@ -509,31 +421,13 @@ class QueueMachine(RuleBasedStateMachine):
             if due <= self.loop.time():
                 self._model_add(key, lane)
 
-    @rule(limit=st.integers(min_value=1, max_value=4))
-    def limit_bulk(self, limit: int) -> None:
-        self.queue.bulk_limit = limit
-
-    @precondition(lambda self: self._may_take())
+    @precondition(lambda self: self.waiting)
     @rule()
     def take(self) -> None:
-        has_room = len(self.bulk) < self.queue.bulk_limit
         item = self.loop.run_until_complete(self.queue.take())
         assert item.key not in self.running, "a key is never worked on twice at a time"
         assert self.waiting.pop(item.key) is item.lane
-        assert item.lane is Lane.URGENT or has_room
         self.running[item.key] = None
-        if item.lane is not Lane.URGENT:
-            self.bulk.add(item.key)
-
-    def _may_take(self) -> bool:
-        if len(self.bulk) < self.queue.bulk_limit:
-            return bool(self.waiting)
-        return Lane.URGENT in self.waiting.values()
-
-    @precondition(lambda self: not self._may_take())
-    @rule()
-    def take_in_vain(self) -> None:
-        assert self.loop.run_until_complete(taken(self.queue)) is None
 
     @precondition(lambda self: self.running)
     @rule(data=st.data(), failed=st.booleans())
@@ -543,7 +437,6 @@ class QueueMachine(RuleBasedStateMachine):
             self.queue.done(key, failed=failed)
             failures = self.queue.failures(key)
         again = self.running.pop(key)
-        self.bulk.discard(key)
         if failed:
             self._model_add_after(key, _EXACT.delay(failures, SteadyChance()).total_seconds(), Lane.REFRESH)
         if again is not None:
@@ -561,7 +454,6 @@ class QueueMachine(RuleBasedStateMachine):
     def holds_what_the_model_holds(self) -> None:
         assert len(self.queue) == len(self.waiting)
         assert self.queue.running == len(self.running)
-        assert self.queue.bulk_running == len(self.bulk)
         assert self.queue.depth() == {
             lane: sum(one is lane for one in self.waiting.values()) for lane in Lane
         }
