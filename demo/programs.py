@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from demo.console import DemoError
+from support.controlplane.process import spawn
 
 __all__ = ["Program", "keybearer"]
 
@@ -31,11 +32,11 @@ class Program:
         self.name = name
         self.log = log
         self._file: IO[bytes] = log.open("wb")
-        self._process = subprocess.Popen(
+        self._process = spawn(
             command,
-            stdout=subprocess.PIPE,
-            stderr=self._file,
-            env={**os.environ, **(environment or {})},  # noqa: TID251 - the demo is no part of the package
+            output=subprocess.PIPE,
+            errors=self._file,
+            environment={**os.environ, **(environment or {})},  # noqa: TID251 - the demo is no part of the package
         )
 
     def ready_line(self) -> dict[str, str]:

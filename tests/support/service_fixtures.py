@@ -18,6 +18,7 @@ import pytest
 from pydantic import BaseModel
 
 from support.canary import Canary
+from support.controlplane.process import spawn
 
 __all__ = [
     "Client",
@@ -257,11 +258,11 @@ def start_service(
     program = Path(sys.executable).with_name("keybearer")
     command = [str(program), "serve", "--data-dir", str(data_dir)]
     with log.open("ab") as stderr:
-        process = subprocess.Popen(
+        process = spawn(
             [*command, "--listen", "127.0.0.1:0", *flags],
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            env={**os.environ, **(environment or {})},  # noqa: TID251 - a child needs PATH and HOME
+            output=subprocess.PIPE,
+            errors=stderr,
+            environment={**os.environ, **(environment or {})},  # noqa: TID251 - a child needs PATH and HOME
         )
     assert process.stdout is not None
     line = process.stdout.readline()

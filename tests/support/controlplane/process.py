@@ -37,18 +37,20 @@ _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spawner")
 def spawn(
     command: Sequence[str | Path],
     *,
-    output: IO[bytes],
+    output: IO[bytes] | int,
+    errors: IO[bytes] | int = subprocess.STDOUT,
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> subprocess.Popen[bytes]:
-    """A running child, in its own process group, with both output streams in `output` and no input.
+    """A running child, in its own process group, without input.
 
     On Linux the kernel kills it (not its children) when this process ends, however it ends. Elsewhere only
     the caller's own clean-up ends it. May be called from any thread.
 
     Args:
         command: The first item is the path of a program; `PATH` is not searched.
-        output: An open file; the caller may close its own handle at once.
+        output: An open file, whose handle the caller may close at once, or `subprocess.PIPE`.
+        errors: Likewise for standard error, which goes where the output goes by default.
         environment: All variables of the child; ours when None.
         directory: Its working directory; ours when None.
     """
@@ -58,7 +60,7 @@ def spawn(
         [*tethered, *map(str, command)],
         stdin=subprocess.DEVNULL,
         stdout=output,
-        stderr=subprocess.STDOUT,
+        stderr=errors,
         env=environment,
         cwd=directory,
         start_new_session=True,
