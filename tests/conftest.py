@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 
+from hypothesis import settings
+
 pytest_plugins = [
     name
     for name in (
@@ -15,3 +17,7 @@ pytest_plugins = [
     )
     if importlib.util.find_spec(name)
 ]
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("keybearer", deadline=None)
+settings.load_profile("keybearer")

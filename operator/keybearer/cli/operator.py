@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
 from keybearer.base.logs import configure_logging, get_logger
@@ -82,13 +82,17 @@ def operator(
 
     from keybearer.controllers.process import run_operator
     from keybearer.controllers.settings import OperatorSettings
-    from keybearer.controllers.shared_identity import SharedGrant
+    from keybearer.controllers.shared_identity import read_grants
 
     chosen = log_format or ("text" if sys.stderr.isatty() else "json")
     if chosen not in ("json", "text"):
         raise typer.BadParameter("use json or text", param_hint="--log-format")
     configure_logging(log_format="json" if chosen == "json" else "text", level=log_level)
     try:
+        if identity_dir is not None and service_url is None:
+            raise ConfigurationError(
+                "--identity-dir needs --service-url: the shared identity has no url of its own"
+            )
         settings = OperatorSettings(
             kubeconfig=kubeconfig or _default_kubeconfig(),
             namespaces=tuple(namespace or ()),
@@ -99,13 +103,7 @@ def operator(
             api_audiences=frozenset(api_audience or ()) | _pod_audiences(),
             shared_client_id=_mounted(identity_dir, "clientId"),
             shared_client_secret=_mounted(identity_dir, "clientSecret"),
-            shared_grants=tuple(
-                TypeAdapter(list[SharedGrant]).validate_python(
-                    yaml.safe_load(shared_grants.read_text()) or []
-                )
-            )
-            if shared_grants is not None
-            else (),
+            shared_grants=read_grants(shared_grants.read_text()) if shared_grants is not None else (),
             workers=workers,
             leader_election=leader_election,
             lease_namespace=lease_namespace,

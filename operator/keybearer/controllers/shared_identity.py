@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
+from keybearer.base.errors import ConfigurationError
 from keybearer.controllers.sources import SourceQuery
 
-__all__ = ["SharedGrant", "SharedGrants", "may_use_shared_identity"]
+__all__ = ["SharedGrant", "SharedGrants", "may_use_shared_identity", "read_grants"]
 
 _Glob = Annotated[str, Field(min_length=1, max_length=253)]
 
@@ -62,6 +64,27 @@ class SharedGrant(BaseModel):
 
 
 SharedGrants = tuple[SharedGrant, ...]
+_GRANTS = TypeAdapter(list[SharedGrant])
+
+
+def read_grants(document: str) -> SharedGrants:
+    """Return the grants of a YAML document.
+
+    Raises:
+        ConfigurationError: it is no list of grants. What it holds is not shown: it may be a secret that was named
+            by mistake.
+    """
+    try:
+        given = yaml.safe_load(document) or []
+    except yaml.YAMLError:
+        raise ConfigurationError("--shared-grants: the file is no YAML") from None
+    try:
+        return tuple(_GRANTS.validate_python(given))
+    except ValidationError as error:
+        where = sorted({".".join(map(str, one["loc"])) for one in error.errors(include_input=False)})
+        raise ConfigurationError(
+            f"--shared-grants: the file is no list of grants; look at {', '.join(where) or 'its top level'}"
+        ) from None
 
 
 def may_use_shared_identity(

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from keybearer.controllers.shared_identity import SharedGrant, may_use_shared_identity
+from keybearer.base.errors import ConfigurationError
+from keybearer.controllers.shared_identity import SharedGrant, may_use_shared_identity, read_grants
 from keybearer.controllers.sources import SourceQuery
 
 _QUERY = SourceQuery("shop-id", by_slug=False, environment="dev", path="/apps/web")
@@ -135,3 +136,25 @@ def test_a_grant_that_is_not_whole_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError) as refused:
         grant(**fields)
     assert "input_value" not in str(refused.value)
+
+
+def test_grants_are_read_from_yaml() -> None:
+    (grant,) = read_grants("- {namespaces: [team-a], projectSlug: shop, environment: dev}")
+
+    assert (grant.namespaces, grant.project_slug, grant.secret_path) == (["team-a"], "shop", "/")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param("cnry-not-a-list", id="a secret that was named by mistake"),
+        pytest.param("- {namespaces: [a], environment: cnry-dev}", id="a grant without a project"),
+        pytest.param("- {unknown: cnry-x}", id="an unknown field"),
+        pytest.param("{cnry: [", id="no YAML"),
+    ],
+)
+def test_what_is_no_list_of_grants_is_refused_without_showing_it(document: str) -> None:
+    with pytest.raises(ConfigurationError, match="--shared-grants") as refused:
+        read_grants(document)
+
+    assert "cnry" not in str(refused.value)
