@@ -15,6 +15,7 @@ from typing import Self
 import orjson
 from pydantic import JsonValue
 
+from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.queue import WorkKey
 
 __all__ = ["ObjectStore", "ObservedObject", "ObservedStore", "ObservedTarget", "TargetKey"]
@@ -65,18 +66,18 @@ class ObservedObject:
         annotations = meta.get("annotations")
         annotations = annotations if isinstance(annotations, Mapping) else {}
         finalizers = meta.get("finalizers")
-        namespace, name = _text(meta.get("namespace")), _text(meta.get("name"))
+        namespace, name = text_of(meta.get("namespace")), text_of(meta.get("name"))
         return cls(
             key=WorkKey(kind, namespace, name),
-            uid=_text(meta.get("uid")),
-            resource_version=_text(meta.get("resourceVersion")),
+            uid=text_of(meta.get("uid")),
+            resource_version=text_of(meta.get("resourceVersion")),
             generation=_whole(meta.get("generation")),
             spec_json=orjson.dumps(body.get("spec")),
             status_json=orjson.dumps(body.get("status")),
-            finalizers=tuple(map(_text, finalizers)) if isinstance(finalizers, list) else (),
-            deletion_timestamp=_text(meta.get("deletionTimestamp")) or None,
-            request=_text(annotations.get(_REQUEST)) or None,
-            requested_at=_text(annotations.get(_REQUESTED_AT)) or None,
+            finalizers=tuple(map(text_of, finalizers)) if isinstance(finalizers, list) else (),
+            deletion_timestamp=text_of(meta.get("deletionTimestamp")) or None,
+            request=text_of(annotations.get(_REQUEST)) or None,
+            requested_at=text_of(annotations.get(_REQUESTED_AT)) or None,
             target=_target_of(body.get("spec"), namespace, name),
             trigger_at=trigger_at,
         )
@@ -245,11 +246,7 @@ def _is_older(one: ObservedObject, other: ObservedObject) -> bool:
 def _target_of(spec: JsonValue, namespace: str, name: str) -> TargetKey:
     target = spec.get("target") if isinstance(spec, Mapping) else None
     target = target if isinstance(target, Mapping) else {}
-    return TargetKey(_text(target.get("kind")) or "Secret", namespace, _text(target.get("name")) or name)
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
+    return TargetKey(text_of(target.get("kind")) or "Secret", namespace, text_of(target.get("name")) or name)
 
 
 def _whole(value: JsonValue) -> int:

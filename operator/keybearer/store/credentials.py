@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId
@@ -101,11 +101,6 @@ class Credentials:
         )
         row = (await self._connection.execute(statement)).one_or_none()
         return None if row is None else ClientSecret(*row)
-
-    async def count_client_secrets(self, identity_id: IdentityId) -> int:
-        """Return how many client secrets the identity has, revoked ones included."""
-        statement = select(func.count()).where(ClientSecretRow.identity_id == identity_id)
-        return (await self._connection.execute(statement)).scalar_one()
 
     async def revoke_client_secret(self, secret_id: str, now: datetime) -> None:
         """Mark the client secret revoked; see `delete_tokens_of_client_secret` for the tokens it gave."""

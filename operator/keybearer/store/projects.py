@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, IdentityId, OrganizationId, ProjectId
@@ -178,11 +178,6 @@ class Projects:
             await self._connection.execute(_ENVIRONMENTS.where(EnvironmentRow.id == environment_id))
         ).one_or_none()
         return None if row is None else Environment(*row)
-
-    async def count_environments(self, project_id: ProjectId) -> int:
-        """Return how many environments the project has."""
-        statement = select(func.count()).where(EnvironmentRow.project_id == project_id)
-        return (await self._connection.execute(statement)).scalar_one()
 
     async def update_environments(self, environments: Iterable[Environment]) -> None:
         """Store the present name, slug and position of each of these."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.observed import PresentTarget
 from keybearer.controllers.secretsync.status import PLAN_NAMES_MAX, PlanStatus
@@ -56,8 +57,8 @@ def compare_keys(
 def has_planned_metadata(desired: DesiredTarget, present: PresentTarget) -> bool:
     """Tell whether a merge's labels and annotations are as planned, and none is left of an earlier plan."""
     for section in ("labels", "annotations"):
-        wanted = _mapping(_mapping(desired.body.get("metadata")).get(section))
-        there = _mapping(present.metadata.get(section))
+        wanted = mapping_of(mapping_of(desired.body.get("metadata")).get(section))
+        there = mapping_of(present.metadata.get(section))
         if any(there.get(name) != value for name, value in wanted.items()):
             return False
         if present.merged_metadata(section) - wanted.keys():
@@ -69,8 +70,8 @@ def foreign_metadata(desired: DesiredTarget, present: PresentTarget) -> list[str
     """Return the labels and annotations of a merge that are there with another value, written by somebody else."""
     found: list[str] = []
     for section in ("labels", "annotations"):
-        wanted = _mapping(_mapping(desired.body.get("metadata")).get(section))
-        there = _mapping(present.metadata.get(section))
+        wanted = mapping_of(mapping_of(desired.body.get("metadata")).get(section))
+        there = mapping_of(present.metadata.get(section))
         ours = present.merged_metadata(section)
         found += sorted(
             name for name in wanted.keys() & there.keys() if there[name] != wanted[name] and name not in ours
@@ -83,17 +84,17 @@ def replacement_patch(desired: DesiredTarget, present: PresentTarget) -> dict[st
     patch: dict[str, JsonValue] = {}
     surplus = False
     for section in ("data", "binaryData"):
-        wanted = _mapping(desired.body.get(section))
-        gone = _mapping(present.body.get(section)).keys() - wanted.keys()
+        wanted = mapping_of(desired.body.get(section))
+        gone = mapping_of(present.body.get(section)).keys() - wanted.keys()
         surplus |= bool(gone)
         merged: dict[str, JsonValue] = {**dict.fromkeys(gone), **wanted}
         if merged:
             patch[section] = merged
-    wanted_meta, meta = _mapping(desired.body.get("metadata")), present.metadata
+    wanted_meta, meta = mapping_of(desired.body.get("metadata")), present.metadata
     patched_meta: dict[str, JsonValue] = {}
     for section in ("labels", "annotations"):
-        wanted = _mapping(wanted_meta.get(section))
-        gone = _mapping(meta.get(section)).keys() - wanted.keys()
+        wanted = mapping_of(wanted_meta.get(section))
+        gone = mapping_of(meta.get(section)).keys() - wanted.keys()
         surplus |= bool(gone)
         merged = {**dict.fromkeys(gone), **wanted}
         if merged:
@@ -127,7 +128,3 @@ def _uids(references: list[JsonValue]) -> set[tuple[str, bool]]:
     return {
         (str(one.get("uid")), one.get("controller") is True) for one in references if isinstance(one, Mapping)
     }
-
-
-def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
-    return value if isinstance(value, Mapping) else {}

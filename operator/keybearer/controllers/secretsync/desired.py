@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.json_reading import text_of, texts_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.secretsync.payload import Payload
@@ -120,10 +121,14 @@ def fingerprint_of_body(kind: str, body: Mapping[str, JsonValue], fingerprinter:
     """
     meta = body.get("metadata")
     meta = meta if isinstance(meta, Mapping) else {}
-    secret_type = _text(body.get("type")) or OPAQUE if kind == TargetKind.SECRET else ""
+    secret_type = text_of(body.get("type")) or OPAQUE if kind == TargetKind.SECRET else ""
     head = (kind, secret_type, str(body.get("immutable") is True), *_owners(meta.get("ownerReferences")))
     return fingerprinter.of_mappings(
-        "target", head, encoded_data(kind, body), _texts(meta.get("labels")), _texts(meta.get("annotations"))
+        "target",
+        head,
+        encoded_data(kind, body),
+        texts_of(meta.get("labels")),
+        texts_of(meta.get("annotations")),
     )
 
 
@@ -131,10 +136,11 @@ def encoded_data(kind: str, body: Mapping[str, JsonValue]) -> dict[str, str]:
     """Return keys and base64 values of a Secret or ConfigMap."""
     if kind == TargetKind.CONFIG_MAP:
         plain = {
-            name: base64.b64encode(text.encode()).decode() for name, text in _texts(body.get("data")).items()
+            name: base64.b64encode(text.encode()).decode()
+            for name, text in texts_of(body.get("data")).items()
         }
-        return plain | _texts(body.get("binaryData"))
-    return _texts(body.get("data"))
+        return plain | texts_of(body.get("binaryData"))
+    return texts_of(body.get("data"))
 
 
 def _owner_reference(owner: WorkKey, uid: str) -> dict[str, JsonValue]:
@@ -152,17 +158,7 @@ def _owners(references: JsonValue) -> tuple[str, ...]:
     if not isinstance(references, list):
         return ()
     return tuple(
-        _text(one.get("uid"))
+        text_of(one.get("uid"))
         for one in references
         if isinstance(one, Mapping) and one.get("controller") is True
     )
-
-
-def _texts(mapping: JsonValue) -> dict[str, str]:
-    if not isinstance(mapping, Mapping):
-        return {}
-    return {name: value for name, value in mapping.items() if isinstance(value, str)}
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""

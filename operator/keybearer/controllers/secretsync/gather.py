@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from pydantic import JsonValue
-
 from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.json_reading import texts_of
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError, WaitingError
@@ -241,7 +240,7 @@ class Gatherer:
                 Reason.TEMPLATE_NOT_FOUND,
                 f"ConfigMap {seen.key.namespace}/{reference.name} of target.template doesn't exist; create it",
             )
-        held = _texts(body.get("data"))
+        held = texts_of(body.get("data"))
         if reference.key is not None and reference.key not in held:
             raise StalledError(
                 Reason.TEMPLATE_NOT_FOUND,
@@ -335,9 +334,3 @@ def _problem_state(problem: KeyProblem) -> KeyStatus:
         message=problem.message,
         source=problem.source_ref,
     )
-
-
-def _texts(mapping: JsonValue) -> dict[str, str]:
-    if not isinstance(mapping, Mapping):
-        return {}
-    return {name: value for name, value in mapping.items() if isinstance(value, str)}
