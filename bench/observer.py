@@ -149,9 +149,8 @@ class Observer:
         finally:
             self._waiters.remove(waiter)
 
-    def see_secret(self, line: bytes, at: float) -> None:
+    def see_secret(self, event: _Event, at: float) -> None:
         """Note one watch event of a Secret."""
-        event = _read(line)
         metadata = event["object"]["metadata"]
         key = (metadata.get("namespace", ""), metadata["name"])
         source = self._sources.get(key)
@@ -167,9 +166,8 @@ class Observer:
             self.secret_at.setdefault(key, at)
         self._look()
 
-    def see_secretsync(self, line: bytes, at: float) -> None:
+    def see_secretsync(self, event: _Event, at: float) -> None:
         """Note one watch event of a SecretSync."""
-        event = _read(line)
         metadata, status = event["object"]["metadata"], event["object"].get("status", {})
         key = (metadata.get("namespace", ""), metadata["name"])
         if key not in self._sources or key in self.ready_at or event["type"] == "DELETED":
@@ -200,7 +198,7 @@ def _read(line: bytes) -> _Event:
 
 @contextlib.asynccontextmanager
 async def observing(api: KubeApi, workload: Workload) -> AsyncIterator[Observer]:
-    """While the block runs, all changes after its start are seen; a broken stream ends it with its error."""
+    """While the block runs, all changes after its start are seen; an error in a stream ends it."""
     observer = Observer(workload)
     secrets_start = await _now(api, "/api/v1/secrets")
     syncs_start = await _now(api, SECRETSYNCS)
@@ -226,13 +224,18 @@ async def _now(api: KubeApi, path: str) -> str:
 
 
 async def _watch(
-    api: KubeApi, path: str, start: str, selector: str, see: Callable[[bytes, float], None]
+    api: KubeApi, path: str, start: str, selector: str, see: Callable[[_Event, float], None]
 ) -> None:
-    query = {"watch": "true", "resourceVersion": start, "timeoutSeconds": _WATCH_SECONDS}
+    """Show every event; where the API server closes a stream that it had to wait for, go on where it ended."""
+    query = {"watch": "true", "timeoutSeconds": _WATCH_SECONDS, "allowWatchBookmarks": "true"}
     if selector:
         query["labelSelector"] = selector
-    async for at, line in api.lines(path, query):
-        if line:
-            see(line, at)
-    msg = f"the watch of {path} ended by itself"
-    raise BenchError(msg)
+    version = start
+    while True:
+        async for at, line in api.lines(path, {**query, "resourceVersion": version}):
+            if not line:
+                continue
+            event = _read(line)
+            version = event["object"]["metadata"]["resourceVersion"]
+            if event["type"] != "BOOKMARK":
+                see(event, at)

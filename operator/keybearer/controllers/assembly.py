@@ -101,7 +101,8 @@ class Assembly:
 def assemble(given: Circumstances) -> Assembly:
     """Return the parts, wired; nothing runs yet."""
     settings, clock, gateway = given.settings, given.clock, given.gateway
-    queue = WorkQueue(clock, _BACKOFF, given.rng)
+    # One tenant's slow objects never hold more than half of the workers.
+    queue = WorkQueue(clock, _BACKOFF, given.rng, per_namespace=max(1, settings.workers // 2))
     gate = WriteGate(clock, ConcurrencyLimit(maximum=settings.workers))
     gateway.admit_writes(gate.write)
     objects, observed = ObjectStore(), ObservedStore()
@@ -154,7 +155,7 @@ def assemble(given: Circumstances) -> Assembly:
         renderer=renderer,
         recorder=recorder,
         audit=TargetAudit(gateway, objects, observed, queue, settings.namespaces, given.rng),
-        workers=WorkerPool(clock, queue, {"SecretSync": reconciler}, telemetry, settings.workers),
+        workers=WorkerPool(clock, queue, {"SecretSync": reconciler}, telemetry, gate, settings.workers),
         objects=objects,
         metrics=given.metrics,
     )

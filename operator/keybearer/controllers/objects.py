@@ -176,6 +176,7 @@ class ObservedStore:
     def __init__(self) -> None:
         self._targets: dict[TargetKey, ObservedTarget] = {}
         self._expected: dict[TargetKey, str] = {}
+        self._gone: set[TargetKey] = set()
         self._bodies: OrderedDict[TargetKey, bytes] = OrderedDict()
         self._bodies_bytes = 0
 
@@ -191,12 +192,21 @@ class ObservedStore:
 
     def put(self, seen: ObservedTarget) -> None:
         """Keep a target as seen."""
+        self._gone.discard(seen.key)
         self._targets[seen.key] = seen
 
     def drop(self, key: TargetKey) -> ObservedTarget | None:
         """Forget a target that is gone, its body too; return it as last seen."""
         self._drop_body(key)
         return self._targets.pop(key, None)
+
+    def mark_gone(self, key: TargetKey) -> None:
+        """Remember of a dropped target that the watch showed its end, until it is put again or nobody writes it."""
+        self._gone.add(key)
+
+    def is_gone(self, key: TargetKey) -> bool:
+        """Tell whether the last that the watch showed of the target was its end."""
+        return key in self._gone
 
     def expect(self, key: TargetKey, fingerprint: str | None) -> None:
         """Say what the target will look like once it is as planned; None when nothing is expected of it.
@@ -205,6 +215,7 @@ class ObservedStore:
         """
         if fingerprint is None:
             self._expected.pop(key, None)
+            self._gone.discard(key)
         else:
             self._expected[key] = fingerprint
 

@@ -3,7 +3,8 @@
 Level-triggered: a key says *look at this object*, never what happened to it. A key is at most once in the queue
 and is never worked on by two workers; a trigger that arrives meanwhile makes it run once more. Lanes order what
 people wait for before what runs by itself, namespaces take turns inside a lane, and every `_AGING`th turn goes to
-one of the less urgent lanes, each in its turn, so that no tenant's hot loop starves another's refresh.
+one of the less urgent lanes, each in its turn, so that no tenant's hot loop starves another's refresh. A namespace
+has a bounded number of keys in work at once, so that slow ones of one tenant never hold all workers.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import IntEnum
@@ -66,14 +67,15 @@ class _FairLane:
         # OrderedDicts, for they give their first entry in constant time however many went before it.
         self._by_namespace: OrderedDict[str, OrderedDict[WorkKey, None]] = OrderedDict()
 
-    def __bool__(self) -> bool:
-        return bool(self._by_namespace)
-
     def push(self, key: WorkKey) -> None:
         self._by_namespace.setdefault(key.namespace, OrderedDict())[key] = None
 
-    def pop(self) -> WorkKey:
-        namespace, keys = next(iter(self._by_namespace.items()))
+    def pop(self, full: Container[str]) -> WorkKey | None:
+        """Return the next key outside the namespaces that have their share, if there is one."""
+        namespace = next((namespace for namespace in self._by_namespace if namespace not in full), None)
+        if namespace is None:
+            return None
+        keys = self._by_namespace[namespace]
         key, _ = keys.popitem(last=False)
         if keys:
             self._by_namespace.move_to_end(namespace)
@@ -95,13 +97,23 @@ _Delayed = tuple[float, int, WorkKey, Lane]
 class WorkQueue:
     """Deduplicating, fair, with lanes, delayed adds and per-key backoff. Belongs to one event loop."""
 
-    def __init__(self, clock: Clock, backoff: Backoff, rng: random.Random | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        backoff: Backoff,
+        rng: random.Random | None = None,
+        *,
+        per_namespace: int | None = None,
+    ) -> None:
         self._clock = clock
+        self._per_namespace = per_namespace
         self._backoff = backoff
         self._rng = rng or random.Random()  # noqa: S311 - jitter, not cryptography
         self._lanes = tuple(_FairLane() for _ in Lane)
         self._waiting: dict[WorkKey, tuple[Lane, float]] = {}
         self._running: dict[WorkKey, tuple[Lane, float] | None] = {}
+        self._running_in: Counter[str] = Counter()
+        self._full: set[str] = set()
         self._failures: dict[WorkKey, int] = {}
         self._delayed: list[_Delayed] = []
         self._due: dict[WorkKey, _Delayed] = {}
@@ -109,6 +121,7 @@ class WorkQueue:
         self._turn = 0
         self._closed = False
         self._takers: deque[asyncio.Future[None]] = deque()
+        self._urgent_takers: deque[asyncio.Future[None]] = deque()
         self._idle: list[asyncio.Future[None]] = []
         self._timer: asyncio.TimerHandle | None = None
 
@@ -170,25 +183,29 @@ class WorkQueue:
         """Return how many runs in a row asked for backoff."""
         return self._failures.get(key, 0)
 
-    async def take(self) -> WorkItem:
+    async def take(self, *, urgent_only: bool = False) -> WorkItem:
         """Wait for the next key, which is then this worker's until `done`.
+
+        Args:
+            urgent_only: pass over all lanes but the first; workers kept for it make it wait for nothing else.
 
         Raises:
             asyncio.CancelledError: the worker was cancelled, or the queue is closed.
         """
+        takers = self._urgent_takers if urgent_only else self._takers
         while True:
-            item = self._pop()
+            item = self._pop(urgent_only=urgent_only)
             if item is not None:
                 return item
             if self._closed:
                 raise asyncio.CancelledError
             taker: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._takers.append(taker)
+            takers.append(taker)
             try:
                 await taker
             except asyncio.CancelledError:
                 if taker.done() and not taker.cancelled():
-                    self._wake_one()  # the wake-up was ours: hand it on
+                    self._wake_any()  # the wake-up was ours: hand it on
                 raise
 
     def done(self, key: WorkKey, *, failed: bool = False, requeue_after: timedelta | None = None) -> None:
@@ -200,6 +217,7 @@ class WorkQueue:
             requeue_after: run again after this time (without backoff).
         """
         again = self._running.pop(key)
+        self._release(key.namespace)
         if failed:
             count = self._failures[key] = self._failures.get(key, 0) + 1
             self.add_after(key, self._backoff.delay(count, self._rng))
@@ -230,10 +248,11 @@ class WorkQueue:
         self._waiting.clear()
         if self._timer is not None:
             self._timer.cancel()
-        for taker in self._takers:
+        for taker in (*self._takers, *self._urgent_takers):
             if not taker.done():
                 taker.set_result(None)
         self._takers.clear()
+        self._urgent_takers.clear()
 
     def _wait(self, key: WorkKey, lane: Lane, since: float) -> None:
         """Put a key that doesn't run into a lane; one that waits moves up, never down."""
@@ -245,17 +264,34 @@ class WorkQueue:
             since = waiting[1]
         self._waiting[key] = (lane, since)
         self._lanes[lane].push(key)
-        self._wake_one()
+        if not (lane is Lane.URGENT and _wake_one(self._urgent_takers)):
+            _wake_one(self._takers)
 
-    def _pop(self) -> WorkItem | None:
+    def _pop(self, *, urgent_only: bool) -> WorkItem | None:
         if not self._waiting:
             return None
-        self._turn += 1
-        fair = next(fair for fair in self._order() if fair)
-        key = fair.pop()
+        if urgent_only:
+            order: Sequence[_FairLane] = self._lanes[:1]
+        else:
+            self._turn += 1
+            order = self._order()
+        key = next(filter(None, (fair.pop(self._full) for fair in order)), None)
+        if key is None:
+            return None
         lane, since = self._waiting.pop(key)
         self._running[key] = None
+        self._running_in[key.namespace] += 1
+        if self._running_in[key.namespace] == self._per_namespace:
+            self._full.add(key.namespace)
         return WorkItem(key, lane, since)
+
+    def _release(self, namespace: str) -> None:
+        self._running_in[namespace] -= 1
+        if not self._running_in[namespace]:
+            del self._running_in[namespace]
+        if namespace in self._full:
+            self._full.remove(namespace)
+            self._wake_any()  # one of its keys may run now
 
     def _order(self) -> Sequence[_FairLane]:
         """Return the lanes in the order of this turn."""
@@ -265,12 +301,9 @@ class WorkQueue:
         shift = self._turn // _AGING % len(lower)
         return (*lower[shift:], *lower[:shift], urgent)
 
-    def _wake_one(self) -> None:
-        while self._takers:
-            taker = self._takers.popleft()
-            if not taker.done():
-                taker.set_result(None)
-                return
+    def _wake_any(self) -> None:
+        _wake_one(self._urgent_takers)
+        _wake_one(self._takers)
 
     def _set_timer(self) -> None:
         if self._timer is not None:
@@ -288,6 +321,15 @@ class WorkQueue:
             if self._due.get(key) is entry:
                 self.add(key, lane)
         self._set_timer()
+
+
+def _wake_one(takers: deque[asyncio.Future[None]]) -> bool:
+    while takers:
+        taker = takers.popleft()
+        if not taker.done():
+            taker.set_result(None)
+            return True
+    return False
 
 
 Trigger = Callable[[WorkKey, Lane], None]

@@ -6,8 +6,8 @@ import asyncio
 import math
 import random
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
 
@@ -23,6 +23,9 @@ _WINDOW = 1000
 """Writes after which the shortest latency seen begins to be forgotten, in case the API server has become slower."""
 _QUEUED_NONE, _QUEUED_LOW, _QUEUED_HIGH = 0.5, 2.0, 4.0
 """Writes of ours that may stand in the API server's queue: fewer, and it idles; more, and urgent ones wait."""
+
+_URGENT_SECONDS = 0.25
+"""How long the newest urgent run is given way: ten times what a repair takes."""
 
 
 class TokenBucket:
@@ -142,18 +145,39 @@ class ConcurrencyLimit:
 
 
 class WriteGate:
-    """Lets urgent writes pass, and bulk writes in turn, as many at once as the limit says."""
+    """Lets urgent writes pass, and bulk writes in turn, as many at once as the limit says.
+
+    While an urgent run is young, one bulk write at a time is all: it finds the API server nearly idle. An urgent run
+    that waits for something else, a slow template say, holds the others back no longer than that.
+    """
 
     def __init__(self, clock: Clock, limit: ConcurrencyLimit) -> None:
         self._clock = clock
         self._limit = limit
         self._in_use = 0
         self._line: deque[asyncio.Future[None]] = deque()
+        self._urgent_runs = 0
+        self._urgent_since = -math.inf
 
     @property
     def limit(self) -> int:
-        """How many bulk writes may be under way now."""
+        """How many bulk writes may be under way at once where nothing urgent runs."""
         return self._limit.limit
+
+    @contextmanager
+    def run(self, *, urgent: bool) -> Iterator[None]:
+        """Say of what runs within, and of its writes, whether it is urgent."""
+        token = urgent_work.set(urgent)
+        if urgent:
+            self._urgent_runs += 1
+            self._urgent_since = self._clock.monotonic()
+        try:
+            yield
+        finally:
+            urgent_work.reset(token)
+            if urgent:
+                self._urgent_runs -= 1
+                self._admit()
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[None]:
@@ -170,7 +194,7 @@ class WriteGate:
                 self._leave()
 
     async def _enter(self) -> None:
-        if self._in_use < self._limit.limit and not self._line:
+        if self._in_use < self._room() and not self._line:
             self._in_use += 1
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -184,7 +208,16 @@ class WriteGate:
 
     def _leave(self) -> None:
         self._in_use -= 1
-        while self._line and self._in_use < self._limit.limit:
+        self._admit()
+
+    def _room(self) -> int:
+        if self._urgent_runs and self._clock.monotonic() - self._urgent_since < _URGENT_SECONDS:
+            return 1
+        return self._limit.limit
+
+    def _admit(self) -> None:
+        room = self._room()
+        while self._line and self._in_use < room:
             place = self._line.popleft()
             if not place.done():
                 self._in_use += 1

@@ -85,7 +85,9 @@ class EventIntake:
         self.on_managed(seen.key, None if event_type == "DELETED" else seen.resource_version, writers)
         if expected or event_type is None:
             return
-        if writers and event_type != "DELETED":
+        if writers and event_type == "DELETED":
+            self._observed.mark_gone(seen.key)
+        elif writers:
             self._observed.keep_body(seen.key, body)
         for key in writers:
             self._queue.add(key, Lane.URGENT)

@@ -12,7 +12,7 @@ from typing import Protocol
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.controllers.queue import Lane, WorkItem, WorkQueue
-from keybearer.controllers.resilience import urgent_work
+from keybearer.controllers.resilience import WriteGate
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import LeaseLostError
 
@@ -21,6 +21,8 @@ __all__ = ["Reconciler", "RunResult", "WorkerPool"]
 _log = get_logger(__name__)
 
 RECONCILE_DEADLINE = timedelta(seconds=60)
+_KEPT_SHARE = 8
+"""One worker in eight is kept for urgent keys: the others may all stand in line for a write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Reconciler(Protocol):
 
 
 class WorkerPool:
-    """A bounded number of workers on one queue."""
+    """A bounded number of workers on one queue, some of them kept for what is urgent."""
 
     def __init__(
         self,
@@ -52,12 +54,14 @@ class WorkerPool:
         queue: WorkQueue,
         reconcilers: Mapping[str, Reconciler],
         telemetry: Telemetry,
+        gate: WriteGate,
         size: int,
     ) -> None:
         self._clock = clock
         self._queue = queue
         self._reconcilers = reconcilers
         self._telemetry = telemetry
+        self._gate = gate
         self._size = size
 
     async def run(self) -> None:
@@ -69,23 +73,24 @@ class WorkerPool:
         try:
             async with asyncio.TaskGroup() as group:
                 for number in range(self._size):
-                    group.create_task(self._work(), name=f"worker {number}")
+                    urgent_only = number < self._size // _KEPT_SHARE
+                    group.create_task(self._work(urgent_only=urgent_only), name=f"worker {number}")
         except* LeaseLostError as group_error:
             raise LeaseLostError(str(group_error.exceptions[0])) from group_error
 
-    async def _work(self) -> None:
+    async def _work(self, *, urgent_only: bool) -> None:
         while True:
-            item = await self._queue.take()
+            item = await self._queue.take(urgent_only=urgent_only)
             result = RunResult(failed=True)
             try:
-                result = await self._run_one(item)
+                with self._gate.run(urgent=item.lane is Lane.URGENT):
+                    result = await self._run_one(item)
             finally:
                 self._queue.done(item.key, failed=result.failed, requeue_after=result.requeue_after)
 
     async def _run_one(self, item: WorkItem) -> RunResult:
         started = self._clock.monotonic()
         self._telemetry.started(item, started)
-        urgent_work.set(item.lane is Lane.URGENT)
         reconcile_id = secrets.token_hex(6)
         result = RunResult(failed=True)
         try:

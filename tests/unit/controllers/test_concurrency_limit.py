@@ -8,6 +8,7 @@ import pytest
 
 from keybearer.base.clock import SystemClock
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate, urgent_work
+from unit.controllers.fakes.virtual_loop import LoopClock, in_virtual_time
 
 _MAXIMUM = 32
 
@@ -57,10 +58,10 @@ def test_the_limit_stays_within_a_small_maximum(maximum: int) -> None:
 async def _in_gate(
     gate: WriteGate, entered: list[str], name: str, leave: asyncio.Event, *, urgent: bool
 ) -> None:
-    urgent_work.set(urgent)
-    async with gate.write():
-        entered.append(name)
-        await leave.wait()
+    with gate.run(urgent=urgent):
+        async with gate.write():
+            entered.append(name)
+            await leave.wait()
 
 
 async def _settle() -> None:
@@ -93,3 +94,40 @@ async def test_a_bulk_write_that_is_given_up_leaves_its_place_to_the_next() -> N
     assert entered == ["first", "last"]
     leave.set()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _writes(gate: WriteGate, seconds: float, done: list[float]) -> None:
+    with gate.run(urgent=False):
+        async with gate.write():
+            await asyncio.sleep(seconds)
+        done.append(asyncio.get_running_loop().time() - 1000)
+
+
+@in_virtual_time
+async def test_bulk_writes_go_one_by_one_while_an_urgent_run_is_young() -> None:
+    gate, done = WriteGate(LoopClock(), ConcurrencyLimit(maximum=2)), list[float]()
+    async with asyncio.TaskGroup() as group:
+        with gate.run(urgent=True):
+            for _ in range(4):
+                group.create_task(_writes(gate, 0.05, done))
+            await asyncio.sleep(0.12)
+    assert done == pytest.approx([0.05, 0.1, 0.15, 0.17])
+
+
+@in_virtual_time
+async def test_an_urgent_run_that_takes_long_holds_bulk_writes_back_no_longer() -> None:
+    gate, done = WriteGate(LoopClock(), ConcurrencyLimit(maximum=2)), list[float]()
+    async with asyncio.TaskGroup() as group:
+        with gate.run(urgent=True):
+            for _ in range(6):
+                group.create_task(_writes(gate, 0.1, done))
+            await asyncio.sleep(60)
+    assert done == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4, 0.5])
+
+
+async def test_what_is_urgent_about_a_run_ends_with_it() -> None:
+    gate = WriteGate(SystemClock(), ConcurrencyLimit(maximum=1))
+    urgent_work.set(True)
+    with gate.run(urgent=False):
+        assert not urgent_work.get()
+    assert urgent_work.get()

@@ -313,6 +313,88 @@ async def test_as_many_workers_wake_as_keys_come() -> None:
 
 
 @in_virtual_time
+async def test_a_worker_kept_for_urgent_keys_takes_nothing_else() -> None:
+    queue = new_queue()
+    kept = asyncio.create_task(queue.take(urgent_only=True))
+    await settle()
+    queue.add(key("first"), Lane.FIRST)
+    await settle()
+    assert not kept.done()
+    queue.add(key("edited"), Lane.URGENT)
+
+    assert (await kept).key == key("edited")
+    assert (await queue.take()).key == key("first")
+
+
+@in_virtual_time
+async def test_an_urgent_key_wakes_a_kept_worker_before_another() -> None:
+    queue = new_queue()
+    other = asyncio.create_task(queue.take())
+    kept = asyncio.create_task(queue.take(urgent_only=True))
+    await settle()
+    queue.add(key("edited"), Lane.URGENT)
+    queue.add(key("first"), Lane.FIRST)
+
+    assert ((await kept).key, (await other).key) == (key("edited"), key("first"))
+
+
+@in_virtual_time
+async def test_without_a_kept_worker_at_leisure_an_urgent_key_wakes_any() -> None:
+    queue = new_queue()
+    other = asyncio.create_task(queue.take())
+    await settle()
+    queue.add(key("edited"), Lane.URGENT)
+
+    assert (await other).key == key("edited")
+
+
+@in_virtual_time
+async def test_closing_ends_a_kept_worker_too() -> None:
+    queue = new_queue()
+    kept = asyncio.create_task(queue.take(urgent_only=True))
+    await settle()
+    queue.close()
+    await settle()
+
+    assert kept.cancelled()
+
+
+@in_virtual_time
+async def test_a_namespace_has_no_more_keys_in_work_than_its_share() -> None:
+    queue = WorkQueue(LoopClock(), _EXACT, SteadyChance(), per_namespace=2)
+    for name in "abc":
+        queue.add(key(name, "big"), Lane.URGENT)
+    queue.add(key("a", "small"), Lane.REFRESH)
+
+    assert [(await queue.take()).key for _ in range(3)] == [
+        key("a", "big"),
+        key("b", "big"),
+        key("a", "small"),
+    ]
+    assert await taken(queue) is None
+    waiting = asyncio.create_task(queue.take())
+    await settle()
+    queue.done(key("a", "small"))
+    await settle()
+    assert not waiting.done(), "the end of another namespace's key makes no room"
+    queue.done(key("a", "big"))
+    assert (await waiting).key == key("c", "big")
+
+
+@in_virtual_time
+async def test_a_share_that_becomes_free_wakes_a_kept_worker_for_an_urgent_key() -> None:
+    queue = WorkQueue(LoopClock(), _EXACT, SteadyChance(), per_namespace=1)
+    queue.add(key("a"), Lane.URGENT)
+    queue.add(key("b"), Lane.URGENT)
+    await queue.take()
+    kept = asyncio.create_task(queue.take(urgent_only=True))
+    await settle()
+    queue.done(key("a"))
+
+    assert (await kept).key == key("b")
+
+
+@in_virtual_time
 async def test_draining_waits_for_what_runs_and_gives_out_nothing_more() -> None:
     queue = new_queue()
     queue.add(key("running"), Lane.URGENT)

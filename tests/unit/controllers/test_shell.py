@@ -229,6 +229,17 @@ class TestTargets:
         assert desk.news() == [("web", Lane.URGENT)]
         assert desk.observed.get(_TARGET) is None
         assert desk.observed.take_body(_TARGET) is None
+        assert desk.observed.is_gone(_TARGET)
+        desk.target("ADDED", body)
+        assert not desk.observed.is_gone(_TARGET)
+
+    def test_the_end_of_a_target_is_remembered_only_while_somebody_writes_it(self, desk: Desk) -> None:
+        desk.target("DELETED", target_body({"A": "cnry-a"}))
+        assert not desk.observed.is_gone(_TARGET)
+        desk.sync("ADDED")
+        desk.target("DELETED", target_body({"A": "cnry-a"}))
+        desk.sync("DELETED")
+        assert not desk.observed.is_gone(_TARGET)
 
     def test_a_version_that_is_known_already_is_no_news(self, desk: Desk) -> None:
         desk.sync("ADDED")

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.queue import Lane, WorkItem, WorkKey, WorkQueue
+from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.workers import RunResult, WorkerPool
 from keybearer.kube.errors import LeaseLostError
@@ -34,7 +35,8 @@ class Desk:
         backoff = Backoff(timedelta(seconds=5), timedelta(minutes=5), jitter=0)
         self.queue = WorkQueue(LoopClock(), backoff, SteadyChance())
         telemetry = Telemetry(self.metrics, cast("EventRecorder", None))
-        self.pool = WorkerPool(LoopClock(), self.queue, {"SecretSync": self}, telemetry, size)
+        self.gate = WriteGate(LoopClock(), ConcurrencyLimit(maximum=size))
+        self.pool = WorkerPool(LoopClock(), self.queue, {"SecretSync": self}, telemetry, self.gate, size)
         self.running = asyncio.create_task(self.pool.run())
 
     async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
@@ -66,6 +68,27 @@ async def test_as_many_run_at_once_as_there_are_workers() -> None:
     await asyncio.sleep(3.5)
 
     assert (most, len(desk.queue), desk.queue.running) == (3, 0, 1)
+    await desk.stop()
+
+
+@in_virtual_time
+async def test_one_worker_in_eight_waits_for_what_is_urgent() -> None:
+    stuck = asyncio.Event()
+    running: list[str] = []
+
+    async def work(item: WorkItem) -> RunResult:
+        running.append(item.key.name)
+        await stuck.wait()
+        return RunResult()
+
+    desk = Desk(work, size=8)
+    for number in range(10):
+        desk.queue.add(key(str(number)), Lane.FIRST)
+    await asyncio.sleep(1)
+    desk.queue.add(key("edited"), Lane.URGENT)
+    await asyncio.sleep(1)
+
+    assert running == [*map(str, range(7)), "edited"]
     await desk.stop()
 
 

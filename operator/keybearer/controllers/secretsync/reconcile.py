@@ -207,8 +207,9 @@ class SecretSyncReconciler:
         merging = spec.target.creation_policy is CreationPolicy.MERGE
         for attempt in range(_ATTEMPTS):
             present = None
-            # A target that was never written is created without a look: POST touches nothing that exists.
-            if attempt or not never_written or not self._may_create_blindly(spec, desired.key):
+            # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
+            absent = never_written or self._writer.saw_its_end(desired.key)
+            if attempt or not absent or not self._may_create_blindly(spec, desired.key):
                 # Whether a merge is complete shows in who manages which key, not in what the whole looks like.
                 expected = None if merging else desired.fingerprint
                 present = await self._writer.look(

@@ -124,6 +124,35 @@ class TestHappyPath:
             assert world.data() == _DATA
 
     @in_virtual_time
+    async def test_a_target_whose_end_the_watch_showed_is_created_without_a_look(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            target = world.put_sync().target
+            await world.reconcile()
+            world.gateway.remove("Secret", "web")
+            world.observed.drop(target)
+            world.observed.mark_gone(target)
+            world.gateway.reads.clear()
+            await world.reconcile()
+
+            assert world.data() == _DATA
+            assert "Secret team-a/web" not in world.gateway.reads
+            assert not world.observed.is_gone(target)
+
+    @in_virtual_time
+    async def test_a_foreign_object_in_the_place_of_one_whose_end_was_seen_is_left_alone(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            target = world.put_sync().target
+            await world.reconcile()
+            world.gateway.remove("Secret", "web")
+            world.observed.drop(target)
+            world.observed.mark_gone(target)
+            world.gateway.put(secret("web", {"FOREIGN": "cnry-foreign"}))
+            await world.reconcile()
+
+            assert world.data() == {"FOREIGN": b64("cnry-foreign")}
+            assert world.condition() == ("False", "TargetConflict")
+
+    @in_virtual_time
     async def test_an_outage_keeps_the_last_good_target_and_says_so(self) -> None:
         async with new_world(FakeSession(_TWO, OUTAGE)) as world:
             world.put_sync(refreshInterval="10s")
