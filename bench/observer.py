@@ -17,7 +17,7 @@ from bench.errors import BenchError, NotInTimeError
 from bench.kube import SECRETSYNCS, KubeApi, ObjectMeta
 from bench.workload import Key, Workload, encoded
 
-__all__ = ["Observer", "Sighting", "observing"]
+__all__ = ["Observer", "Sighting", "WatchEvent", "observing", "read_event"]
 
 _MANAGED = "keybearer.dev/managed=true"
 _WATCH_SECONDS = "7200"
@@ -42,7 +42,9 @@ class _Object(TypedDict):
     message: NotRequired[str]
 
 
-class _Event(TypedDict):
+class WatchEvent(TypedDict):
+    """One line of a watch stream."""
+
     type: str
     object: _Object
 
@@ -149,7 +151,7 @@ class Observer:
         finally:
             self._waiters.remove(waiter)
 
-    def see_secret(self, event: _Event, at: float) -> None:
+    def see_secret(self, event: WatchEvent, at: float) -> None:
         """Note one watch event of a Secret."""
         metadata = event["object"]["metadata"]
         key = (metadata.get("namespace", ""), metadata["name"])
@@ -166,7 +168,7 @@ class Observer:
             self.secret_at.setdefault(key, at)
         self._look()
 
-    def see_secretsync(self, event: _Event, at: float) -> None:
+    def see_secretsync(self, event: WatchEvent, at: float) -> None:
         """Note one watch event of a SecretSync."""
         metadata, status = event["object"]["metadata"], event["object"].get("status", {})
         key = (metadata.get("namespace", ""), metadata["name"])
@@ -188,8 +190,13 @@ class Observer:
                 waiter.met.set()
 
 
-def _read(line: bytes) -> _Event:
-    event: _Event = orjson.loads(line)
+def read_event(line: bytes) -> WatchEvent:
+    """Return what the line says.
+
+    Raises:
+        BenchError: it says that the stream ended with an error.
+    """
+    event: WatchEvent = orjson.loads(line)
     if event["type"] == "ERROR":
         msg = f"a watch ended with an error: {event['object'].get('message')}"
         raise BenchError(msg)
@@ -224,7 +231,7 @@ async def _now(api: KubeApi, path: str) -> str:
 
 
 async def _watch(
-    api: KubeApi, path: str, start: str, selector: str, see: Callable[[_Event, float], None]
+    api: KubeApi, path: str, start: str, selector: str, see: Callable[[WatchEvent, float], None]
 ) -> None:
     """Show every event; where the API server closes a stream that it had to wait for, go on where it ended."""
     query = {"watch": "true", "timeoutSeconds": _WATCH_SECONDS, "allowWatchBookmarks": "true"}
@@ -235,7 +242,7 @@ async def _watch(
         async for at, line in api.lines(path, {**query, "resourceVersion": version}):
             if not line:
                 continue
-            event = _read(line)
+            event = read_event(line)
             version = event["object"]["metadata"]["resourceVersion"]
             if event["type"] != "BOOKMARK":
                 see(event, at)

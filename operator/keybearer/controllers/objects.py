@@ -15,6 +15,7 @@ from typing import Self
 import orjson
 from pydantic import JsonValue
 
+from keybearer.base.packed_json import packed_json
 from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.queue import WorkKey
 
@@ -72,8 +73,8 @@ class ObservedObject:
             uid=text_of(meta.get("uid")),
             resource_version=text_of(meta.get("resourceVersion")),
             generation=_whole(meta.get("generation")),
-            spec_json=orjson.dumps(body.get("spec")),
-            status_json=orjson.dumps(body.get("status")),
+            spec_json=packed_json(body.get("spec")),
+            status_json=packed_json(body.get("status")),
             finalizers=tuple(map(text_of, finalizers)) if isinstance(finalizers, list) else (),
             deletion_timestamp=text_of(meta.get("deletionTimestamp")) or None,
             request=text_of(annotations.get(_REQUEST)) or None,
@@ -229,7 +230,7 @@ class ObservedStore:
     def keep_body(self, key: TargetKey, body: JsonObject) -> None:
         """Keep the body of a drifted target for the reconcile that repairs it."""
         self._drop_body(key)
-        self._bodies[key] = written = orjson.dumps(body)
+        self._bodies[key] = written = packed_json(body)
         self._bodies_bytes += len(written)
         while self._bodies_bytes > _BODIES_MAX_BYTES:
             self._drop_body(next(iter(self._bodies)))

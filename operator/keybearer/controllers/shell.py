@@ -29,6 +29,8 @@ _log = get_logger(__name__)
 _IDLE_SECONDS = 0.5
 """How long kopf keeps the task and queue of an object that says nothing; its default of 5 s keeps 10,000 alive."""
 _EXIT_SECONDS = 5.0
+_PAGE = 500
+"""Objects per page of a listing. kopf holds a page until all of it is taken in, beside the first syncs."""
 
 
 class EventIntake:
@@ -139,6 +141,7 @@ def kopf_settings() -> kopf.OperatorSettings:
     settings.posting.enabled = False
     settings.scanning.disabled = True
     settings.peering.standalone = True
+    settings.watching.chunk_size = _PAGE
     settings.queueing.idle_timeout = _IDLE_SECONDS
     settings.queueing.exit_timeout = _EXIT_SECONDS
     settings.persistence.diffbase_storage = _NoDiffBase()

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from bench.errors import BenchError, NotInTimeError
-from bench.observer import Observer
+from bench.observer import Observer, WatchEvent, read_event
 from bench.rows.repair import first_right_after, first_right_after_deletion
 from bench.workload import Dimensions, Source, Workload, encoded
 
@@ -21,17 +21,17 @@ def _workload() -> Workload:
 
 def _secret(
     number: int, values: dict[str, str], *, kind: str = "ADDED", version: int = 1, uid: str = "u"
-) -> bytes:
+) -> WatchEvent:
     metadata = {
         "name": f"sync-{number:05}",
         "namespace": "w-0",
         "uid": uid,
         "resourceVersion": str(version),
     }
-    return orjson.dumps({"type": kind, "object": {"metadata": metadata, "data": encoded(values)}})
+    return read_event(orjson.dumps({"type": kind, "object": {"metadata": metadata, "data": encoded(values)}}))
 
 
-def _secretsync(number: int, ready: str, *, observed: int = 1, generation: int = 1) -> bytes:
+def _secretsync(number: int, ready: str, *, observed: int = 1, generation: int = 1) -> WatchEvent:
     metadata = {
         "name": f"sync-{number:05}",
         "namespace": "w-0",
@@ -41,7 +41,7 @@ def _secretsync(number: int, ready: str, *, observed: int = 1, generation: int =
     }
     condition = {"type": "Ready", "status": ready, "reason": "PathNotFound", "message": "no such folder"}
     status = {"observedGeneration": observed, "conditions": [condition]}
-    return orjson.dumps({"type": "MODIFIED", "object": {"metadata": metadata, "status": status}})
+    return read_event(orjson.dumps({"type": "MODIFIED", "object": {"metadata": metadata, "status": status}}))
 
 
 def test_a_workload_is_complete_when_all_secrets_are_right_and_all_objects_ready() -> None:
@@ -68,7 +68,7 @@ async def test_the_time_of_completion_is_that_of_the_last_event() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    "event",
     [
         pytest.param(_secret(0, _VALUES[1]), id="values of another source"),
         pytest.param(_secret(0, {**_VALUES[0], "B": "cnry-more"}), id="a key too many"),
@@ -77,25 +77,25 @@ async def test_the_time_of_completion_is_that_of_the_last_event() -> None:
         pytest.param(_secret(9, _VALUES[0]), id="a Secret of another workload"),
     ],
 )
-def test_a_secret_is_right_only_with_exactly_the_bytes_of_its_source(line: bytes) -> None:
+def test_a_secret_is_right_only_with_exactly_the_bytes_of_its_source(event: WatchEvent) -> None:
     observer = Observer(_workload())
 
-    observer.see_secret(line, 1.0)
+    observer.see_secret(event, 1.0)
 
     assert observer.secret_at == {}
 
 
 @pytest.mark.parametrize(
-    "line",
+    "event",
     [
         pytest.param(_secretsync(0, "False"), id="not ready"),
         pytest.param(_secretsync(0, "True", observed=1, generation=2), id="ready in an older generation"),
     ],
 )
-def test_an_object_is_ready_only_in_its_present_generation(line: bytes) -> None:
+def test_an_object_is_ready_only_in_its_present_generation(event: WatchEvent) -> None:
     observer = Observer(_workload())
 
-    observer.see_secretsync(line, 1.0)
+    observer.see_secretsync(event, 1.0)
 
     assert observer.ready_at == {}
 
@@ -144,7 +144,7 @@ def test_an_error_in_the_stream_is_raised() -> None:
     line = orjson.dumps({"type": "ERROR", "object": {"message": "too old resource version"}})
 
     with pytest.raises(BenchError, match="too old resource version"):
-        Observer(_workload()).see_secret(line, 1.0)
+        read_event(line)
 
 
 def test_a_repair_is_the_first_right_version_younger_than_the_damage() -> None:

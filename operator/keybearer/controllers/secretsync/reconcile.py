@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-import orjson
-
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
+from keybearer.base.packed_json import packed_json
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError, WaitingError
@@ -315,7 +314,7 @@ class SecretSyncReconciler:
         meta = answer.get("metadata")
         version = meta.get("resourceVersion") if isinstance(meta, dict) else None
         self._objects.put_status(
-            seen.key, seen.uid, orjson.dumps(wire), str(version or seen.resource_version)
+            seen.key, seen.uid, packed_json(wire), str(version or seen.resource_version)
         )
 
     async def _clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from keybearer.base.packed_json import packed_json
 from keybearer.domain.secrets.entity_tags import candidates
 from keybearer.domain.secrets.questions import GetSecret, ListSecrets, NotModified, SecretListing
 from keybearer.domain.secrets.text import checked_name
@@ -112,7 +112,7 @@ async def _list(request: Request, model: type[ListSecretsQuery]) -> Response:
                 context.lists.keep(key, ListedAnswer(answer.tag, answer.reached, None))
             return not_modified(answer.tag)
         case SecretListing():
-            body = orjson.dumps(listing_json(answer))
+            body = packed_json(listing_json(answer))
             context.lists.keep(key, ListedAnswer(answer.tag, answer.reached, body))
             return raw_json_response(body, {"etag": answer.tag})
 
