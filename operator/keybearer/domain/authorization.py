@@ -11,6 +11,7 @@ from keybearer.domain.errors import Denial, ForbiddenError
 
 __all__ = [
     "Action",
+    "ActorKind",
     "OrganizationRole",
     "Principal",
     "ProjectRole",
@@ -60,15 +61,23 @@ class Subject(StrEnum):
     IDENTITIES = "identity"
 
 
+class ActorKind(StrEnum):
+    """What kind of actor a token stands for."""
+
+    MACHINE = "machine"
+    USER = "user"
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: a machine identity whose token was checked."""
+    """Who asks: a machine identity or a user whose token was checked. `identity_id` names either."""
 
     identity_id: IdentityId
     organization_id: OrganizationId
     organization_role: str
     permission_revision: int
     token_id: str
+    kind: ActorKind = ActorKind.MACHINE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,18 @@
+"""Users, who stand beside machine identities."""
+
+from __future__ import annotations
+
+__all__ = ["branch_labels", "depends_on", "down_revision", "downgrade", "revision", "upgrade"]
+
+revision = "0002"
+down_revision: str | None = "0001"
+branch_labels: str | None = None
+depends_on: str | None = None
+
+
+def upgrade() -> None:
+    """Change nothing yet."""
+
+
+def downgrade() -> None:
+    """Change nothing back."""

@@ -1,0 +1,18 @@
+"""Path-scoped grants and the audit log."""
+
+from __future__ import annotations
+
+__all__ = ["branch_labels", "depends_on", "down_revision", "downgrade", "revision", "upgrade"]
+
+revision = "0004"
+down_revision: str | None = "0003"
+branch_labels: str | None = None
+depends_on: str | None = None
+
+
+def upgrade() -> None:
+    """Change nothing yet."""
+
+
+def downgrade() -> None:
+    """Change nothing back."""
