@@ -36,7 +36,7 @@ async def run(options: Options, _earlier: Mapping[str, RowResult]) -> RowResult:
         Figure(
             "service requests per minute",
             "count",
-            ours=requests.total() / minutes,
+            ours=round(requests.total() / minutes, 1),
             bar=Bar(f"{per_minute:g}: one per source and interval", per_minute),
             others=Others("1,791", "4,849"),
         ),

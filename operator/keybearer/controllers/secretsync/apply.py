@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import assert_never
 
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
 from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager, observe_target
@@ -19,6 +21,7 @@ from keybearer.controllers.secretsync.plan import (
     ReplaceTarget,
     TargetAction,
 )
+from keybearer.kube.errors import ConflictError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS, JsonObject, ObjectKey
 
@@ -76,8 +79,8 @@ class TargetWriter:
         """
         self._observed.expect(desired.key, None if hands_off else desired.fingerprint)
 
-    async def carry_out(self, action: TargetAction, owner_uid: str) -> None:
-        """Write.
+    async def carry_out(self, action: TargetAction, owner_uid: str) -> str:
+        """Write, and return the UID of what was written.
 
         Raises:
             AlreadyExistsError, ConflictError, NotFoundError: the target is not what was planned upon; look again.
@@ -108,8 +111,15 @@ class TargetWriter:
             case _:
                 assert_never(action)
         # What the watch showed meanwhile is this very write, or newer: it must not be painted over.
+        uid = str(mapping_of(answer.get("metadata")).get("uid", ""))
         if self._observed.get(desired.key) is before:
             self._remember(desired, answer, owner_uid, merging=merging)
+        return uid
+
+    async def take_back(self, key: TargetKey, uid: str) -> None:
+        """Delete the target that `carry_out` has just created, unless another one took its place."""
+        with contextlib.suppress(ConflictError):
+            await self._gateway.delete(_RESOURCES[key.kind], ObjectKey(key.namespace, key.name), uid=uid)
 
     async def retire(self, key: TargetKey, owner_uid: str) -> bool:
         """Take back what this SecretSync wrote to a target it no longer names; return whether there was anything.
@@ -133,8 +143,7 @@ class TargetWriter:
         return True
 
     def _remember(self, desired: DesiredTarget, answer: JsonObject, owner_uid: str, *, merging: bool) -> None:
-        meta = answer.get("metadata")
-        meta = meta if isinstance(meta, Mapping) else {}
+        meta = mapping_of(answer.get("metadata"))
         self._observed.put(
             ObservedTarget(
                 key=desired.key,

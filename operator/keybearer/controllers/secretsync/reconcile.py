@@ -6,6 +6,7 @@ server holds.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
@@ -221,11 +222,14 @@ class SecretSyncReconciler:
                     version = present.resource_version if present is not None else None
                     self._gatherer.await_target(seen, spec, version)
                 return planned
-            await self._require_owner(
-                seen, again=not never_written and isinstance(planned.action, CreateTarget)
-            )
+            current = self._objects.get(seen.key)
+            if current is None or current.uid != seen.uid:
+                raise ObjectGoneError
             try:
-                await self._writer.carry_out(planned.action, seen.uid)
+                if isinstance(planned.action, CreateTarget) and not never_written:
+                    await self._create_again(seen, planned.action)
+                else:
+                    await self._writer.carry_out(planned.action, seen.uid)
             except (AlreadyExistsError, ConflictError) as error:
                 _refuse_contested(error)
                 continue
@@ -244,21 +248,25 @@ class SecretSyncReconciler:
             "it is tried again",
         )
 
-    async def _require_owner(self, seen: ObservedObject, *, again: bool) -> None:
-        """Raise where the SecretSync is gone; asked of the API server before a target is created once more.
+    async def _create_again(self, seen: ObservedObject, action: CreateTarget) -> None:
+        """Create a target once more, and ask the API server meanwhile whether its owner is still there.
 
         A target goes with its owner. Where a re-list hid that the owner went first, each new target would be
-        collected as garbage, and its end would bring the next.
+        collected as garbage, and its end would bring the next. One after the other would be safe as well, but
+        somebody's mount waits for the Secret.
 
         Raises:
-            ObjectGoneError: it is gone, or another one of the same name.
-            KubeError: the API server can't be asked.
+            ObjectGoneError: the SecretSync is gone, or another one of the same name; the target was taken back.
+            KubeError: the API server refuses or can't be asked.
         """
-        current = self._objects.get(seen.key)
-        if current is None or current.uid != seen.uid:
-            raise ObjectGoneError
-        if again:
-            await self._cleaner.require(seen)
+        written, owner = await asyncio.gather(
+            self._writer.carry_out(action, seen.uid), self._cleaner.require(seen), return_exceptions=True
+        )
+        if isinstance(owner, ObjectGoneError) and isinstance(written, str):
+            await self._writer.take_back(action.desired.key, written)
+        for error in (owner if isinstance(owner, ObjectGoneError) else None, written, owner):
+            if isinstance(error, BaseException):
+                raise error
 
     def _may_create_blindly(self, spec: SecretSyncSpec, key: TargetKey) -> bool:
         owned = spec.target.creation_policy is CreationPolicy.OWNER

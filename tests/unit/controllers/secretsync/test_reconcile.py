@@ -640,8 +640,28 @@ class TestGone:
             assert world.objects.get(SYNC) is None
             assert (len(world.sources), len(world.session.asked)) == (0, 1), "its source is polled no more"
             assert world.watches["Secret"].followed == {}
+            assert world.data() is None, "what was created again for a dead owner is taken back"
             if before is not None:
                 assert world.status == before, "the new object's status is its own"
+
+    @in_virtual_time
+    async def test_a_target_in_the_place_of_one_that_was_taken_back_is_not_deleted(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            target = world.put_sync().target
+            await world.reconcile()
+            _drop(world)
+            world.gateway.remove("Secret", "web")
+            world.observed.drop(target)
+
+            def replace_it(verb: str, kind: str) -> None:
+                if (verb, kind) == ("delete", "Secret"):
+                    world.gateway.put(secret("web", {"FOREIGN": "cnry-foreign"}))
+
+            world.gateway.before = replace_it
+            await world.reconcile()
+
+            assert world.objects.get(SYNC) is None
+            assert world.data() == {"FOREIGN": b64("cnry-foreign")}
 
     @in_virtual_time
     async def test_an_object_that_goes_while_its_source_is_read_leaves_no_subscription(self) -> None:
