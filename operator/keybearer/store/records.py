@@ -13,14 +13,17 @@ __all__ = [
     "Environment",
     "Folder",
     "Identity",
+    "LoginFailures",
     "Membership",
     "Metadata",
     "Organization",
     "Project",
     "Secret",
     "SecretDetails",
+    "SecretImport",
     "Tag",
     "UniversalAuth",
+    "User",
 ]
 
 
@@ -37,7 +40,7 @@ class Organization:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A machine identity; `role` is its role in the organization."""
+    """A machine identity, or what a user is to projects; `role` is its role in the organization."""
 
     id: IdentityId
     organization_id: OrganizationId
@@ -46,6 +49,32 @@ class Identity:
     permission_revision: int
     created_at: datetime
     updated_at: datetime
+    kind: str = "machine"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user beside its identity; `email`, in lower case, is the username as well."""
+
+    identity_id: IdentityId
+    email: str
+    first_name: str | None
+    last_name: str | None
+    password_hash: str = field(repr=False)
+    password_changed_at: datetime
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LoginFailures:
+    """Failed logins under one email; they say nothing any more from `expires_at` on."""
+
+    digest: bytes = field(repr=False)
+    failures: int
+    last_failure_at: datetime | None
+    locked_until: datetime | None
+    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +193,21 @@ class Folder:
     version: int
     is_reserved: bool
     last_secret_modified: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SecretImport:
+    """A folder imports the secrets of a place; `position` counts from 1 within its folder."""
+
+    id: str
+    folder_id: str
+    environment_id: str
+    path: FolderPath
+    position: int
+    is_replication: bool
+    version: int
     created_at: datetime
     updated_at: datetime
 

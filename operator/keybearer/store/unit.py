@@ -10,6 +10,7 @@ from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.store.credentials import Credentials
 from keybearer.store.folders import Folders
 from keybearer.store.identities import Identities
+from keybearer.store.imports import Imports
 from keybearer.store.keys import Keys
 from keybearer.store.projects import Projects
 from keybearer.store.revisions import Changes
@@ -18,6 +19,7 @@ from keybearer.store.secrets import Secrets
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
 from keybearer.store.tables.projects import ProjectRow
 from keybearer.store.tags import Tags
+from keybearer.store.users import Users
 
 __all__ = ["UnitOfWork"]
 
@@ -30,9 +32,11 @@ class UnitOfWork:
         self.changes = Changes()
         self.keys = Keys(connection, keyring, clock)
         self.identities = Identities(connection)
+        self.users = Users(connection)
         self.credentials = Credentials(connection)
         self.projects = Projects(connection)
         self.folders = Folders(connection)
+        self.imports = Imports(connection)
         self.tags = Tags(connection)
         self.secrets = Secrets(connection, self.keys)
 

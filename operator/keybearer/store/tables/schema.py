@@ -12,9 +12,11 @@ from keybearer.store.tables.identities import (
     OrganizationRow,
     UniversalAuthRow,
 )
+from keybearer.store.tables.imports import SecretImportRow
 from keybearer.store.tables.keys import DataKeyRow, ServerKeyRow
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, MembershipRow, ProjectRow, TagRow
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
+from keybearer.store.tables.users import LoginFailureRow, UserRow
 
 __all__ = ["TABLES", "schema"]
 
@@ -24,6 +26,8 @@ TABLES: tuple[type[Row], ...] = (
     UniversalAuthRow,
     ClientSecretRow,
     AccessTokenRow,
+    UserRow,
+    LoginFailureRow,
     ProjectRow,
     MembershipRow,
     EnvironmentRow,
@@ -35,6 +39,7 @@ TABLES: tuple[type[Row], ...] = (
     SecretVersionRow,
     SecretTagRow,
     SecretReferenceRow,
+    SecretImportRow,
 )
 
 

@@ -1,0 +1,141 @@
+"""Imports: which folders show the secrets of which other places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Row as Result
+from sqlalchemy import Select, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.orm import aliased
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.store.columns import select_record
+from keybearer.store.folders import WITHIN_SUBTREE, subtree
+from keybearer.store.records import Folder, SecretImport
+from keybearer.store.tables.imports import SecretImportRow
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow
+
+__all__ = ["ImportedPlace", "Imports"]
+
+_CHUNK = 500
+
+_IMPORTS = select_record(SecretImportRow, SecretImport)
+_Source = aliased(FolderRow)
+_SourceEnvironment = aliased(EnvironmentRow)
+_LED_TO: Select[*tuple[Any, ...]] = (
+    select(
+        SecretImportRow.folder_id.label("importer_id"),
+        FolderRow.path.label("importer_path"),
+        _SourceEnvironment.slug.label("environment"),
+        SecretImportRow.path,
+        _Source.id.label("folder_id"),
+    )
+    .join(FolderRow, FolderRow.id == SecretImportRow.folder_id)
+    .join(_SourceEnvironment, _SourceEnvironment.id == SecretImportRow.environment_id)
+    .outerjoin(
+        _Source,
+        and_(_Source.environment_id == SecretImportRow.environment_id, _Source.path == SecretImportRow.path),
+    )
+    .where(SecretImportRow.is_replication.is_(False))
+    .order_by(FolderRow.path, SecretImportRow.position, SecretImportRow.id)
+)
+# Every list asks for these: their statements are built once.
+_IN_ENVIRONMENT = _LED_TO.join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id).where(
+    EnvironmentRow.project_id == bindparam("project"), EnvironmentRow.slug == bindparam("environment")
+)
+_DIRECTLY = _IN_ENVIRONMENT.where(FolderRow.path == bindparam("path"))
+_BENEATH = _IN_ENVIRONMENT.where(WITHIN_SUBTREE)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPlace:
+    """Where one import leads; `folder_id` None where no such folder exists now."""
+
+    importer_id: str
+    importer_path: FolderPath
+    environment: EnvironmentSlug
+    path: FolderPath
+    folder_id: str | None
+
+
+class Imports:
+    """Repository of imports."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def add(self, new: SecretImport) -> None:
+        """Store a new import."""
+        await self._connection.execute(insert(SecretImportRow).values(asdict(new)))
+
+    async def get(self, import_id: str) -> SecretImport | None:
+        """Return the import of that id, or None."""
+        row = (await self._connection.execute(_IMPORTS.where(SecretImportRow.id == import_id))).one_or_none()
+        return None if row is None else SecretImport(*row)
+
+    async def of_folder(self, folder_id: str) -> list[SecretImport]:
+        """Return the imports of the folder by position."""
+        statement = _IMPORTS.where(SecretImportRow.folder_id == folder_id)
+        statement = statement.order_by(SecretImportRow.position, SecretImportRow.id)
+        return [SecretImport(*row) for row in await self._connection.execute(statement)]
+
+    async def update(self, imports: Iterable[SecretImport]) -> None:
+        """Store the present place and position of each of these."""
+        for item in imports:
+            await self._connection.execute(
+                update(SecretImportRow)
+                .where(SecretImportRow.id == item.id)
+                .values(
+                    environment_id=item.environment_id,
+                    path=item.path,
+                    position=item.position,
+                    version=item.version,
+                    updated_at=item.updated_at,
+                )
+            )
+
+    async def delete(self, import_id: str) -> None:
+        """Remove the import."""
+        await self._connection.execute(delete(SecretImportRow).where(SecretImportRow.id == import_id))
+
+    async def follow_rename(self, old: Folder, new: Folder) -> None:
+        """Have imports of the folder, and of those under it, name the new path."""
+        parameters = subtree(old.path)
+        moved = new.path + func.substr(SecretImportRow.path, len(old.path) + 1)
+        await self._connection.execute(
+            update(SecretImportRow)
+            .where(
+                SecretImportRow.environment_id == old.environment_id,
+                (SecretImportRow.path == parameters["path"])
+                | (
+                    (SecretImportRow.path > parameters["above"])
+                    & (SecretImportRow.path < parameters["below"])
+                ),
+            )
+            .values(path=moved)
+        )
+
+    async def leading_from(
+        self, project_id: ProjectId, environment: EnvironmentSlug, path: FolderPath, *, recursive: bool
+    ) -> list[ImportedPlace]:
+        """Return where the imports of the folder lead, and of all under it if asked; by path and position."""
+        place = {"project": project_id, "environment": environment, **subtree(path)}
+        statement = _BENEATH if recursive else _DIRECTLY
+        return _places((await self._connection.execute(statement, place)).all())
+
+    async def leading_from_folders(self, folder_ids: Iterable[str]) -> list[ImportedPlace]:
+        """Return where the imports of these folders lead, each folder's by position."""
+        found: list[ImportedPlace] = []
+        iterator = iter(folder_ids)
+        while some := list(islice(iterator, _CHUNK)):
+            statement = _LED_TO.where(SecretImportRow.folder_id.in_(some))
+            found.extend(_places((await self._connection.execute(statement)).all()))
+        return found
+
+
+def _places(rows: Sequence[Result[*tuple[Any, ...]]]) -> list[ImportedPlace]:
+    return [ImportedPlace(*row) for row in rows]
