@@ -77,7 +77,7 @@ class Identities:
         """
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self._database.reading() as unit:
-            return await unit.identities.of_organization(principal.organization_id)
+            return await unit.identities.machines(principal.organization_id)
 
     async def update(
         self, principal: Principal, identity_id: str, *, name: str | None, role: OrganizationRole | None

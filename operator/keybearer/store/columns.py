@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from keybearer.store.tables.base import Row
 
-__all__ = ["Instant", "OrderedText", "Texts", "Uuid", "select_record"]
+__all__ = ["Instant", "OrderedText", "Texts", "Uuid", "record_columns", "select_record"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -57,6 +57,11 @@ OrderedText = Text().with_variant(Text(collation="C"), "postgresql")
 """A text that compares by code point on both databases, so that a subtree of paths is one range."""
 
 
+def record_columns(row: type[Row], record: type[DataclassInstance]) -> list[Any]:
+    """Return the table's columns in the order of the record's fields."""
+    return [getattr(row, field.name) for field in fields(record)]
+
+
 def select_record(row: type[Row], record: type[DataclassInstance]) -> Select[*tuple[Any, ...]]:
     """Return a select of the table's columns in the order of the record's fields: `record(*row)` reads it."""
-    return select(*(getattr(row, field.name) for field in fields(record)))
+    return select(*record_columns(row, record))

@@ -1,10 +1,10 @@
-"""Organizations and machine identities."""
+"""Organizations and identities, those of machines and of users."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId, OrganizationId
@@ -19,10 +19,17 @@ _IDENTITIES = select_record(IdentityRow, Identity)
 
 
 class Identities:
-    """Repository of organizations and machine identities."""
+    """Repository of organizations and identities."""
 
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
+
+    async def claim_empty(self) -> bool:
+        """Return whether no organization exists yet, and let no other replica make one meanwhile."""
+        if self._connection.dialect.name == "postgresql":
+            # A first row can't be locked before it is there. SQLite has one writer anyway.
+            await self._connection.execute(text("LOCK TABLE organizations IN SHARE ROW EXCLUSIVE MODE"))
+        return await self.is_empty()
 
     async def is_empty(self) -> bool:
         """Return whether no organization exists yet."""
@@ -53,12 +60,17 @@ class Identities:
         row = (await self._connection.execute(_IDENTITIES.where(IdentityRow.id == identity_id))).one_or_none()
         return None if row is None else Identity(*row)
 
-    async def of_organization(self, organization_id: OrganizationId) -> list[Identity]:
-        """Return all identities of the organization, oldest first."""
-        statement = _IDENTITIES.where(IdentityRow.organization_id == organization_id).order_by(
-            IdentityRow.created_at, IdentityRow.id
-        )
+    async def machines(self, organization_id: OrganizationId) -> list[Identity]:
+        """Return the machine identities of the organization, oldest first."""
+        statement = _IDENTITIES.where(
+            IdentityRow.organization_id == organization_id, IdentityRow.kind == "machine"
+        ).order_by(IdentityRow.created_at, IdentityRow.id)
         return [Identity(*row) for row in await self._connection.execute(statement)]
+
+    async def lock_organization(self, organization_id: OrganizationId) -> None:
+        """Keep other writers of the organization's roles waiting until this unit ends."""
+        statement = select(OrganizationRow.id).where(OrganizationRow.id == organization_id)
+        await self._connection.execute(statement.with_for_update())
 
     async def count_role(self, organization_id: OrganizationId, role: str) -> int:
         """Return how many identities of the organization have the role."""

@@ -96,7 +96,7 @@ async def test_writers_wait_for_each_other_and_readers_for_nobody(database: Data
         assert not second.done()
     await second
     async with database.reading() as unit:
-        assert [identity.name for identity in await unit.identities.of_organization(HOME.id)] == ["second"]
+        assert [identity.name for identity in await unit.identities.machines(HOME.id)] == ["second"]
 
 
 async def _add_identity(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""Organizations, machine identities and how they authenticate."""
+"""Organizations, identities and how machines among them authenticate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OrganizationRow(Row):
 
 
 class IdentityRow(Row):
-    """A machine identity. `permission_revision` moves when what it may do changes."""
+    """A machine identity or a user (`kind`). `permission_revision` moves when what it may do changes."""
 
     __tablename__ = "identities"
 
@@ -39,6 +39,7 @@ class IdentityRow(Row):
     permission_revision: Mapped[int] = mapped_column(Integer)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
+    kind: Mapped[str] = mapped_column(String(16), server_default="machine")
 
 
 class UniversalAuthRow(Row):

@@ -33,7 +33,7 @@ class ProjectRow(Row):
 
 
 class MembershipRow(Row):
-    """A machine identity's roles in a project."""
+    """The roles of an identity, a machine's or a user's, in a project."""
 
     __tablename__ = "project_memberships"
     __table_args__ = (UniqueConstraint("project_id", "identity_id"),)
