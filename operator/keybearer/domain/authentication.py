@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
 from keybearer.domain.addresses import require_address
-from keybearer.domain.authorization import Principal
+from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import DomainError, NotFoundError, UnauthenticatedError
 from keybearer.domain.lifetimes import NO_FAILURES, Lockout, TokenTerms, is_locked, lockout_after, token_terms
 from keybearer.domain.principals import CheckedToken, PrincipalCache, token_digest
@@ -250,6 +250,8 @@ def _principal(identity: Identity, token: AccessToken) -> Principal:
         organization_role=identity.role,
         permission_revision=identity.permission_revision,
         token_id=token.id,
+        kind=ActorKind(identity.kind),
+        name=identity.name,
     )
 
 

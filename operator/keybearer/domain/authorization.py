@@ -78,6 +78,7 @@ class Principal:
     permission_revision: int
     token_id: str
     kind: ActorKind = ActorKind.MACHINE
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

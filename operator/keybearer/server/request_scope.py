@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keybearer.base.ids import new_request_id
 from keybearer.base.logs import Logger, get_logger
+from keybearer.base.origin import Origin, request_from
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = ["REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
@@ -65,7 +66,8 @@ class RequestShell:
             await send(message)
 
         try:
-            await self._app(scope, bounded, answer)
+            with request_from(_origin(scope, request_id)):
+                await self._app(scope, bounded, answer)
         except Exception as error:
             if status == 0:
                 raise
@@ -82,3 +84,9 @@ class RequestShell:
                 status=status,
                 duration_ms=round((time.perf_counter() - started) * 1000, 2),
             )
+
+
+def _origin(scope: Scope, request_id: str) -> Origin:
+    client = scope.get("client")
+    user_agent = next((value for name, value in scope["headers"] if name == b"user-agent"), b"")
+    return Origin(None if client is None else client[0], user_agent.decode("latin-1"), request_id)

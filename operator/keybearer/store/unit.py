@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
+from keybearer.store.audit import AuditEvent, AuditLog, AuditRecord
 from keybearer.store.credentials import Credentials
 from keybearer.store.folders import Folders
 from keybearer.store.identities import Identities
@@ -29,6 +30,7 @@ class UnitOfWork:
 
     def __init__(self, connection: AsyncConnection, keyring: Keyring | None, clock: Clock) -> None:
         self._connection = connection
+        self._clock = clock
         self.changes = Changes()
         self.keys = Keys(connection, keyring, clock)
         self.identities = Identities(connection)
@@ -38,7 +40,12 @@ class UnitOfWork:
         self.folders = Folders(connection)
         self.imports = Imports(connection)
         self.tags = Tags(connection)
+        self.audit_log = AuditLog(connection)
         self.secrets = Secrets(connection, self.keys)
+
+    async def audit(self, event: AuditEvent) -> None:
+        """Write down what this unit does: durable with it, undone with it."""
+        await self.audit_log.add([AuditRecord.of(event, self._clock.now())])
 
     async def move_project(self, project_id: ProjectId) -> None:
         """Raise the project's revision. Called before the change itself: it also queues writers."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import MetaData
 
+from keybearer.store.tables.audit import AuditLogRow
 from keybearer.store.tables.base import Row
+from keybearer.store.tables.grants import GrantRow
 from keybearer.store.tables.identities import (
     AccessTokenRow,
     ClientSecretRow,
@@ -40,6 +42,8 @@ TABLES: tuple[type[Row], ...] = (
     SecretTagRow,
     SecretReferenceRow,
     SecretImportRow,
+    GrantRow,
+    AuditLogRow,
 )
 
 
