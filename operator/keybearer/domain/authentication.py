@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
-from keybearer.base.ids import new_uuid
 from keybearer.domain.addresses import require_address
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import DomainError, NotFoundError, UnauthenticatedError
-from keybearer.domain.lifetimes import NO_FAILURES, Lockout, TokenTerms, is_locked, lockout_after, token_terms
+from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
+from keybearer.domain.lifetimes import NO_FAILURES, Lockout, is_locked, lockout_after, token_terms
 from keybearer.domain.principals import CheckedToken, PrincipalCache, token_digest
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.tokens import read_token, sign_token
@@ -20,19 +20,11 @@ from keybearer.store.database import Database
 from keybearer.store.records import AccessToken, ClientSecret, Identity, UniversalAuth
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["Authentication", "IssuedToken"]
+__all__ = ["Authentication"]
 
 _INVALID = "Invalid credentials"
 _NOT_ALLOWED = "You are not allowed to access this resource"
 _EXPIRED = "Your token has expired. Please re-authenticate."
-
-
-@dataclass(frozen=True, slots=True)
-class IssuedToken:
-    """The answer of login and renew; seconds."""
-
-    text: str = field(repr=False)
-    terms: TokenTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,29 +190,20 @@ class Authentication:
     async def _issue(
         self, unit: UnitOfWork, auth: UniversalAuth, secret: ClientSecret, now: datetime
     ) -> IssuedToken:
-        token = AccessToken(
-            id=new_uuid(),
+        grant = TokenGrant(
             identity_id=auth.identity_id,
             auth_method="universal-auth",
-            client_secret_id=secret.id,
             ttl=auth.access_token_ttl,
             max_ttl=auth.access_token_max_ttl,
-            period=auth.access_token_period,
-            num_uses=0,
-            num_uses_limit=auth.access_token_num_uses_limit,
             trusted_ips=auth.access_token_trusted_ips,
-            created_at=now,
-            renewed_at=None,
-            expires_at=None,
+            period=auth.access_token_period,
+            num_uses_limit=auth.access_token_num_uses_limit,
+            client_secret_id=secret.id,
         )
-        terms = token_terms(token, now)
-        token = replace(token, expires_at=terms.expires_at)
         if auth.failures or auth.locked_until is not None:
             await _count(unit, auth, NO_FAILURES)
         await unit.credentials.count_use(secret.id, now)
-        await unit.credentials.prune_tokens(now)
-        await unit.credentials.add_token(token)
-        return IssuedToken(sign_token(self._keys.token_signing, token, now), terms)
+        return await issue_token(unit, self._keys.token_signing, grant, now)
 
 
 async def _count(unit: UnitOfWork, auth: UniversalAuth, counter: Lockout) -> None:

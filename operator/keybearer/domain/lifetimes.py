@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
-from keybearer.store.records import AccessToken, UniversalAuth
+from keybearer.store.records import AccessToken
 from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
 
 __all__ = [
     "NO_FAILURES",
     "PERIODIC_MAX_TTL_SECONDS",
+    "Lockable",
     "Lockout",
     "TokenTerms",
     "is_locked",
@@ -49,6 +51,25 @@ def token_terms(token: AccessToken, now: datetime) -> TokenTerms:
     return TokenTerms(expires_at, max(remaining, 1), token.max_ttl or TOKEN_TTL_MAX_SECONDS)
 
 
+class Lockable(Protocol):
+    """A way to log in that is locked after failures, Universal Auth for one; times in seconds."""
+
+    @property
+    def lockout_enabled(self) -> bool: ...
+    @property
+    def lockout_threshold(self) -> int: ...
+    @property
+    def lockout_duration_seconds(self) -> int: ...
+    @property
+    def lockout_counter_reset_seconds(self) -> int: ...
+    @property
+    def failures(self) -> int: ...
+    @property
+    def last_failure_at(self) -> datetime | None: ...
+    @property
+    def locked_until(self) -> datetime | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Lockout:
     """The counter of failed logins."""
@@ -61,12 +82,12 @@ class Lockout:
 NO_FAILURES = Lockout(0, None, None)
 
 
-def is_locked(auth: UniversalAuth, now: datetime) -> bool:
+def is_locked(auth: Lockable, now: datetime) -> bool:
     """Return whether the method refuses everybody at present."""
     return auth.lockout_enabled and auth.locked_until is not None and now < auth.locked_until
 
 
-def lockout_after(auth: UniversalAuth, now: datetime) -> Lockout:
+def lockout_after(auth: Lockable, now: datetime) -> Lockout:
     """Return the counter after one more failure.
 
     Failures further apart than the reset time don't add up; the threshold locks and starts the count anew.

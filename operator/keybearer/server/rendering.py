@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keybearer.domain.authentication import IssuedToken
 from keybearer.domain.folders import FolderView
+from keybearer.domain.issuing import IssuedToken
 from keybearer.domain.projects import ProjectView
 from keybearer.domain.secrets.questions import SecretListing, ShownImport, ShownSecret
 from keybearer.store.records import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import delete, insert, select, text, update
+from sqlalchemy import delete, insert, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId

@@ -11,11 +11,12 @@ from sqlalchemy import Select, event
 
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import IdentityId
-from keybearer.domain.authentication import Authentication, IssuedToken
+from keybearer.domain.authentication import Authentication
 from keybearer.domain.authorization import Principal
 from keybearer.domain.bootstrap import AdminCredentials, bootstrap
 from keybearer.domain.errors import UnauthenticatedError
 from keybearer.domain.identities import Identities
+from keybearer.domain.issuing import IssuedToken
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.domain.universal_auth import UniversalAuthChange
 from keybearer.store.database import Database, database_url, sqlite_url

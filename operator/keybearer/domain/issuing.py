@@ -1,0 +1,60 @@
+"""Making access tokens: what every way to log in ends with (wire.md section 1.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from keybearer.base.ids import IdentityId, new_uuid
+from keybearer.domain.lifetimes import TokenTerms, token_terms
+from keybearer.domain.tokens import sign_token
+from keybearer.store.records import AccessToken
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["IssuedToken", "TokenGrant", "issue_token"]
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """The answer of login and renew; seconds."""
+
+    text: str = field(repr=False)
+    terms: TokenTerms
+
+
+@dataclass(frozen=True, slots=True)
+class TokenGrant:
+    """What a login has earned; seconds, 0 means without end or unlimited."""
+
+    identity_id: IdentityId
+    auth_method: str
+    ttl: int
+    max_ttl: int
+    trusted_ips: tuple[str, ...]
+    period: int = 0
+    num_uses_limit: int = 0
+    client_secret_id: str | None = None
+
+
+async def issue_token(unit: UnitOfWork, signing_key: bytes, grant: TokenGrant, now: datetime) -> IssuedToken:
+    """Return a token that works from this unit's commit on."""
+    token = AccessToken(
+        id=new_uuid(),
+        identity_id=grant.identity_id,
+        auth_method=grant.auth_method,
+        client_secret_id=grant.client_secret_id,
+        ttl=grant.ttl,
+        max_ttl=grant.max_ttl,
+        period=grant.period,
+        num_uses=0,
+        num_uses_limit=grant.num_uses_limit,
+        trusted_ips=grant.trusted_ips,
+        created_at=now,
+        renewed_at=None,
+        expires_at=None,
+    )
+    terms = token_terms(token, now)
+    token = replace(token, expires_at=terms.expires_at)
+    await unit.credentials.prune_tokens(now)
+    await unit.credentials.add_token(token)
+    return IssuedToken(sign_token(signing_key, token, now), terms)
