@@ -12,7 +12,6 @@ from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
 __all__ = [
     "NO_FAILURES",
     "PERIODIC_MAX_TTL_SECONDS",
-    "Lockable",
     "Lockout",
     "TokenTerms",
     "is_locked",
@@ -51,7 +50,7 @@ def token_terms(token: AccessToken, now: datetime) -> TokenTerms:
     return TokenTerms(expires_at, max(remaining, 1), token.max_ttl or TOKEN_TTL_MAX_SECONDS)
 
 
-class Lockable(Protocol):
+class _Lockable(Protocol):
     """A way to log in that is locked after failures, Universal Auth for one; times in seconds."""
 
     @property
@@ -82,12 +81,12 @@ class Lockout:
 NO_FAILURES = Lockout(0, None, None)
 
 
-def is_locked(auth: Lockable, now: datetime) -> bool:
+def is_locked(auth: _Lockable, now: datetime) -> bool:
     """Return whether the method refuses everybody at present."""
     return auth.lockout_enabled and auth.locked_until is not None and now < auth.locked_until
 
 
-def lockout_after(auth: Lockable, now: datetime) -> Lockout:
+def lockout_after(auth: _Lockable, now: datetime) -> Lockout:
     """Return the counter after one more failure.
 
     Failures further apart than the reset time don't add up; the threshold locks and starts the count anew.
