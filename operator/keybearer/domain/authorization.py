@@ -54,6 +54,7 @@ class Subject(StrEnum):
 
     SECRETS = "secrets"
     FOLDERS = "secret-folders"
+    IMPORTS = "secret-imports"
     ENVIRONMENTS = "environments"
     TAGS = "tags"
     PROJECT = "workspace"
@@ -96,6 +97,7 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
     ProjectRole.MEMBER: {
         Subject.SECRETS: _ALL,
         Subject.FOLDERS: _ALL,
+        Subject.IMPORTS: _ALL,
         Subject.ENVIRONMENTS: _ALL,
         Subject.TAGS: _ALL,
         Subject.PROJECT: _READ,
@@ -104,6 +106,7 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
     ProjectRole.VIEWER: {
         Subject.SECRETS: _READ,
         Subject.FOLDERS: _READ,
+        Subject.IMPORTS: _READ,
         Subject.ENVIRONMENTS: _READ,
         Subject.TAGS: _READ,
         Subject.PROJECT: _READ,

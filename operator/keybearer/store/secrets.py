@@ -31,6 +31,7 @@ from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE, subtree
 from keybearer.store.keys import Keys
 from keybearer.store.records import Secret, Tag
+from keybearer.store.revisions import ChangeKind, Changes, ListChange
 from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
 from keybearer.store.secret_codec import Sealed, open_details, open_value, seal_details, seal_value
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, TagRow
@@ -62,6 +63,8 @@ _COLUMNS = (
     exists(select(TagRow.id).where(TagRow.project_id == SecretRow.project_id)).label("has_tags"),
 )
 
+# In the order of the fields of ListChange, after its kind.
+_PLACE = (SecretRow.project_id, EnvironmentRow.slug, FolderRow.path, SecretRow.key, SecretRow.owner)
 
 _HIDDEN = tuple(null().label("value") if column is SecretRow.value else column for column in _COLUMNS)
 
@@ -109,9 +112,10 @@ def folder_digest(project_slug: str, environment: EnvironmentSlug, path: FolderP
 class Secrets:
     """Repository of secrets."""
 
-    def __init__(self, connection: AsyncConnection, keys: Keys) -> None:
+    def __init__(self, connection: AsyncConnection, keys: Keys, changes: Changes) -> None:
         self._connection = connection
         self._keys = keys
+        self._changes = changes
 
     async def listed(
         self,
@@ -174,6 +178,26 @@ class Secrets:
             found.extend(await self._fetch(condition, with_values=with_values))
         return found
 
+    async def of_folders(
+        self, folder_ids: Sequence[str], *, key: str | None, with_values: bool, max_bytes: int
+    ) -> list[Secret]:
+        """Return the shared secrets of these folders, only those under the key if one is given.
+
+        Raises:
+            TooLargeError: their envelopes hold more than `max_bytes`.
+        """
+        named = [] if key is None else [SecretRow.key == key]
+        conditions = [
+            and_(SecretRow.folder_id.in_(some), SecretRow.owner == "", *named) for some in _chunks(folder_ids)
+        ]
+        size = _SEALED_BYTES if with_values else _DETAILS_BYTES
+        for condition in conditions:
+            max_bytes -= await self._require_within(_joined(select(size)).where(condition), {}, max_bytes)
+        found: list[Secret] = []
+        for condition in conditions:
+            found.extend(await self._fetch(condition, with_values=with_values))
+        return found
+
     async def by_ids(self, secret_ids: Iterable[str], *, with_values: bool = True) -> list[Secret]:
         """Return the secrets of these ids, those that exist."""
         found: list[Secret] = []
@@ -215,22 +239,29 @@ class Secrets:
         await self._connection.execute(insert(SecretRow), rows)
         await self._connection.execute(insert(SecretVersionRow), [_version(row) for row in rows])
         await self._add_tags(secrets)
+        self._changes.folders += [_change(ChangeKind.CREATED, secret) for secret in secrets]
 
     async def update(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
         """Store a new version of each secret; the former ones stay readable by `version`."""
         key = await self._keys.active(project_id)
+        before = {change: None for change in await self._places(ChangeKind.DELETED, [s.id for s in secrets])}
         for secret in secrets:
             row = _row(secret, key)
+            before.pop(_change(ChangeKind.DELETED, secret), None)
             await self._connection.execute(update(SecretRow).where(SecretRow.id == secret.id).values(row))
             await self._connection.execute(insert(SecretVersionRow).values(_version(row)))
         await self._connection.execute(
             delete(SecretTagRow).where(SecretTagRow.secret_id.in_([secret.id for secret in secrets]))
         )
         await self._add_tags(secrets)
+        # What was renamed or moved is gone from where it was.
+        self._changes.folders += before
+        self._changes.folders += [_change(ChangeKind.UPDATED, secret) for secret in secrets]
 
     async def delete(self, secret_ids: Iterable[str]) -> None:
         """Remove the secrets with all their versions."""
         for some in _chunks(list(secret_ids)):
+            self._changes.folders += await self._places(ChangeKind.DELETED, some)
             await self._connection.execute(delete(SecretRow).where(SecretRow.id.in_(some)))
 
     async def set_references(self, targets: dict[str, set[ReferenceTarget]]) -> None:
@@ -266,6 +297,14 @@ class Secrets:
         )
         return await self.by_ids((await self._connection.execute(statement)).scalars().all())
 
+    async def _places(self, kind: ChangeKind, secret_ids: Sequence[str]) -> list[ListChange]:
+        """Return where the secrets are now, as changes of this kind."""
+        found: list[ListChange] = []
+        for some in _chunks(secret_ids):
+            statement = _joined(select(*_PLACE)).where(SecretRow.id.in_(some))
+            found += [ListChange(kind, *row) for row in await self._connection.execute(statement)]
+        return found
+
     async def _require_within(
         self, size: Select[*tuple[Any, ...]], parameters: Mapping[str, str], limit: int
     ) -> int:
@@ -275,7 +314,8 @@ class Secrets:
         return found
 
     async def _fetch(self, condition: ColumnElement[bool], *, with_values: bool) -> list[Secret]:
-        rows = (await self._connection.execute(_joined(select(*_COLUMNS)).where(condition))).all()
+        columns = _COLUMNS if with_values else _HIDDEN
+        rows = (await self._connection.execute(_joined(select(*columns)).where(condition))).all()
         return await self._opened(rows, condition, {}, with_values=with_values)
 
     async def _opened(
@@ -313,6 +353,10 @@ class Secrets:
         rows = [{"secret_id": secret.id, "tag_id": tag.id} for secret in secrets for tag in secret.tags]
         if rows:
             await self._connection.execute(insert(SecretTagRow), rows)
+
+
+def _change(kind: ChangeKind, secret: Secret) -> ListChange:
+    return ListChange(kind, secret.project_id, secret.environment, secret.path, secret.key, secret.owner)
 
 
 def _joined(statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:

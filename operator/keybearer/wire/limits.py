@@ -8,6 +8,8 @@ __all__ = [
     "ENVIRONMENT_SLUG_MAX",
     "FOLDER_PATH_MAX",
     "HIDDEN_VALUE",
+    "IMPORTS_PER_FOLDER_MAX",
+    "IMPORT_DEPTH_MAX",
     "LIST_DEPTH_MAX",
     "METADATA_MAX_ITEMS",
     "PROJECT_NAME_MAX",
@@ -35,6 +37,8 @@ REMINDER_NOTE_MAX = 1024
 TOKEN_TTL_MAX_SECONDS = 315_360_000
 REFERENCE_DEPTH_MAX = 10
 REFERENCE_PASSES_MAX = 10
+IMPORT_DEPTH_MAX = 10
+"""Imports of imports (wire.md section 2.7)."""
 HIDDEN_VALUE = "<hidden-by-infisical>"
 """What stands in place of a value the caller may not see (wire.md section 2.8)."""
 
@@ -46,4 +50,5 @@ FOLDER_PATH_MAX = 2048
 TAGS_MAX_ITEMS = 100
 METADATA_MAX_ITEMS = 100
 BATCH_MAX_ITEMS = 1000
+IMPORTS_PER_FOLDER_MAX = 1000
 REQUEST_BODY_MAX_BYTES = 8 * 1024 * 1024

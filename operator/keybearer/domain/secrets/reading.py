@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.authorization import Action, Principal, Subject, Where
@@ -10,6 +11,7 @@ from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
 from keybearer.domain.secrets.expansion import Expanded, expand_all
+from keybearer.domain.secrets.imported import ImportedBlock, imported_blocks, imported_secret
 from keybearer.domain.secrets.questions import (
     GetSecret,
     ListSecrets,
@@ -17,6 +19,7 @@ from keybearer.domain.secrets.questions import (
     Reached,
     SecretListing,
     SecretsAt,
+    ShownImport,
     ShownSecret,
 )
 from keybearer.store.database import Database
@@ -53,21 +56,35 @@ class SecretReading:
                 if reached is not None:
                     return NotModified(tag, reached)
             secrets = await _listed(unit, access, query)
-            if not secrets:
+            blocks = await _imported(unit, access, query, secrets)
+            if not secrets and not blocks:
                 await _require_environment(unit, access, query.at)
             secrets = sorted(_selected(secrets, query), key=lambda secret: (secret.key, secret.path))
+            # A secret that comes in several ways is expanded once.
+            everything = {secret.id: secret for block in blocks for secret in block.secrets}
+            everything.update((secret.id, secret) for secret in secrets)
             if query.view_value and query.expand:
-                expanded = await expand_all(unit, access, secrets, single=False)
+                expanded = await expand_all(unit, access, everything.values(), single=False)
             else:
-                expanded = Expanded({secret.id: secret.value or "" for secret in secrets}, FurtherReach())
+                values = {secret.id: secret.value or "" for secret in everything.values()}
+                expanded = Expanded(values, FurtherReach())
             revisions = await self._revisions(unit, access, expanded.reach)
         tag = self._tags.make(principal, query, expanded.reach, revisions)
         reached = Reached(tuple(sorted(revisions.items())))
         self._database.revisions.observe(revisions)
         if tag in given:
             return NotModified(tag, reached)
-        shown = tuple(_shown(secret, expanded.values, visible=query.view_value) for secret in secrets)
-        return SecretListing(shown, (), tag, reached)
+        shown = _all_shown(secrets, expanded.values, query)
+        imports = tuple(
+            ShownImport(
+                imported.block.environment,
+                imported.block.path,
+                imported.block.folder_id,
+                _all_shown(imported.secrets, expanded.values, query),
+            )
+            for imported in blocks
+        )
+        return SecretListing(shown, imports, tag, reached)
 
     async def get(self, principal: Principal, query: GetSecret) -> ShownSecret:
         """Return one secret.
@@ -86,7 +103,12 @@ class SecretReading:
                 folder = await unit.folders.at(access.project.id, place.environment, place.path)
                 if folder is None:
                     raise folder_missing(query.at, name="GetSecretByName")
-                raise NotFoundError(f"Secret with name '{query.key}' not found")
+                imported = None
+                if query.include_imports and not query.personal:
+                    imported = await imported_secret(unit, access, query.at, query.key)
+                if imported is None:
+                    raise NotFoundError(f"Secret with name '{query.key}' not found")
+                found = [imported]
             return await self._one(unit, access, found[0], query)
 
     async def get_by_id(
@@ -177,7 +199,7 @@ async def _require_environment(unit: UnitOfWork, access: ProjectAccess, at: Secr
 
 async def _listed(unit: UnitOfWork, access: ProjectAccess, query: ListSecrets) -> list[Secret]:
     try:
-        return await unit.secrets.listed(
+        secrets = await unit.secrets.listed(
             access.project.id,
             query.at.environment,
             query.at.path,
@@ -190,12 +212,38 @@ async def _listed(unit: UnitOfWork, access: ProjectAccess, query: ListSecrets) -
             f"The secrets under '{query.at.path}' hold more than {LISTED_MAX_BYTES >> 20} MiB; "
             f"{remedy}, or read them one by one"
         ) from error
+    return [secret for secret in secrets if depth_between(query.at.path, secret.path) <= LIST_DEPTH_MAX]
+
+
+async def _imported(
+    unit: UnitOfWork, access: ProjectAccess, query: ListSecrets, direct: Sequence[Secret]
+) -> list[ImportedBlock]:
+    """Return what the list shows of other folders, narrowed like its own secrets."""
+    if not query.include_imports:
+        return []
+    room = LISTED_MAX_BYTES - sum(len(secret.value or "") for secret in direct)
+    blocks = await imported_blocks(
+        unit, access, query.at, recursive=query.recursive, with_values=query.view_value, max_bytes=room
+    )
+    if not query.tag_slugs and not query.metadata:
+        return blocks
+    # A folder's own secret that is left out of the list still hides what is imported under its key.
+    own = {(secret.path, secret.key) for secret in direct}
+    return [
+        replace(
+            imported,
+            secrets=tuple(
+                secret
+                for secret in _selected(imported.secrets, query)
+                if (imported.importer_path, secret.key) not in own
+            ),
+        )
+        for imported in blocks
+    ]
 
 
 def _selected(secrets: Iterable[Secret], query: ListSecrets) -> Iterable[Secret]:
     for secret in secrets:
-        if depth_between(query.at.path, secret.path) > LIST_DEPTH_MAX:
-            continue
         if query.tag_slugs and not any(tag.slug in query.tag_slugs for tag in secret.tags):
             continue
         pairs = [(item.key, item.value) for item in secret.details.metadata]
@@ -208,6 +256,12 @@ def _has(pairs: list[tuple[str, str]], key: str | None, value: str | None) -> bo
         (key is None or key == present_key) and (value is None or value == present_value)
         for present_key, present_value in pairs
     )
+
+
+def _all_shown(
+    secrets: Iterable[Secret], values: Mapping[str, str], query: ListSecrets
+) -> tuple[ShownSecret, ...]:
+    return tuple(_shown(secret, values, visible=query.view_value) for secret in secrets)
 
 
 def _shown(secret: Secret, values: Mapping[str, str], *, visible: bool) -> ShownSecret:

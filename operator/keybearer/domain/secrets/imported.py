@@ -1,0 +1,140 @@
+"""Fetches what a folder imports: level by level which folders, then the secrets of all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from keybearer.domain.access import ProjectAccess
+from keybearer.domain.authorization import Action, Subject, Where
+from keybearer.domain.errors import ForbiddenError, InvalidError
+from keybearer.domain.paths import depth_between
+from keybearer.domain.secrets.imports import Block, ImportLimitError, block_of, without_shadowed
+from keybearer.domain.secrets.questions import SecretsAt
+from keybearer.store.imports import ImportedPlace
+from keybearer.store.records import Secret
+from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.limits import IMPORT_DEPTH_MAX, LIST_DEPTH_MAX
+
+__all__ = ["ImportedBlock", "imported_blocks", "imported_secret"]
+
+_MAX_FOLDERS = 10_000
+_TOO_MANY = "The imports lead to too many folders; import fewer, or read with includeImports=false"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedBlock:
+    """One import with the secrets it shows, sorted by key."""
+
+    importer_path: str
+    block: Block
+    secrets: tuple[Secret, ...] = field(repr=False)
+
+
+async def imported_blocks(
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    at: SecretsAt,
+    *,
+    recursive: bool,
+    with_values: bool,
+    max_bytes: int = LISTED_MAX_BYTES,
+) -> list[ImportedBlock]:
+    """Return what the folder imports, or all folders under it to the depth of lists, in their order.
+
+    What the principal may not read is left out, and so is what a later block provides.
+
+    Raises:
+        InvalidError: it is more than is answered at once.
+    """
+    places = await unit.imports.leading_from(access.project.id, at.environment, at.path, recursive=recursive)
+    places = [place for place in places if depth_between(at.path, place.importer_path) <= LIST_DEPTH_MAX]
+    blocks, readable = await _followed(unit, access, places)
+    secrets_of = await _secrets_of(unit, readable, with_values=with_values, max_bytes=max_bytes)
+    shown = without_shadowed(
+        [
+            [secret for folder in block.folder_ids for secret in secrets_of.get(folder, ())]
+            for block in blocks
+        ],
+        lambda secret: secret.key,
+    )
+    return [
+        ImportedBlock(place.importer_path, block, tuple(sorted(secrets, key=lambda secret: secret.key)))
+        for place, block, secrets in zip(places, blocks, shown, strict=True)
+    ]
+
+
+async def imported_secret(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, key: str) -> Secret | None:
+    """Return what the folder imports under the key, from the last import that provides it, or None.
+
+    Raises:
+        InvalidError: the imports lead to too many folders.
+    """
+    places = await unit.imports.leading_from(access.project.id, at.environment, at.path, recursive=False)
+    blocks, readable = await _followed(unit, access, places)
+    secrets_of = await _secrets_of(unit, readable, with_values=True, max_bytes=LISTED_MAX_BYTES, key=key)
+    for block in reversed(blocks):
+        for folder in block.folder_ids:
+            for secret in secrets_of.get(folder, ()):
+                return secret
+    return None
+
+
+async def _followed(
+    unit: UnitOfWork, access: ProjectAccess, places: Sequence[ImportedPlace]
+) -> tuple[list[Block], list[str]]:
+    """Return the blocks of these imports, and the folders of all of them that the principal may read."""
+    imports_of: dict[str, list[ImportedPlace]] = {}
+    place_of: dict[str, ImportedPlace] = {}
+    level = list(places)
+    for _ in range(IMPORT_DEPTH_MAX):
+        fresh = {place.folder_id: place for place in level if place.folder_id is not None}
+        fresh = {folder: place for folder, place in fresh.items() if folder not in place_of}
+        if not fresh:
+            break
+        place_of.update(fresh)
+        if len(place_of) > _MAX_FOLDERS:
+            raise InvalidError(_TOO_MANY)
+        level = await unit.imports.leading_from_folders(fresh)
+        for place in level:
+            imports_of.setdefault(place.importer_id, []).append(place)
+    try:
+        blocks = [block_of(place, imports_of) for place in places]
+    except ImportLimitError as error:
+        raise InvalidError(_TOO_MANY) from error
+    entered = dict.fromkeys(folder for block in blocks for folder in block.folder_ids)
+    readable = [folder for folder in entered if _may_read(access, place_of[folder])]
+    return blocks, readable
+
+
+def _may_read(access: ProjectAccess, place: ImportedPlace) -> bool:
+    try:
+        access.require(Action.READ, Subject.SECRETS, Where(place.environment, place.path))
+    except ForbiddenError:
+        return False
+    return True
+
+
+async def _secrets_of(
+    unit: UnitOfWork,
+    folder_ids: Sequence[str],
+    *,
+    with_values: bool,
+    max_bytes: int,
+    key: str | None = None,
+) -> Mapping[str, list[Secret]]:
+    """Return the secrets of these folders, or those under the one key, by folder."""
+    try:
+        found = await unit.secrets.of_folders(
+            folder_ids, key=key, with_values=with_values, max_bytes=max_bytes
+        )
+    except TooLargeError as error:
+        raise InvalidError(
+            f"The secrets with what the folder imports hold more than {LISTED_MAX_BYTES >> 20} MiB; "
+            "import less, or read with includeImports=false"
+        ) from error
+    by_folder: dict[str, list[Secret]] = {}
+    for secret in found:
+        by_folder.setdefault(secret.folder_id, []).append(secret)
+    return by_folder
