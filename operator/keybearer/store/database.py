@@ -22,8 +22,9 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError, KeybearerError
+from keybearer.store.change_bus import ChangeBus, LocalBus
 from keybearer.store.migrate import upgrade
-from keybearer.store.revisions import RevisionBook
+from keybearer.store.revisions import Changes, RevisionBook
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.unit import UnitOfWork
 
@@ -72,6 +73,7 @@ class Database:
     def __init__(self, url: URL, clock: Clock) -> None:
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.revisions = RevisionBook()
+        self.bus: ChangeBus = LocalBus()
         self.clock = clock
         self._keyring: Keyring | None = None
         self._turn = asyncio.Lock() if self.is_sqlite else asyncio.Semaphore(_READERS)
@@ -142,14 +144,21 @@ class Database:
                     unit = self._unit(connection)
                     try:
                         yield unit
+                        await self.bus.announce(connection, unit.changes)
                     except BaseException:
                         await transaction.rollback()
                         raise
                     try:
                         await transaction.commit()
-                    finally:
-                        # A commit that was interrupted may have happened: published either way.
+                    except DBAPIError:
+                        # Refused, or lost on the way: events tell of commits only, caches rather forget too much.
                         self.revisions.publish(unit.changes)
+                        raise
+                    except BaseException:
+                        # Cut off, so that it may have happened: who reads anew in vain loses nothing.
+                        self._published(unit.changes)
+                        raise
+                    self._published(unit.changes)
         finally:
             self._turn.release()
 
@@ -157,6 +166,10 @@ class Database:
         """Close all connections."""
         await self._readers.dispose()
         await self._writer.dispose()
+
+    def _published(self, changes: Changes) -> None:
+        self.revisions.publish(changes)
+        self.bus.committed(changes)
 
     def _unit(self, connection: AsyncConnection) -> UnitOfWork:
         return UnitOfWork(connection, self._keyring, self.clock)

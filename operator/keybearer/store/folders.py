@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.store.columns import select_record
 from keybearer.store.records import Folder
-from keybearer.store.tables.projects import EnvironmentRow, FolderRow
+from keybearer.store.revisions import NOTED_MAX, ChangeKind, Changes, ListChange
+from keybearer.store.tables.imports import SecretImportRow
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
+from keybearer.store.tables.secrets import SecretRow
 
 __all__ = ["WITHIN_SUBTREE", "Folders", "subtree"]
 
@@ -30,12 +33,38 @@ _BENEATH = (FolderRow.path > bindparam("above")) & (FolderRow.path < bindparam("
 WITHIN_SUBTREE: ColumnElement[bool] = or_(FolderRow.path == bindparam("path"), _BENEATH)
 """That a folder is the one at the path, or lies under it; takes the parameters of `subtree`."""
 
+_IN_ENVIRONMENT = EnvironmentRow.id == bindparam("environment")
+# In the order of the fields of ListChange, after its kind.
+_SECRETS_WITHIN = (
+    select(SecretRow.project_id, EnvironmentRow.slug, FolderRow.path, SecretRow.key, SecretRow.owner)
+    .select_from(FolderRow)
+    .join(SecretRow, SecretRow.folder_id == FolderRow.id)
+    .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+    .where(_IN_ENVIRONMENT, WITHIN_SUBTREE)
+)
+_IMPORTERS_WITHIN = (
+    select(EnvironmentRow.project_id, EnvironmentRow.slug, FolderRow.path)
+    .select_from(FolderRow)
+    .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+    .where(
+        _IN_ENVIRONMENT,
+        WITHIN_SUBTREE,
+        exists(select(SecretImportRow.id).where(SecretImportRow.folder_id == FolderRow.id)),
+    )
+)
+_ORGANIZATION = (
+    select(ProjectRow.organization_id)
+    .join(EnvironmentRow, EnvironmentRow.project_id == ProjectRow.id)
+    .where(_IN_ENVIRONMENT)
+)
+
 
 class Folders:
     """Repository of folders."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, changes: Changes) -> None:
         self._connection = connection
+        self._changes = changes
 
     async def add(self, folder: Folder) -> None:
         """Store a new folder."""
@@ -88,6 +117,7 @@ class Folders:
 
     async def rename(self, old: Folder, new: Folder) -> None:
         """Store the folder's new name and path, and move the paths of all under it."""
+        await self._note_lists(ChangeKind.DELETED, old)
         await self._connection.execute(
             update(FolderRow)
             .where(FolderRow.environment_id == old.environment_id, _BENEATH)
@@ -105,6 +135,7 @@ class Folders:
                 updated_at=new.updated_at,
             )
         )
+        await self._note_lists(ChangeKind.CREATED, new)
 
     async def mark_modified(self, folder_ids: Iterable[str], now: datetime) -> None:
         """Store that a secret of these folders changed."""
@@ -114,4 +145,20 @@ class Folders:
 
     async def delete(self, folder_id: str) -> None:
         """Remove the folder with all it holds."""
+        folder = await self.get(folder_id)
+        if folder is not None:
+            await self._note_lists(ChangeKind.DELETED, folder)
         await self._connection.execute(delete(FolderRow).where(FolderRow.id == folder_id))
+
+    async def _note_lists(self, kind: ChangeKind, folder: Folder) -> None:
+        """Note what lists of the folder, and of all under it, gain or lose; the organization where it is much."""
+        left = max(NOTED_MAX - len(self._changes.folders), 0)
+        place = {"environment": folder.environment_id, **subtree(folder.path)}
+        secrets = (await self._connection.execute(_SECRETS_WITHIN.limit(left + 1), place)).all()
+        importers = (await self._connection.execute(_IMPORTERS_WITHIN.limit(left + 1), place)).all()
+        if len(secrets) + len(importers) > left:
+            found = await self._connection.execute(_ORGANIZATION, {"environment": folder.environment_id})
+            self._changes.organizations.add(found.scalar_one())
+            return
+        self._changes.folders += [ListChange(kind, *row) for row in secrets]
+        self._changes.folders += [ListChange(ChangeKind.IMPORTS, *row) for row in importers]

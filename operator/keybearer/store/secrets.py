@@ -244,7 +244,7 @@ class Secrets:
     async def update(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
         """Store a new version of each secret; the former ones stay readable by `version`."""
         key = await self._keys.active(project_id)
-        before = {change: None for change in await self._places(ChangeKind.DELETED, [s.id for s in secrets])}
+        before = dict.fromkeys(await self._places(ChangeKind.DELETED, [s.id for s in secrets]))
         for secret in secrets:
             row = _row(secret, key)
             before.pop(_change(ChangeKind.DELETED, secret), None)

@@ -26,7 +26,12 @@ __all__ = ["UnitOfWork"]
 
 
 class UnitOfWork:
-    """Repositories that share one transaction. Never used by two tasks, nor after its block."""
+    """Repositories that share one transaction. Never used by two tasks, nor after its block.
+
+    The repositories of secrets and folders note in `changes` which lists they changed. Who changes imports says so:
+    `unit.changes.folders.append(ListChange(ChangeKind.IMPORTS, project_id, environment, path))`; who changes more
+    than single lists, a slug that references name say, adds the organization to `unit.changes.organizations`.
+    """
 
     def __init__(self, connection: AsyncConnection, keyring: Keyring | None, clock: Clock) -> None:
         self._connection = connection
@@ -37,11 +42,11 @@ class UnitOfWork:
         self.users = Users(connection)
         self.credentials = Credentials(connection)
         self.projects = Projects(connection)
-        self.folders = Folders(connection)
+        self.folders = Folders(connection, self.changes)
         self.imports = Imports(connection)
         self.tags = Tags(connection)
         self.audit_log = AuditLog(connection)
-        self.secrets = Secrets(connection, self.keys)
+        self.secrets = Secrets(connection, self.keys, self.changes)
 
     async def audit(self, event: AuditEvent) -> None:
         """Write down what this unit does: durable with it, undone with it."""
