@@ -138,6 +138,8 @@ class Environments:
                 updated_at=self._clock.now(),
             )
             await unit.projects.update_environments([new])
+            if new.slug != old.slug:
+                unit.changes.organizations.add(access.project.organization_id)  # references name it
             await _renumber(unit, [*others[: place - 1], new, *others[place - 1 :]], others)
             return new
 
@@ -154,6 +156,7 @@ class Environments:
             await unit.move_project(access.project.id)
             old = await _one(unit, access.project.id, environment_id=environment_id)
             await unit.projects.delete_environment(old.id)
+            unit.changes.organizations.add(access.project.organization_id)
             others = await unit.projects.environments([access.project.id])
             await _renumber(unit, others, others)
             return old

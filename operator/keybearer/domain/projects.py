@@ -150,6 +150,7 @@ class Projects:
             await unit.move_project(old.id)
             if change.slug is not None and change.slug != old.slug:
                 await unit.move_names(old.organization_id)
+                unit.changes.organizations.add(old.organization_id)  # references of any project may name it
                 await _require_free_slug(unit, principal, change.slug)
             new = replace(
                 old,
@@ -187,6 +188,7 @@ class Projects:
             view = await _view(unit, access.project)
             await unit.move_project(access.project.id)
             await unit.move_names(access.project.organization_id)
+            unit.changes.organizations.add(access.project.organization_id)
             await unit.projects.delete(access.project.id)
         return view
 

@@ -86,6 +86,7 @@ class Tags:
             await unit.move_project(access.project.id)
             tag = await _one(unit, access.project.id, tag_id=tag_id)
             await unit.tags.delete(tag.id)
+            unit.changes.organizations.add(access.project.organization_id)  # any secret may have carried it
             return tag
 
 
