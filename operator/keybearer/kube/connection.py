@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Self
 
 import aiohttp
@@ -136,6 +137,9 @@ class Connection:
         It shares TLS, proxy and credentials, which are renewed by the same hook: kopf takes it as
         `kopf.AiohttpSession(server=connection.server, aiohttp_session=connection.open_session(limit=100))`.
 
+        A listing whose continue token has expired (410) fails as one that was cut off, so that the library begins
+        it anew: to kopf a 410 there is the end of the process.
+
         Args:
             limit: the most connections at once, watches included; further requests wait.
         """
@@ -148,7 +152,11 @@ class Connection:
                 request.headers[hdrs.AUTHORIZATION] = authorization
             request.server_hostname = self._server_name
             with _descriptors_in_order():
-                return await handler(request)
+                response = await handler(request)
+            if response.status == HTTPStatus.GONE and "continue" in request.url.query:
+                response.close()
+                raise aiohttp.ClientPayloadError("the listing took too long: its continue token has expired")
+            return response
 
         return aiohttp.ClientSession(
             connector=self._new_connector(limit=limit),

@@ -231,6 +231,36 @@ async def test_a_session_for_others_carries_the_credentials_and_is_theirs_to_clo
     assert server.seen[0].headers["Authorization"] == "Bearer cnry-token"
 
 
+async def test_a_listing_whose_token_has_expired_is_cut_off_for_the_library_to_begin_anew(
+    tmp_path: Path,
+) -> None:
+    first = Reply(body={"metadata": {"resourceVersion": "5", "continue": "token"}, "items": [{"a": 1}]})
+    gone = Reply(410, {"kind": "Status", "code": 410, "reason": "Expired"})
+    whole = Reply(body={"metadata": {"resourceVersion": "7"}, "items": [{"a": 1}, {"a": 2}]})
+    async with ScriptedServer(first, gone, whole) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with (
+            await Connection.open(kubeconfig=config) as connection,
+            connection.open_session(limit=3) as session,
+        ):
+            page = f"{server.url}/apis/keybearer.dev/v1alpha1/secretsyncs?limit=1"
+            assert (await session.get(page)).status == 200
+            with pytest.raises(aiohttp.ClientPayloadError, match="continue token"):
+                await session.get(f"{page}&continue=token")
+            assert (await session.get(page)).status == 200
+
+
+async def test_another_410_is_the_librarys_to_understand(tmp_path: Path) -> None:
+    async with ScriptedServer(Reply(410, {"kind": "Status", "code": 410})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with (
+            await Connection.open(kubeconfig=config) as connection,
+            connection.open_session(limit=3) as session,
+            session.get(f"{server.url}/api/v1/secrets?watch=true&resourceVersion=5") as response,
+        ):
+            assert response.status == 410
+
+
 @pytest.mark.parametrize(
     "content",
     [
