@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
+from keybearer.domain.administrators import move_actor, require_other_admin
 from keybearer.domain.authorization import (
     Action,
+    ActorKind,
     OrganizationRole,
     Principal,
     Subject,
@@ -94,8 +96,8 @@ class Identities:
             old = await _identity(unit, principal, identity_id)
             new = replace(old, name=name or old.name, role=role or old.role, updated_at=self._clock.now())
             if new.role != old.role:
-                await _require_other_admin(unit, old)
-                await _move(unit, old)
+                await require_other_admin(unit, old)
+                await move_actor(unit, old)
             await unit.identities.update(new)
             return new
 
@@ -110,8 +112,8 @@ class Identities:
         require_organization(principal, Action.DELETE, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await _identity(unit, principal, identity_id)
-            await _require_other_admin(unit, identity)
-            await _move(unit, identity)
+            await require_other_admin(unit, identity)
+            await move_actor(unit, identity)
             await unit.identities.delete(identity.id)
             return identity
 
@@ -266,7 +268,8 @@ class Identities:
 
 async def _identity(unit: UnitOfWork, principal: Principal, identity_id: str) -> Identity:
     identity = await unit.identities.get(IdentityId(identity_id))
-    if identity is None or identity.organization_id != principal.organization_id:
+    ours = identity is not None and identity.organization_id == principal.organization_id
+    if identity is None or not ours or identity.kind != ActorKind.MACHINE:
         raise NotFoundError(f"Identity with ID '{identity_id}' not found")
     return identity
 
@@ -283,21 +286,6 @@ async def _client_secret(unit: UnitOfWork, identity: Identity, secret_id: str) -
     if secret is None:
         raise NotFoundError(f"Client secret with ID '{secret_id}' not found")
     return secret
-
-
-async def _move(unit: UnitOfWork, identity: Identity) -> None:
-    """Drop what is cached of the identity, and move the projects whose members change with it."""
-    # Projects first, as where members are decided: two writers that lock rows in one order can't deadlock.
-    for project_id in sorted(await unit.projects.projects_of_member(identity.id)):
-        await unit.move_project(project_id)
-    await unit.move_identity(identity.id)
-
-
-async def _require_other_admin(unit: UnitOfWork, identity: Identity) -> None:
-    if identity.role != OrganizationRole.ADMIN:
-        return
-    if await unit.identities.count_role(identity.organization_id, OrganizationRole.ADMIN) < 2:
-        raise InvalidError("The organization's last admin can't go; make another identity admin first")
 
 
 def _not_configured(identity_id: str) -> NotFoundError:

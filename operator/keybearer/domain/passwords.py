@@ -1,0 +1,73 @@
+"""Passwords of users: argon2id (RFC 9106), in threads of its own, as many at once as memory allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from keybearer.store.database import BusyError
+
+__all__ = ["Passwords"]
+
+_T = TypeVar("_T")
+_MEMORY_KIB = 46 * 1024
+_PASSES = 1
+"""With the memory above the first choice of OWASP's password storage cheat sheet; about 60 ms of one core."""
+_AT_ONCE = 2
+_WAITING_MAX = 200
+"""About 6 s of waiting: who comes later is told to come again rather than left to time out."""
+
+
+class Passwords:
+    """Hashes and compares. The work for a user that doesn't exist is the same as for one who does."""
+
+    def __init__(self) -> None:
+        self._hasher = PasswordHasher(time_cost=_PASSES, memory_cost=_MEMORY_KIB, parallelism=1)
+        # Its own threads, not a semaphore around shared ones: a request that is given up leaves its work
+        # running, and what runs must stay counted.
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="passwords")
+        self._waiting = 0
+        self._nobodys = self._hasher.hash("")
+
+    async def hash(self, password: str) -> str:
+        """Return what is kept of a password: hash, salt and costs in one text.
+
+        Raises:
+            BusyError: too many others wait for the same.
+        """
+        return await self._run(lambda: self._hasher.hash(_bytes(password)))
+
+    async def matches(self, kept: str | None, password: str) -> bool:
+        """Return whether what is kept was made from this password; None never was, after the same work.
+
+        Raises:
+            BusyError: too many others wait for the same.
+        """
+        return await self._run(lambda: self._matches(kept, password))
+
+    def _matches(self, kept: str | None, password: str) -> bool:
+        try:
+            # The library compares in constant time.
+            self._hasher.verify(self._nobodys if kept is None else kept, _bytes(password))
+        except (VerificationError, InvalidHashError):
+            return False
+        return kept is not None
+
+    async def _run(self, work: Callable[[], _T]) -> _T:
+        if self._waiting >= _WAITING_MAX:
+            raise BusyError("too many logins at once; try again in a few seconds")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._waiting -= 1
+
+
+def _bytes(password: str) -> bytes:
+    # JSON may carry half of a surrogate pair, which strict UTF-8 refuses.
+    return password.encode("utf-8", "surrogatepass")

@@ -1,0 +1,187 @@
+"""How users log in: email and password, then an organization (wire.md section 1.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.domain.addresses import EVERY_ADDRESS
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.authorization import ActorKind, Principal
+from keybearer.domain.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
+from keybearer.domain.lifetimes import is_locked, lockout_after
+from keybearer.domain.passwords import Passwords
+from keybearer.domain.server_keys import ServerKeys
+from keybearer.domain.universal_auth import credential_digest
+from keybearer.store.audit import AuditActor
+from keybearer.store.database import Database
+from keybearer.store.records import Identity, LoginFailures, Organization, User
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["PasswordAttempt", "PasswordGate", "UserLogins", "require_user"]
+
+_TOKEN_SECONDS = 10 * 24 * 3600
+"""A person's session; published clients don't renew it, they ask for the password again."""
+_INVALID = "Invalid credentials"
+_LOCKED = "Too many failed logins under this email; try again in five minutes"
+
+
+@dataclass(frozen=True, slots=True)
+class _UserLockout:
+    """The counter of one email, under the terms that Universal Auth has by default (wire.md section 1.2)."""
+
+    failures: int
+    last_failure_at: datetime | None
+    locked_until: datetime | None
+    lockout_enabled: bool = True
+    lockout_threshold: int = 3
+    lockout_duration_seconds: int = 300
+    lockout_counter_reset_seconds: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordAttempt:
+    """A password that was looked at; `user` is who has it, None where nobody does."""
+
+    email: str
+    digest: bytes = field(repr=False)
+    user: User | None
+
+
+class PasswordGate:
+    """Judges passwords. It takes as long, counts as much and locks as soon for users that don't exist."""
+
+    def __init__(self, database: Database, keys: ServerKeys, passwords: Passwords, clock: Clock) -> None:
+        self._database = database
+        self._keys = keys
+        self._passwords = passwords
+        self._clock = clock
+
+    async def look(self, email: str, password: str) -> PasswordAttempt:
+        """Compare the password, outside of any transaction: it takes long.
+
+        Raises:
+            UnauthenticatedError: the email is locked; nothing was compared.
+            BusyError: too many others log in.
+        """
+        digest = credential_digest(self._keys.credential_digest, f"failed logins of {email}")
+        async with self._database.reading() as unit:
+            failures = await unit.users.login_failures(digest)
+            user = await unit.users.by_email(email)
+        if failures is not None and is_locked(_counter(failures), self._clock.now()):
+            raise UnauthenticatedError(_LOCKED)
+        matches = await self._passwords.matches(None if user is None else user.password_hash, password)
+        return PasswordAttempt(email, digest, user if matches else None)
+
+    async def settle(self, unit: UnitOfWork, attempt: PasswordAttempt) -> User | UnauthenticatedError:
+        """Return who is let in, or the refusal: returned, not raised, since its count must be committed."""
+        now = self._clock.now()
+        failures = await unit.users.claim_login_failures(attempt.digest)
+        if is_locked(_counter(failures), now):
+            return UnauthenticatedError(_LOCKED)
+        present = await unit.users.by_email(attempt.email, for_change=True)
+        if attempt.user is None or present is None or present.password_hash != attempt.user.password_hash:
+            await unit.users.record_login_failures(_failed_again(failures, now))
+            await unit.users.prune_login_failures(now)
+            return UnauthenticatedError(_INVALID)
+        await unit.users.forget_login_failures(attempt.digest, now)
+        return present
+
+
+class UserLogins:
+    """Decides which users come in."""
+
+    def __init__(self, database: Database, keys: ServerKeys, gate: PasswordGate, clock: Clock) -> None:
+        self._database = database
+        self._keys = keys
+        self._gate = gate
+        self._clock = clock
+
+    async def login(self, email: str, password: str) -> IssuedToken:
+        """Return a token of the user.
+
+        Raises:
+            UnauthenticatedError: no such user, another password, or too many failures under this email.
+            BusyError: too many others log in.
+        """
+        attempt = await self._gate.look(email, password)
+        async with self._database.writing() as unit:
+            admitted = await self._gate.settle(unit, attempt)
+            if isinstance(admitted, User):
+                identity = await unit.identities.get(admitted.identity_id)
+                if identity is not None:
+                    actor = AuditActor(ActorKind.USER, identity.id, identity.name, identity.organization_id)
+                    await unit.audit(audited(actor, EventType.LOGIN_USER))
+                    return await self._issue(unit, identity)
+                admitted = UnauthenticatedError(_INVALID)
+        raise admitted
+
+    async def select_organization(self, principal: Principal, organization_id: str) -> IssuedToken:
+        """Return a token of the same user for that organization; a user has one organization.
+
+        Raises:
+            ForbiddenError: the principal is no user.
+            NotFoundError: the user is in no such organization.
+        """
+        require_user(principal)
+        if organization_id != principal.organization_id:
+            raise NotFoundError(f"Organization with ID '{organization_id}' not found")
+        async with self._database.writing() as unit:
+            identity = await unit.identities.get(principal.identity_id)
+            if identity is None:
+                raise UnauthenticatedError(_INVALID)
+            await unit.audit(audited(principal, EventType.SELECT_ORGANIZATION))
+            return await self._issue(unit, identity)
+
+    async def organization(self, principal: Principal) -> Organization:
+        """Return the organization of whoever asks.
+
+        Raises:
+            NotFoundError: it was removed a moment ago.
+        """
+        async with self._database.reading() as unit:
+            found = await unit.identities.organization(principal.organization_id)
+        if found is None:
+            raise NotFoundError(f"Organization with ID '{principal.organization_id}' not found")
+        return found
+
+    async def _issue(self, unit: UnitOfWork, identity: Identity) -> IssuedToken:
+        grant = TokenGrant(
+            identity_id=identity.id,
+            auth_method="user",
+            ttl=_TOKEN_SECONDS,
+            max_ttl=_TOKEN_SECONDS,
+            trusted_ips=EVERY_ADDRESS,
+        )
+        return await issue_token(unit, self._keys.token_signing, grant, self._clock.now())
+
+
+def require_user(principal: Principal) -> None:
+    """Let pass users.
+
+    Raises:
+        ForbiddenError: the principal is a machine identity.
+    """
+    if principal.kind is not ActorKind.USER:
+        raise ForbiddenError("Only users can do this; log in with email and password", name="ForbiddenError")
+
+
+def _counter(failures: LoginFailures) -> _UserLockout:
+    return _UserLockout(failures.failures, failures.last_failure_at, failures.locked_until)
+
+
+def _failed_again(failures: LoginFailures, now: datetime) -> LoginFailures:
+    terms = _counter(failures)
+    after = lockout_after(terms, now)
+    silent_from = now + timedelta(
+        seconds=max(terms.lockout_counter_reset_seconds, terms.lockout_duration_seconds)
+    )
+    return replace(
+        failures,
+        failures=after.failures,
+        last_failure_at=after.last_failure_at,
+        locked_until=after.locked_until,
+        expires_at=silent_from,
+    )
