@@ -264,6 +264,10 @@ class Secrets:
             self._changes.folders += await self._places(ChangeKind.DELETED, some)
             await self._connection.execute(delete(SecretRow).where(SecretRow.id.in_(some)))
 
+    async def delete_of_owner(self, owner: str) -> None:
+        """Remove all personal secrets of a user, with all their versions."""
+        await self._connection.execute(delete(SecretRow).where(SecretRow.owner == owner))
+
     async def set_references(self, targets: dict[str, set[ReferenceTarget]]) -> None:
         """Store which places each of these secrets (by id) names, in place of what was stored."""
         for some in _chunks(list(targets)):
