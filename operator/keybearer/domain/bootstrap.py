@@ -48,7 +48,7 @@ async def bootstrap(
     start replaces them, instead of an admin whose secret nobody has.
     """
     async with database.writing() as unit:
-        if not await unit.identities.is_empty():
+        if not await unit.identities.claim_empty():
             return False
         now = clock.now()
         organization = Organization(OrganizationId(new_uuid()), "Keybearer", "keybearer", 1, now)

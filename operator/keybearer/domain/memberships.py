@@ -1,0 +1,188 @@
+"""Users in projects. Their memberships are those of identities, named by email (wire.md section 1.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import new_uuid
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.authorization import Action, Principal, Subject
+from keybearer.domain.errors import NotFoundError
+from keybearer.store.database import Database
+from keybearer.store.records import Membership, User
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["UserMembership", "UserMemberships"]
+
+
+@dataclass(frozen=True, slots=True)
+class UserMembership:
+    """A user's roles in a project."""
+
+    membership: Membership
+    user: User
+
+
+class UserMemberships:
+    """Decides about users in projects."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def put(
+        self, principal: Principal, ref: ProjectRef, emails: Sequence[str], roles: tuple[str, ...]
+    ) -> list[UserMembership]:
+        """Give users of the organization these roles in the project, in place of what they had.
+
+        Raises:
+            NotFoundError: no such project, or no user with one of the emails; nothing happened then.
+            ForbiddenError: the principal may not decide about members.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.CREATE, Subject.MEMBERS)
+            users = await _named(unit, principal, emails)
+            await unit.move_project(access.project.id)
+            return [await self._put(unit, access, user, roles) for user in users]
+
+    async def list(self, principal: Principal, ref: ProjectRef) -> Sequence[UserMembership]:
+        """Return the users of a project, those who came first first.
+
+        Raises:
+            NotFoundError: no such project.
+            ForbiddenError: the principal may not read members.
+        """
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.READ, Subject.MEMBERS)
+            return await _members(unit, access)
+
+    async def get(self, principal: Principal, ref: ProjectRef, membership_id: str) -> UserMembership:
+        """Return one user's membership.
+
+        Raises:
+            NotFoundError: no such project or membership of a user.
+            ForbiddenError: the principal may not read members.
+        """
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.READ, Subject.MEMBERS)
+            return await _member(unit, access, membership_id)
+
+    async def update(
+        self, principal: Principal, ref: ProjectRef, membership_id: str, roles: tuple[str, ...]
+    ) -> UserMembership:
+        """Give a member other roles.
+
+        Raises:
+            NotFoundError: no such project or membership of a user.
+            ForbiddenError: the principal may not decide about members.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.EDIT, Subject.MEMBERS)
+            present = await _member(unit, access, membership_id)
+            await unit.move_project(access.project.id)
+            return await self._put(unit, access, present.user, roles)
+
+    async def remove(self, principal: Principal, ref: ProjectRef, membership_id: str) -> UserMembership:
+        """Take a user out of the project; personal secrets stay, for the case that the user comes back.
+
+        Raises:
+            NotFoundError: no such project or membership of a user.
+            ForbiddenError: the principal may not decide about members.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.DELETE, Subject.MEMBERS)
+            present = await _member(unit, access, membership_id)
+            await unit.move_project(access.project.id)
+            await self._remove(unit, access, present)
+            return present
+
+    async def remove_named(
+        self, principal: Principal, ref: ProjectRef, emails: Sequence[str]
+    ) -> list[UserMembership]:
+        """Take these users out of the project.
+
+        Raises:
+            NotFoundError: no such project, or one of the emails is no member's; nothing happened then.
+            ForbiddenError: the principal may not decide about members.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.DELETE, Subject.MEMBERS)
+            members = {member.user.email: member for member in await _members(unit, access)}
+            _require_all(emails, members.keys(), "No member of the project")
+            await unit.move_project(access.project.id)
+            removed = [members[email] for email in dict.fromkeys(emails)]
+            for member in removed:
+                await self._remove(unit, access, member)
+            return removed
+
+    async def _put(
+        self, unit: UnitOfWork, access: ProjectAccess, user: User, roles: tuple[str, ...]
+    ) -> UserMembership:
+        now = self._clock.now()
+        present = await unit.projects.membership(access.project.id, user.identity_id)
+        if present is None:
+            membership = Membership(new_uuid(), access.project.id, user.identity_id, roles, now, now)
+            await unit.projects.add_membership(membership)
+        else:
+            membership = replace(present, roles=roles, updated_at=now)
+            await unit.projects.update_membership(membership)
+        await unit.move_identity(user.identity_id)
+        await unit.audit(
+            audited(
+                access.principal,
+                EventType.PUT_PROJECT_MEMBER,
+                access.project.id,
+                userId=user.identity_id,
+                roles=list(roles),
+            )
+        )
+        return UserMembership(membership, user)
+
+    async def _remove(self, unit: UnitOfWork, access: ProjectAccess, member: UserMembership) -> None:
+        await unit.projects.delete_membership(member.membership.id)
+        await unit.move_identity(member.user.identity_id)
+        await unit.audit(
+            audited(
+                access.principal,
+                EventType.REMOVE_PROJECT_MEMBER,
+                access.project.id,
+                userId=member.user.identity_id,
+            )
+        )
+
+
+async def _named(unit: UnitOfWork, principal: Principal, emails: Sequence[str]) -> list[User]:
+    found = await unit.users.of_organization(principal.organization_id, emails=emails)
+    users = {user.email: user for user, _ in found}
+    _require_all(emails, users.keys(), "No user of the organization")
+    # In one order for all writers, so that two that lock users' rows can't deadlock.
+    return [users[email] for email in sorted(users)]
+
+
+def _require_all(emails: Sequence[str], known: AbstractSet[str], nobody: str) -> None:
+    missing = sorted(set(emails) - known)
+    if missing:
+        raise NotFoundError(f"{nobody} has the email or username '{missing[0]}'")
+
+
+async def _members(unit: UnitOfWork, access: ProjectAccess) -> list[UserMembership]:
+    return [
+        UserMembership(membership, user) for membership, user in await unit.users.members(access.project.id)
+    ]
+
+
+async def _member(unit: UnitOfWork, access: ProjectAccess, membership_id: str) -> UserMembership:
+    for member in await _members(unit, access):
+        if member.membership.id == membership_id:
+            return member
+    raise NotFoundError(f"Membership with ID '{membership_id}' not found")
