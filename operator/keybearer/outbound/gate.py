@@ -1,0 +1,115 @@
+"""The one way out of the service for what a caller's data can aim.
+
+A name is resolved once, every address that comes back is judged, and the connection goes to one of the addresses
+that passed: a name that answers otherwise a moment later changes nothing. Whoever connects asks here first; TLS is
+still verified against the name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from keybearer.outbound.addresses import Address, inner_kind, plain_address
+from keybearer.outbound.allowed import AllowedOutbound
+from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
+from keybearer.outbound.urls import folded_host
+
+__all__ = ["CONNECT_SECONDS", "CheckedPlace", "Gate", "Resolver", "resolve_by_system"]
+
+Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]
+"""Gives the addresses of a name; raises OSError where there are none."""
+
+_MAX_ADDRESSES = 4
+"""How many addresses of one name are tried: each may take its whole time to fail."""
+CONNECT_SECONDS = 5.0
+"""For a name to resolve, and for each of its addresses to take a connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlace:
+    """A place that may be called.
+
+    Attributes:
+        host: as it was named; TLS is verified against it.
+        port: to connect to.
+        addresses: that were judged; no other may be connected to. At least one.
+        listed: whether `--allow-outbound` names them, so that what is bad style elsewhere (no TLS) may do here.
+    """
+
+    host: str
+    port: int
+    addresses: tuple[Address, ...]
+    listed: bool
+
+
+class Gate:
+    """Decides where the service may connect to, and connects."""
+
+    def __init__(self, allowed: AllowedOutbound, resolve: Resolver | None = None) -> None:
+        self._allowed = allowed
+        self._resolve = resolve or resolve_by_system
+
+    async def check(self, host: str, port: int) -> CheckedPlace:
+        """Return the addresses of the host that may be connected to.
+
+        Raises:
+            OutboundRefusedError: all of them lie inside, and none is listed.
+            OutboundFailedError: the host has no address.
+        """
+        name = folded_host(host)
+        literal = plain_address(name)
+        if literal is not None:
+            found: Sequence[Address] = [literal]
+        else:
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    found = await self._resolve(name, port)
+            except (OSError, UnicodeError) as error:  # a TimeoutError is an OSError
+                raise OutboundFailedError("the host's name can't be resolved") from error
+        listed = tuple(address for address in found if self._allowed.lists(name, address, port))
+        passed = listed or tuple(address for address in found if inner_kind(address) is None)
+        if not passed:
+            kinds = sorted({kind for address in found if (kind := inner_kind(address)) is not None})
+            raise OutboundRefusedError(
+                f"the host has no address but {' and '.join(kinds) or 'none'} ones; where it may be called all the "
+                "same, list it with --allow-outbound"
+            )
+        return CheckedPlace(name, port, passed[:_MAX_ADDRESSES], listed=bool(listed))
+
+    async def connect(self, place: CheckedPlace) -> socket.socket:
+        """Return a socket that is connected to one of the place's addresses, for asyncio; the caller closes it.
+
+        Raises:
+            OutboundFailedError: none of them answers.
+        """
+        loop = asyncio.get_running_loop()
+        failure: OSError | None = None
+        for address in place.addresses:
+            connecting = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6)
+            with contextlib.ExitStack() as undo:
+                undo.callback(connecting.close)
+                connecting.settimeout(0)  # asyncio waits, not the socket
+                try:
+                    async with asyncio.timeout(CONNECT_SECONDS):
+                        await loop.sock_connect(connecting, (str(address), place.port))
+                except OSError as error:
+                    failure = error
+                    continue
+                undo.pop_all()
+                return connecting
+        raise OutboundFailedError("the host can't be reached") from failure
+
+
+async def resolve_by_system(host: str, port: int) -> Sequence[Address]:
+    """Return what the operating system's resolver knows of a name.
+
+    Raises:
+        OSError: nothing.
+    """
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = (plain_address(str(sockaddr[0])) for *_, sockaddr in found)
+    return [address for address in dict.fromkeys(addresses) if address is not None]

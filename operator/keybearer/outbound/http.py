@@ -1,0 +1,134 @@
+"""One HTTP request through the gate: no redirect is followed, no proxy asked, no content decoded."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import httpcore
+
+from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
+from keybearer.outbound.gate import CONNECT_SECONDS, Gate
+from keybearer.outbound.urls import OutboundUrl
+
+__all__ = ["BODY_LIMIT_BYTES", "OutboundAnswer", "OutboundHttp"]
+
+BODY_LIMIT_BYTES = 64 * 1024
+_TIMEOUT = timedelta(seconds=10)
+_VISIBLE = re.compile(r"[!-~]+")
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundAnswer:
+    """What came back, a redirect included: it is an answer like others."""
+
+    status: int
+    body: bytes = field(repr=False)
+
+
+class OutboundHttp:
+    """Sends requests through the gate, each over a connection of its own."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    async def post_json(
+        self,
+        url: OutboundUrl,
+        body: bytes,
+        *,
+        bearer: str,
+        trusted: ssl.SSLContext,
+        timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109 - the whole exchange has one deadline, set below
+        limit_bytes: int = BODY_LIMIT_BYTES,
+    ) -> OutboundAnswer:
+        """Send a JSON body and return the answer.
+
+        Raises:
+            OutboundRefusedError: the host may not be called, or not without TLS.
+            OutboundFailedError: it can't be reached or verified, took too long, or answers more than the limit.
+        """
+        if not _VISIBLE.fullmatch(bearer):
+            raise OutboundFailedError("the bearer token holds a character that no header may")
+        headers = [
+            ("Host", _authority(url)),
+            ("Authorization", f"Bearer {bearer}"),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json"),
+            ("Connection", "close"),
+        ]
+        target = httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=url.path or "/")
+        try:
+            async with asyncio.timeout(timeout.total_seconds()):
+                return await self._exchange(target, headers, body, trusted, limit_bytes)
+        except TimeoutError as error:
+            raise OutboundFailedError("the host took too long to answer") from error
+
+    async def _exchange(
+        self,
+        target: httpcore.URL,
+        headers: list[tuple[str, str]],
+        body: bytes,
+        trusted: ssl.SSLContext,
+        limit_bytes: int,
+    ) -> OutboundAnswer:
+        backend = _GatedBackend(self._gate, needs_listing=target.scheme == b"http")
+        pool = httpcore.AsyncConnectionPool(
+            ssl_context=trusted, max_connections=1, http2=False, retries=0, network_backend=backend
+        )
+        received = bytearray()
+        try:
+            async with pool, pool.stream("POST", target, headers=headers, content=body) as response:
+                async for part in response.aiter_stream():
+                    received += part
+                    if len(received) > limit_bytes:
+                        raise OutboundFailedError(f"the host answers more than {limit_bytes} bytes")
+                return OutboundAnswer(response.status, bytes(received))
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
+            # Its text may repeat what was sent; TLS that can't be verified comes here as well.
+            raise OutboundFailedError(f"no usable answer came: {type(error).__name__}") from error
+
+
+class _GatedBackend(httpcore.AsyncNetworkBackend):
+    """Connects to addresses that the gate let pass."""
+
+    def __init__(self, gate: Gate, *, needs_listing: bool) -> None:
+        self._gate = gate
+        self._needs_listing = needs_listing
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the library's signature
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Return a connection to one of the host's checked addresses."""
+        place = await self._gate.check(host, port)
+        if self._needs_listing and not place.listed:
+            raise OutboundRefusedError("the host may not be called without TLS; use https")
+        failure: httpcore.NetworkError | httpcore.TimeoutException | None = None
+        for address in place.addresses:
+            try:
+                # An address is connected to as it is: nothing resolves it again.
+                return await self._network.connect_tcp(
+                    str(address),
+                    port,
+                    min(timeout or CONNECT_SECONDS, CONNECT_SECONDS),
+                    local_address,
+                    socket_options,
+                )
+            except (httpcore.NetworkError, httpcore.TimeoutException) as error:
+                failure = error
+        raise OutboundFailedError("the host can't be reached") from failure
+
+
+def _authority(url: OutboundUrl) -> str:
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    return f"{host}:{url.port}"

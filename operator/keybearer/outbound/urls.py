@@ -1,0 +1,63 @@
+"""URLs of places that the service calls: scheme, host, port, perhaps a path, and nothing else. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from keybearer.outbound.addresses import plain_address
+
+__all__ = ["HTTP_PORTS", "LDAP_PORTS", "OutboundUrl", "folded_host", "parse_url"]
+
+HTTP_PORTS: Mapping[str, int] = {"https": 443, "http": 80}
+LDAP_PORTS: Mapping[str, int] = {"ldaps": 636, "ldap": 389}
+_MAX_HOST = 253
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundUrl:
+    """Where to call. `host` is a folded name or an address without brackets; `path` has no slash at its end."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """What two URLs share that lead to the same place."""
+        return self.scheme, self.host, self.port
+
+
+def folded_host(host: str) -> str:
+    """Return the host as it is compared: small letters, no dot at the end, no brackets."""
+    return host.strip("[]").lower().rstrip(".")
+
+
+def parse_url(text: str, ports: Mapping[str, int]) -> OutboundUrl:
+    """Return the place that a text names.
+
+    Args:
+        text: as a caller wrote it.
+        ports: the schemes that are taken, each with its usual port.
+
+    Raises:
+        ValueError: it is no such URL; the message doesn't repeat it, as it may hold a password.
+    """
+    schemes = " or ".join(f"{scheme}://" for scheme in ports)
+    wrong = ValueError(f"must be {schemes} with a host, perhaps a port, and neither user, query nor fragment")
+    if any(not "!" <= character <= "~" or character == "\\" for character in text.strip()):
+        raise wrong
+    try:
+        parts = urlsplit(text.strip())
+        host, port = folded_host(parts.hostname or ""), parts.port
+    except ValueError:
+        raise wrong from None
+    if parts.scheme not in ports or not host or len(host) > _MAX_HOST or port == 0:
+        raise wrong
+    if "@" in parts.netloc or parts.query or parts.fragment or "?" in text or "#" in text:
+        raise wrong
+    if "%" in host or (":" in host and plain_address(host) is None):
+        raise wrong
+    return OutboundUrl(parts.scheme, host, port or ports[parts.scheme], parts.path.rstrip("/"))
