@@ -17,6 +17,7 @@ from keybearer.controllers.background import Background
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
 from keybearer.controllers.objects import ObjectStore, ObservedStore
+from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import WorkKey, WorkQueue
 from keybearer.controllers.references import References, WatchFactory
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
@@ -70,6 +71,7 @@ class Assembly:
     renderer: TemplateRenderer
     recorder: EventRecorder
     audit: TargetAudit
+    outage: ApiServerOutage
     workers: WorkerPool
     objects: ObjectStore
     metrics: OperatorMetrics
@@ -83,6 +85,7 @@ class Assembly:
         background.start("follow references", self.references.run())
         background.start("close unused sessions", self.access.run(self.sources.sessions_in_use))
         background.start("audit targets", self.audit.run())
+        background.start("await the end of outages", self.outage.run())
         background.start("work", self.workers.run())
 
     def collect(self) -> None:
@@ -105,6 +108,8 @@ def assemble(given: Circumstances) -> Assembly:
     queue = WorkQueue(clock, _BACKOFF, given.rng, per_namespace=max(1, settings.workers // 2))
     gate = WriteGate(clock, ConcurrencyLimit(maximum=settings.workers))
     gateway.admit_writes(gate.write)
+    outage = ApiServerOutage(gateway.server_version, given.rng)
+    gateway.observe(lambda answered: outage.note(answered=answered))
     objects, observed = ObjectStore(), ObservedStore()
     recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock)
     telemetry = Telemetry(given.metrics, recorder)
@@ -155,7 +160,16 @@ def assemble(given: Circumstances) -> Assembly:
         renderer=renderer,
         recorder=recorder,
         audit=TargetAudit(gateway, objects, observed, queue, settings.namespaces, given.rng),
-        workers=WorkerPool(clock, queue, {"SecretSync": reconciler}, telemetry, gate, settings.workers),
+        outage=outage,
+        workers=WorkerPool(
+            clock,
+            queue,
+            {"SecretSync": reconciler},
+            telemetry,
+            gate,
+            outage.pass_by,
+            settings.workers,
+        ),
         objects=objects,
         metrics=given.metrics,
     )

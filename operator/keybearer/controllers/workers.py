@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -55,13 +55,26 @@ class WorkerPool:
         reconcilers: Mapping[str, Reconciler],
         telemetry: Telemetry,
         gate: WriteGate,
+        ready: Callable[[], Awaitable[None]],
         size: int,
     ) -> None:
+        """Take what workers need.
+
+        Args:
+            clock: for durations.
+            queue: what gives out keys.
+            reconcilers: by kind.
+            telemetry: told of each run.
+            gate: told of each run whether it is urgent.
+            ready: awaited before each key is taken: returns when there is somebody to talk to.
+            size: how many runs at once.
+        """
         self._clock = clock
         self._queue = queue
         self._reconcilers = reconcilers
         self._telemetry = telemetry
         self._gate = gate
+        self._ready = ready
         self._size = size
 
     async def run(self) -> None:
@@ -80,6 +93,7 @@ class WorkerPool:
 
     async def _work(self, *, urgent_only: bool) -> None:
         while True:
+            await self._ready()
             item = await self._queue.take(urgent_only=urgent_only)
             result = RunResult(failed=True)
             try:

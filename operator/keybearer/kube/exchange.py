@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 
 from keybearer.kube.answers import error_of_answer
 from keybearer.kube.connection import Answer, Connection, Request
-from keybearer.kube.errors import TooManyRequestsError
+from keybearer.kube.errors import TooManyRequestsError, UnavailableError
 
 __all__ = ["Exchange"]
 
@@ -32,6 +32,8 @@ class Exchange:
         self._sleep = sleep
         self.admit_write: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
         """Entered around each write: may make it wait, and may take the time."""
+        self.on_end: Callable[[bool], None] = lambda _: None
+        """Told of each request that was sent whether the API server answered it, were it with a refusal."""
 
     async def ask(self, subject: str, request: Request, *, allow: Callable[[], None] | None = None) -> Answer:
         """Return an answer whose status is under 300.
@@ -57,7 +59,7 @@ class Exchange:
                 if allow is not None:
                     allow()
                 renewals = self._connection.renewals
-                answer = await self._connection.send(request)
+                answer = await self._send(request)
                 if answer.status < 300:
                     return answer
                 if answer.status == 401 and await self._connection.renew(renewals):
@@ -71,3 +73,14 @@ class Exchange:
                 ):
                     raise error
                 await self._sleep(error.retry_after)
+
+    async def _send(self, request: Request) -> Answer:
+        answered = False
+        try:
+            answer = await self._connection.send(request)
+            answered = answer.status < 500
+        except UnavailableError:
+            self.on_end(answered)
+            raise
+        self.on_end(answered)
+        return answer

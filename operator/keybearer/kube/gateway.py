@@ -77,6 +77,10 @@ class Gateway:
         """Enter a context of `gate` around each write from now on; it may make the write wait."""
         self._exchange.admit_write = gate
 
+    def observe(self, on_end: Callable[[bool], None]) -> None:
+        """Tell `on_end` of each request from now on whether the API server answered it."""
+        self._exchange.on_end = on_end
+
     async def get(
         self, resource: Resource, key: ObjectKey, *, metadata_only: bool = False
     ) -> JsonObject | None:

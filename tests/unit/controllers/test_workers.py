@@ -36,8 +36,15 @@ class Desk:
         self.queue = WorkQueue(LoopClock(), backoff, SteadyChance())
         telemetry = Telemetry(self.metrics, cast("EventRecorder", None))
         self.gate = WriteGate(LoopClock(), ConcurrencyLimit(maximum=size))
-        self.pool = WorkerPool(LoopClock(), self.queue, {"SecretSync": self}, telemetry, self.gate, size)
+        self.ready = asyncio.Event()
+        self.ready.set()
+        self.pool = WorkerPool(
+            LoopClock(), self.queue, {"SecretSync": self}, telemetry, self.gate, self._pass_by, size
+        )
         self.running = asyncio.create_task(self.pool.run())
+
+    async def _pass_by(self) -> None:
+        await self.ready.wait()
 
     async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
         assert len(reconcile_id) == 12
@@ -68,6 +75,26 @@ async def test_as_many_run_at_once_as_there_are_workers() -> None:
     await asyncio.sleep(3.5)
 
     assert (most, len(desk.queue), desk.queue.running) == (3, 0, 1)
+    await desk.stop()
+
+
+@in_virtual_time
+async def test_nothing_is_taken_while_there_is_nobody_to_talk_to() -> None:
+    done: list[str] = []
+
+    async def work(item: WorkItem) -> RunResult:
+        done.append(item.key.name)
+        return RunResult()
+
+    desk = Desk(work)
+    desk.ready.clear()
+    desk.queue.add(key("db"), Lane.URGENT)
+    await asyncio.sleep(60)
+    assert (done, len(desk.queue)) == ([], 1)
+    desk.ready.set()
+    await asyncio.sleep(1)
+
+    assert done == ["db"]
     await desk.stop()
 
 

@@ -7,10 +7,12 @@ import pytest
 
 from keybearer.kube.connection import Connection, Request
 from keybearer.kube.errors import (
+    ForbiddenError,
     LeaseLostError,
     NotFoundError,
     TooManyRequestsError,
     UnauthorizedError,
+    UnavailableError,
 )
 from keybearer.kube.exchange import Exchange
 from support.scripted_server import Reply, ScriptedServer, write_kubeconfig
@@ -135,3 +137,22 @@ async def test_leave_to_write_is_asked_for_after_the_wait_for_a_slot(tmp_path: P
 
     assert order == ["first", "second"]
     assert len(server.seen) == 2
+
+
+async def test_each_request_is_told_of_with_whether_it_was_answered(tmp_path: Path) -> None:
+    told: list[bool] = []
+    async with ScriptedServer(Reply(body={}), Reply(403), Reply(503)) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with await Connection.open(kubeconfig=config) as connection:
+            exchange = Exchange(connection, max_in_flight=4)
+            exchange.on_end = told.append
+            await exchange.ask("patch x", REQUEST)
+            with pytest.raises(ForbiddenError):
+                await exchange.ask("patch x", REQUEST)
+            with pytest.raises(UnavailableError):
+                await exchange.ask("patch x", REQUEST)
+            await server.__aexit__(None, None, None)
+            with pytest.raises(UnavailableError):
+                await exchange.ask("patch x", REQUEST)
+
+    assert told == [True, True, False, False]
