@@ -321,9 +321,7 @@ class SecretSyncReconciler:
             raise
         meta = answer.get("metadata")
         version = meta.get("resourceVersion") if isinstance(meta, dict) else None
-        self._objects.put_status(
-            seen.key, seen.uid, packed_json(wire), str(version or seen.resource_version)
-        )
+        self._objects.put_status(seen.key, seen.uid, packed_json(wire), str(version or seen.resource_version))
 
     async def _clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:
         try:
