@@ -201,6 +201,7 @@ class Folders:
             updated_at=self._clock.now(),
         )
         await unit.folders.rename(old, new)
+        await unit.imports.follow_rename(old, new)
         return FolderView(new, environment)
 
     async def _open(

@@ -13,6 +13,7 @@ from keybearer.domain.folders import Folders
 from keybearer.domain.identities import Identities
 from keybearer.domain.projects import Projects
 from keybearer.domain.secrets.entity_tags import EntityTags
+from keybearer.domain.secrets.folder_imports import FolderImports
 from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.server_keys import ServerKeys
@@ -33,6 +34,7 @@ class ServiceContext:
     environments: Environments
     folders: Folders
     tags: Tags
+    imports: FolderImports
     reading: SecretReading
     writing: SecretWriting
     lists: ListCache
@@ -47,6 +49,7 @@ def build_context(database: Database, keys: ServerKeys, clock: Clock) -> Service
         environments=Environments(database, clock),
         folders=Folders(database, clock),
         tags=Tags(database, clock),
+        imports=FolderImports(database, clock),
         reading=SecretReading(database, EntityTags(keys.entity_tags)),
         writing=SecretWriting(database, clock),
         lists=ListCache(database),

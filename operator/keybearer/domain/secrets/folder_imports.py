@@ -8,24 +8,33 @@ from dataclasses import dataclass, replace
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder, SecretImport
+from keybearer.store.revisions import ChangeKind, ListChange
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import IMPORTS_PER_FOLDER_MAX
 
-__all__ = ["FolderImports", "ImportChange", "ImportView"]
+__all__ = ["FolderImports", "ImportChange", "ImportView", "PlacedImport"]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportView:
-    """An import with the environment it leads to, and with the folder that has it."""
+    """An import with the environment it leads to."""
 
     item: SecretImport
     source: Environment
-    environment: EnvironmentSlug
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedImport:
+    """An import with the folder that has it."""
+
+    view: ImportView
+    environment: Environment
     path: FolderPath
 
 
@@ -79,7 +88,9 @@ class FolderImports:
                 updated_at=now,
             )
             await unit.imports.add(item)
-            return ImportView(item, environment, at.environment, at.path)
+            return await _noted(
+                unit, access, at, EventType.CREATE_SECRET_IMPORT, ImportView(item, environment)
+            )
 
     async def list(self, principal: Principal, at: SecretsAt) -> Sequence[ImportView]:
         """Return the imports of a folder by position.
@@ -94,11 +105,9 @@ class FolderImports:
             folder = await _folder(unit, access, at)
             items = await unit.imports.of_folder(folder.id)
             environments = {item.id: item for item in await unit.projects.environments([access.project.id])}
-        return [
-            ImportView(item, environments[item.environment_id], at.environment, at.path) for item in items
-        ]
+        return [ImportView(item, environments[item.environment_id]) for item in items]
 
-    async def get(self, principal: Principal, import_id: str) -> ImportView:
+    async def get(self, principal: Principal, import_id: str) -> PlacedImport:
         """Return one import by its id.
 
         Raises:
@@ -114,7 +123,7 @@ class FolderImports:
             access = await open_project(unit, principal, ProjectRef(id=home.project_id))
             access.require(Action.READ, Subject.IMPORTS, Where(home.slug, folder.path))
             source = await _environment(unit, item.environment_id)
-            return ImportView(item, source, home.slug, folder.path)
+            return PlacedImport(ImportView(item, source), home, folder.path)
 
     async def update(
         self, principal: Principal, at: SecretsAt, import_id: str, change: ImportChange
@@ -149,7 +158,9 @@ class FolderImports:
             )
             await unit.imports.update([new])
             await _renumber(unit, [*others[: place - 1], new, *others[place - 1 :]], others)
-            return ImportView(new, environment, at.environment, at.path)
+            return await _noted(
+                unit, access, at, EventType.UPDATE_SECRET_IMPORT, ImportView(new, environment)
+            )
 
     async def delete(self, principal: Principal, at: SecretsAt, import_id: str) -> ImportView:
         """Remove an import, and return what it was.
@@ -159,14 +170,14 @@ class FolderImports:
             ForbiddenError: the principal may not.
         """
         async with self._database.writing() as unit:
-            _, folder = await self._open(unit, principal, at, Action.DELETE)
+            access, folder = await self._open(unit, principal, at, Action.DELETE)
             everyone = await unit.imports.of_folder(folder.id)
             old = _one(everyone, import_id)
             source = await _environment(unit, old.environment_id)
             await unit.imports.delete(old.id)
             others = [item for item in everyone if item.id != old.id]
             await _renumber(unit, others, others)
-            return ImportView(old, source, at.environment, at.path)
+            return await _noted(unit, access, at, EventType.DELETE_SECRET_IMPORT, ImportView(old, source))
 
     async def _open(
         self, unit: UnitOfWork, principal: Principal, at: SecretsAt, action: Action
@@ -175,6 +186,28 @@ class FolderImports:
         access.require(action, Subject.IMPORTS, Where(at.environment, at.path))
         await unit.move_project(access.project.id)
         return access, await _folder(unit, access, at)
+
+
+async def _noted(
+    unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, event: EventType, view: ImportView
+) -> ImportView:
+    """Note the change for listeners and in the audit log."""
+    project_id = access.project.id
+    unit.changes.folders.append(ListChange(ChangeKind.IMPORTS, project_id, at.environment, at.path))
+    await unit.audit(
+        audited(
+            access.principal,
+            event,
+            project_id,
+            secretImportId=view.item.id,
+            environment=at.environment,
+            secretPath=at.path,
+            importFromEnvironment=view.source.slug,
+            importFromSecretPath=view.item.path,
+            position=view.item.position,
+        )
+    )
+    return view
 
 
 async def _folder(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt) -> Folder:
