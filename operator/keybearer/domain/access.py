@@ -1,9 +1,11 @@
-"""How a request comes to a project: named by id or slug, seen through the principal's roles in it."""
+"""How a request comes to a project: named by id or slug, seen through what the principal may do in it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from keybearer.base.ids import ProjectId
 from keybearer.domain.authorization import (
     Action,
     OrganizationRole,
@@ -11,14 +13,13 @@ from keybearer.domain.authorization import (
     ProjectRole,
     Subject,
     Where,
-    allows,
-    require,
 )
 from keybearer.domain.errors import NotFoundError
+from keybearer.domain.permissions import Permissions, Rule, rule_of
 from keybearer.store.records import Project
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["ProjectAccess", "ProjectRef", "effective_roles", "open_project"]
+__all__ = ["ProjectAccess", "ProjectRef", "effective_roles", "open_project", "open_projects", "rules_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +35,23 @@ class ProjectRef:
 
 @dataclass(frozen=True, slots=True)
 class ProjectAccess:
-    """A project, and what the principal is in it."""
+    """A project, and what the principal may do in it."""
 
     principal: Principal
     project: Project
-    roles: tuple[str, ...]
+    permissions: Permissions
 
     def require(self, action: Action, subject: Subject, where: Where | None = None) -> None:
-        """Let pass what the roles allow.
+        """Let pass what is allowed at the place; without one, in the whole project.
 
         Raises:
-            ForbiddenError: none of them allows it.
+            ForbiddenError: it is not allowed there, or denied.
         """
-        require(self.roles, action, subject, where)
+        self.permissions.require(action, subject, where)
 
-    def allows(self, action: Action, subject: Subject) -> bool:
-        """Return whether the roles allow it."""
-        return allows(self.roles, action, subject)
+    def allows(self, action: Action, subject: Subject, where: Where | None = None) -> bool:
+        """Return whether it is allowed at the place; without one, in the whole project."""
+        return self.permissions.allows(action, subject, where)
 
 
 def effective_roles(principal: Principal, roles: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -67,11 +68,37 @@ async def open_project(unit: UnitOfWork, principal: Principal, ref: ProjectRef) 
         NotFoundError: the principal's organization has no such project.
     """
     if ref.id:
-        found = await unit.projects.find(principal.organization_id, principal.identity_id, ids=[ref.id])
+        found = await open_projects(unit, principal, ids=[ref.id])
     else:
-        slugs = [ref.slug] if ref.slug else []
-        found = await unit.projects.find(principal.organization_id, principal.identity_id, slugs=slugs)
+        found = await open_projects(unit, principal, slugs=[ref.slug] if ref.slug else [])
     if not found:
         raise NotFoundError(f"Project with {ref} not found")
-    project, roles = found[0]
-    return ProjectAccess(principal, project, effective_roles(principal, roles))
+    return found[0]
+
+
+async def open_projects(
+    unit: UnitOfWork, principal: Principal, *, ids: Iterable[str] = (), slugs: Iterable[str] = ()
+) -> list[ProjectAccess]:
+    """Return the projects of the principal's organization of these ids or slugs, those that exist."""
+    found = await unit.projects.find(principal.organization_id, principal.identity_id, ids=ids, slugs=slugs)
+    granted = [project.id for project, _, has_grants in found if has_grants]
+    rules = await rules_of(unit, principal, granted)
+    return [
+        ProjectAccess(
+            principal, project, Permissions(effective_roles(principal, roles), rules.get(project.id, ()))
+        )
+        for project, roles, _ in found
+    ]
+
+
+async def rules_of(
+    unit: UnitOfWork, principal: Principal, project_ids: Sequence[ProjectId]
+) -> dict[ProjectId, tuple[Rule, ...]]:
+    """Return the principal's rules by project, of those of these projects where it has any.
+
+    An organization's admin has none: whoever may change all grants is not bound by them.
+    """
+    if not project_ids or principal.organization_role == OrganizationRole.ADMIN:
+        return {}
+    grants = await unit.grants.of_member(principal.identity_id, project_ids)
+    return {project_id: tuple(map(rule_of, some)) for project_id, some in grants.items()}

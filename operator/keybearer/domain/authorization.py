@@ -18,7 +18,7 @@ __all__ = [
     "Subject",
     "Where",
     "allows",
-    "require",
+    "denied",
     "require_organization",
 ]
 
@@ -44,6 +44,7 @@ class Action(StrEnum):
     """What is done; the words stand in the refusal."""
 
     READ = "read"
+    READ_VALUE = "read-value"
     CREATE = "create"
     EDIT = "edit"
     DELETE = "delete"
@@ -59,6 +60,8 @@ class Subject(StrEnum):
     TAGS = "tags"
     PROJECT = "workspace"
     MEMBERS = "member"
+    GRANTS = "grants"
+    AUDIT_LOGS = "audit-logs"
     IDENTITIES = "identity"
 
 
@@ -90,21 +93,23 @@ class Where:
     path: str
 
 
-_ALL = frozenset(Action)
 _READ = frozenset({Action.READ})
+_READ_VALUES = frozenset({Action.READ, Action.READ_VALUE})
+_MANAGE = frozenset(Action) - {Action.READ_VALUE}  # only secrets have values
+_MANAGE_VALUES = frozenset(Action)
 _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
-    ProjectRole.ADMIN: dict.fromkeys(Subject, _ALL),
+    ProjectRole.ADMIN: {**dict.fromkeys(Subject, _MANAGE), Subject.SECRETS: _MANAGE_VALUES},
     ProjectRole.MEMBER: {
-        Subject.SECRETS: _ALL,
-        Subject.FOLDERS: _ALL,
-        Subject.IMPORTS: _ALL,
-        Subject.ENVIRONMENTS: _ALL,
-        Subject.TAGS: _ALL,
+        Subject.SECRETS: _MANAGE_VALUES,
+        Subject.FOLDERS: _MANAGE,
+        Subject.IMPORTS: _MANAGE,
+        Subject.ENVIRONMENTS: _MANAGE,
+        Subject.TAGS: _MANAGE,
         Subject.PROJECT: _READ,
         Subject.MEMBERS: _READ,
     },
     ProjectRole.VIEWER: {
-        Subject.SECRETS: _READ,
+        Subject.SECRETS: _READ_VALUES,
         Subject.FOLDERS: _READ,
         Subject.IMPORTS: _READ,
         Subject.ENVIRONMENTS: _READ,
@@ -116,7 +121,7 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
 }
 _KNOWN_ROLES = frozenset(ProjectRole)
 _ORGANIZATION_RULES: dict[OrganizationRole, dict[Subject, frozenset[Action]]] = {
-    OrganizationRole.ADMIN: dict.fromkeys(Subject, _ALL),
+    OrganizationRole.ADMIN: dict.fromkeys(Subject, _MANAGE),
     OrganizationRole.MEMBER: {Subject.PROJECT: frozenset({Action.READ, Action.CREATE})},
     OrganizationRole.NO_ACCESS: {},
 }
@@ -131,16 +136,6 @@ def allows(roles: Iterable[str], action: Action, subject: Subject) -> bool:
     )
 
 
-def require(roles: Iterable[str], action: Action, subject: Subject, where: Where | None = None) -> None:
-    """Let pass what the project roles allow.
-
-    Raises:
-        ForbiddenError: none of them allows it.
-    """
-    if not allows(roles, action, subject):
-        raise _denied(action, subject, where)
-
-
 def require_organization(principal: Principal, action: Action, subject: Subject) -> None:
     """Let pass what the principal's role in the organization allows.
 
@@ -153,12 +148,15 @@ def require_organization(principal: Principal, action: Action, subject: Subject)
         else {}
     )
     if action not in rules.get(subject, frozenset()):
-        raise _denied(action, subject, None)
+        raise denied(action, subject)
 
 
-def _denied(action: Action, subject: Subject, where: Where | None) -> ForbiddenError:
+def denied(
+    action: Action, subject: Subject, where: Where | None = None, *, inverted: bool = False
+) -> ForbiddenError:
+    """Return the refusal (wire.md section 8.2); `inverted` where a rule denies it, instead of none allowing it."""
     place = (None, None) if where is None else (where.environment, where.path)
     return ForbiddenError(
         f"You are not allowed to {action} on {subject}",
-        denial=Denial(action, subject, environment=place[0], path=place[1]),
+        denial=Denial(action, subject, environment=place[0], path=place[1], inverted=inverted),
     )

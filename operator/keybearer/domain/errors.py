@@ -34,12 +34,13 @@ class UnauthenticatedError(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """The rule that was missing."""
+    """The rule that was missing; the one that forbids it where `inverted`."""
 
     action: str
     subject: str
     environment: str | None = None
     path: str | None = None
+    inverted: bool = False
 
 
 class ForbiddenError(DomainError):

@@ -170,7 +170,7 @@ def _denial(denial: Denial) -> dict[str, object]:
     conditions = {"environment": denial.environment, "secretPath": denial.path}
     return {
         "action": denial.action,
-        "inverted": False,
+        "inverted": denial.inverted,
         "subject": denial.subject,
         "conditions": {name: value for name, value in conditions.items() if value is not None},
     }

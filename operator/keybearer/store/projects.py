@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, exists, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, IdentityId, OrganizationId, ProjectId
 from keybearer.store.columns import select_record
 from keybearer.store.records import Environment, Membership, Project
+from keybearer.store.tables.grants import GrantRow
 from keybearer.store.tables.identities import OrganizationRow
 from keybearer.store.tables.projects import EnvironmentRow, MembershipRow, ProjectRow
 
@@ -20,7 +21,15 @@ _PROJECTS = select_record(ProjectRow, Project)
 _ENVIRONMENTS = select_record(EnvironmentRow, Environment)
 _MEMBERSHIPS = select_record(MembershipRow, Membership)
 _FOUND = (
-    _PROJECTS.add_columns(MembershipRow.roles)
+    _PROJECTS.add_columns(
+        MembershipRow.roles,
+        # Most members have no grants, and then nobody asks for them.
+        exists(
+            select(GrantRow.id).where(
+                GrantRow.project_id == ProjectRow.id, GrantRow.identity_id == bindparam("identity")
+            )
+        ).label("has_grants"),
+    )
     .outerjoin(
         MembershipRow,
         and_(
@@ -55,15 +64,15 @@ class Projects:
         *,
         ids: Iterable[str] = (),
         slugs: Iterable[str] = (),
-    ) -> list[tuple[Project, tuple[str, ...] | None]]:
-        """Return the organization's projects of these ids or slugs, each with the identity's roles in it.
+    ) -> list[tuple[Project, tuple[str, ...] | None, bool]]:
+        """Return the organization's projects of these ids or slugs: each, the identity's roles, and if it has grants.
 
         None in place of the roles says that the identity is no member.
         """
         named = {"ids": list(ids), "slugs": list(slugs)}
         who = {"organization": organization_id, "identity": identity_id}
         rows = await self._connection.execute(_FOUND, {**who, **named})
-        return [(Project(*row[:-1]), row[-1]) for row in rows]
+        return [(Project(*row[:-2]), row.roles, bool(row.has_grants)) for row in rows]
 
     async def all_of(self, organization_id: OrganizationId) -> list[Project]:
         """Return the organization's projects by name."""

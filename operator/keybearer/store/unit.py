@@ -10,6 +10,7 @@ from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.store.audit import AuditEvent, AuditLog, AuditRecord
 from keybearer.store.credentials import Credentials
 from keybearer.store.folders import Folders
+from keybearer.store.grants import Grants
 from keybearer.store.identities import Identities
 from keybearer.store.imports import Imports
 from keybearer.store.keys import Keys
@@ -42,6 +43,7 @@ class UnitOfWork:
         self.users = Users(connection)
         self.credentials = Credentials(connection)
         self.projects = Projects(connection)
+        self.grants = Grants(connection)
         self.folders = Folders(connection, self.changes)
         self.imports = Imports(connection)
         self.tags = Tags(connection)

@@ -12,42 +12,54 @@ from keybearer.domain.authorization import (
     Subject,
     Where,
     allows,
-    require,
+    denied,
     require_organization,
 )
 from keybearer.domain.errors import ForbiddenError
 
-A, C, E, D = Action.READ, Action.CREATE, Action.EDIT, Action.DELETE
+A, V, C, E, D = Action.READ, Action.READ_VALUE, Action.CREATE, Action.EDIT, Action.DELETE
 ALL = {A, C, E, D}
+NOTHING: set[Action] = set()
 
 ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
-    (ProjectRole.ADMIN, dict.fromkeys(Subject, ALL)),
+    (ProjectRole.ADMIN, {**dict.fromkeys(Subject, ALL), Subject.SECRETS: {*ALL, V}}),
     (
         ProjectRole.MEMBER,
         {
-            Subject.SECRETS: ALL,
+            Subject.SECRETS: {*ALL, V},
             Subject.FOLDERS: ALL,
+            Subject.IMPORTS: ALL,
             Subject.ENVIRONMENTS: ALL,
             Subject.TAGS: ALL,
             Subject.PROJECT: {A},
             Subject.MEMBERS: {A},
-            Subject.IDENTITIES: set(),
+            Subject.GRANTS: NOTHING,
+            Subject.AUDIT_LOGS: NOTHING,
+            Subject.IDENTITIES: NOTHING,
         },
     ),
     (
         ProjectRole.VIEWER,
         {
-            Subject.SECRETS: {A},
+            Subject.SECRETS: {A, V},
             Subject.FOLDERS: {A},
+            Subject.IMPORTS: {A},
             Subject.ENVIRONMENTS: {A},
             Subject.TAGS: {A},
             Subject.PROJECT: {A},
             Subject.MEMBERS: {A},
-            Subject.IDENTITIES: set(),
+            Subject.GRANTS: NOTHING,
+            Subject.AUDIT_LOGS: NOTHING,
+            Subject.IDENTITIES: NOTHING,
         },
     ),
-    (ProjectRole.NO_ACCESS, {subject: set() for subject in Subject}),
+    (ProjectRole.NO_ACCESS, dict.fromkeys(Subject, NOTHING)),
 ]
+
+
+def test_the_table_speaks_of_every_role_and_subject() -> None:
+    assert {role for role, _ in ROLES} == set(ProjectRole)
+    assert all(rules.keys() == set(Subject) for _, rules in ROLES)
 
 
 def principal(role: str) -> Principal:
@@ -79,9 +91,9 @@ def test_no_roles_and_unknown_roles_allow_nothing() -> None:
 
 
 def test_a_refusal_names_rule_and_place() -> None:
-    with pytest.raises(ForbiddenError, match="You are not allowed to edit on secrets") as refused:
-        require([ProjectRole.VIEWER], Action.EDIT, Subject.SECRETS, Where("dev", "/a"))
-    denial = refused.value.denial
+    refusal = denied(Action.EDIT, Subject.SECRETS, Where("dev", "/a"))
+    assert str(refusal) == "You are not allowed to edit on secrets"
+    denial = refusal.denial
     assert denial is not None
     assert (denial.action, denial.subject, denial.environment, denial.path) == (
         "edit",

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from keybearer.domain.access import ProjectAccess, effective_roles
-from keybearer.domain.authorization import Action, Subject, allows
+from keybearer.domain.access import ProjectAccess, open_projects
+from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import ForbiddenError, InvalidError
 from keybearer.domain.secrets.entity_tags import FurtherReach
 from keybearer.domain.secrets.references import (
@@ -183,18 +183,18 @@ class _Lookup:
         fresh = slugs - self._projects.keys()
         if not fresh:
             return
-        principal = self._home.principal
         self._projects.update(dict.fromkeys(fresh))
-        found = await self._unit.projects.find(principal.organization_id, principal.identity_id, slugs=fresh)
-        for project, roles in found:
-            access = ProjectAccess(principal, project, effective_roles(principal, roles))
-            self._projects[project.slug] = access
+        for access in await open_projects(self._unit, self._home.principal, slugs=fresh):
+            self._projects[access.project.slug] = access
 
     def _require_readable(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
         refused = []
         for target, secret in lacking.items():
             access = self._projects[target.project_slug]
-            if access is not None and not allows(access.roles, Action.READ, Subject.SECRETS):
+            if access is None:
+                continue
+            where = Where(target.location.environment, target.location.path)
+            if not access.allows(Action.READ_VALUE, Subject.SECRETS, where):
                 refused.append(_refusal(target, secret))
         if not refused:
             return
