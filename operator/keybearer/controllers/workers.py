@@ -88,8 +88,12 @@ class WorkerPool:
                 for number in range(self._size):
                     urgent_only = number < self._size // _KEPT_SHARE
                     group.create_task(self._work(urgent_only=urgent_only), name=f"worker {number}")
-        except* LeaseLostError as group_error:
-            raise LeaseLostError(str(group_error.exceptions[0])) from group_error
+        except BaseExceptionGroup as failed:
+            # Not `except*`: until Python 3.11.4 it wraps what is raised in its block.
+            lost, others = failed.split(LeaseLostError)
+            if lost is None or others is not None:
+                raise
+            raise LeaseLostError(str(lost.exceptions[0])) from failed
 
     async def _work(self, *, urgent_only: bool) -> None:
         while True:
