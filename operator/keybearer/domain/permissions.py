@@ -7,7 +7,7 @@ values either.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -148,6 +148,9 @@ class Permissions:
 
     def may_give(self, rule: Rule) -> bool:
         """Return whether all that the rule speaks of is allowed to this principal, wherever it holds."""
+        if Action.READ_VALUE in rule.actions:
+            # Values that the giver may not even read the names of are none of its to give.
+            rule = replace(rule, actions=rule.actions | {Action.READ})
         if not all(
             allows(self.roles, action, subject) for subject in rule.subjects for action in rule.actions
         ):
