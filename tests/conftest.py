@@ -11,6 +11,8 @@ pytest_plugins = [
     for name in (
         "support.canary",
         "support.cluster_fixtures",
+        "support.postgres",
+        "support.databases",
         "support.service_fixtures",
         "support.operator_fixtures",
         "support.system_tools",

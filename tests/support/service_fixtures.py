@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -19,6 +20,8 @@ from pydantic import BaseModel
 
 from support.canary import Canary
 from support.controlplane.process import spawn
+from support.databases import OwnDatabase
+from support.postgres import PostgresServer
 
 __all__ = [
     "Client",
@@ -27,9 +30,11 @@ __all__ = [
     "Project",
     "ProjectSecrets",
     "ServiceProcess",
+    "Starter",
     "Strict",
     "service",
     "service_process",
+    "start",
     "start_service",
 ]
 
@@ -245,10 +250,30 @@ class Strict(Protocol):
         ...
 
 
+class Starter(Protocol):
+    """Starts `keybearer serve` as `start_service` does, always on the one database of a test."""
+
+    def __call__(
+        self,
+        data_dir: Path,
+        *flags: str,
+        environment: Mapping[str, str] | None = None,
+        scheme: str = "http",
+    ) -> ServiceProcess:
+        """Return it when it accepts connections."""
+        ...
+
+
 def start_service(
-    data_dir: Path, *flags: str, environment: Mapping[str, str] | None = None, scheme: str = "http"
+    data_dir: Path,
+    *flags: str,
+    environment: Mapping[str, str] | None = None,
+    scheme: str = "http",
+    database_url: str | None = None,
 ) -> ServiceProcess:
     """Start `keybearer serve` on a free port and return when it accepts connections.
+
+    Without a URL, its database is SQLite in the data directory.
 
     Raises:
         RuntimeError: it ended instead; the text is what it said.
@@ -257,12 +282,13 @@ def start_service(
     log = data_dir.parent / f"{data_dir.name}.log"
     program = Path(sys.executable).with_name("keybearer")
     command = [str(program), "serve", "--data-dir", str(data_dir)]
+    given = {} if database_url is None else {"KEYBEARER_DATABASE_URL": database_url}
     with log.open("ab") as stderr:
         process = spawn(
             [*command, "--listen", "127.0.0.1:0", *flags],
             output=subprocess.PIPE,
             errors=stderr,
-            environment={**os.environ, **(environment or {})},  # noqa: TID251 - a child needs PATH and HOME
+            environment={**os.environ, **given, **(environment or {})},  # noqa: TID251 - it needs PATH and HOME
         )
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -276,11 +302,24 @@ def start_service(
 
 
 @pytest.fixture(scope="session")
-def service_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+def service_process(
+    database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServiceProcess]:
     """Yield the one service that tests share; they keep apart by making projects of their own."""
-    running = start_service(tmp_path_factory.mktemp("service") / "data")
+    data_dir = tmp_path_factory.mktemp("service") / "data"
+    url = None
+    if database_kind == "postgresql":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        url = server.url(server.create())
+    running = start_service(data_dir, database_url=url)
     yield running
     running.stop()
+
+
+@pytest.fixture
+def start(own_database: OwnDatabase) -> Starter:
+    """Return what starts services of a test's own, all on one database."""
+    return partial(start_service, database_url=own_database.url)
 
 
 @pytest.fixture

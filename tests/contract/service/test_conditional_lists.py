@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
+from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, Starter
 
 LISTS = [
     pytest.param("/api/v4/secrets", "projectId", id="v4"),
@@ -203,8 +203,8 @@ def test_a_tag_of_another_identity_is_of_no_use(service: ServiceProcess, secrets
     assert ask(stranger, secrets, tag).status_code == 403
 
 
-def test_a_tag_outlives_a_restart(tmp_path: Path) -> None:
-    first = start_service(tmp_path / "data")
+def test_a_tag_outlives_a_restart(start: Starter, tmp_path: Path) -> None:
+    first = start(tmp_path / "data")
     project, other = first.create_project(), first.create_project(name="other")
     first.create_secret(other, "KEY", "cnry-other")
     first.create_secret(project, "A", f"${{@{other.slug}.dev.KEY}}")
@@ -212,7 +212,7 @@ def test_a_tag_outlives_a_restart(tmp_path: Path) -> None:
     params = {"projectId": project.id, "environment": "dev"}
     tag = first.client(first.login(identity)).get("/api/v4/secrets", params=params).headers["etag"]
     first.kill()
-    second = start_service(tmp_path / "data")
+    second = start(tmp_path / "data")
     try:
         client = second.client(second.login(identity))
         answer = client.get("/api/v4/secrets", params=params, headers={"if-none-match": tag})

@@ -17,7 +17,8 @@ from typing import TypeAlias
 import httpx
 import pytest
 
-from support.service_fixtures import ServiceProcess, start_service
+from support.databases import OwnDatabase
+from support.service_fixtures import ServiceProcess, Starter, start_service
 from support.waiting import eventually
 
 Running: TypeAlias = ServiceProcess
@@ -29,15 +30,15 @@ def data_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def own(data_dir: Path) -> Iterator[Running]:
-    running = start_service(data_dir)
+def own(start: Starter, data_dir: Path) -> Iterator[Running]:
+    running = start(data_dir)
     yield running
     running.kill()
 
 
-def refusal(data_dir: Path, *flags: str, environment: dict[str, str] | None = None) -> str:
+def refusal(start: Starter, data_dir: Path, *flags: str, environment: dict[str, str] | None = None) -> str:
     with pytest.raises(RuntimeError, match="ended with 2") as refused:
-        start_service(data_dir, *flags, environment=environment).kill()
+        start(data_dir, *flags, environment=environment).kill()
     return str(refused.value)
 
 
@@ -61,13 +62,13 @@ def test_everything_in_the_data_directory_is_its_owners_alone(own: Running) -> N
     assert set(modes.values()) == {0}
 
 
-def test_what_was_answered_survives_kill_9(own: Running) -> None:
+def test_what_was_answered_survives_kill_9(start: Starter, own: Running) -> None:
     project = own.create_project()
     for number in range(20):
         own.create_secret(project, f"KEY_{number:02}", f"cnry-{number}")
     token = own.login(own.admin)
     own.kill()
-    again = start_service(own.data_dir)
+    again = start(own.data_dir)
     try:
         assert values(again, project.id) == {f"KEY_{number:02}": f"cnry-{number}" for number in range(20)}
         assert again.client(token).post("/api/v1/auth/checkAuth").status_code == 200
@@ -75,10 +76,10 @@ def test_what_was_answered_survives_kill_9(own: Running) -> None:
         again.stop()
 
 
-def test_a_second_start_makes_no_second_admin(own: Running) -> None:
+def test_a_second_start_makes_no_second_admin(start: Starter, own: Running) -> None:
     before = (own.data_dir / "admin.json").read_bytes()
     own.stop()
-    again = start_service(own.data_dir)
+    again = start(own.data_dir)
     try:
         assert (own.data_dir / "admin.json").read_bytes() == before
         assert again.login(again.admin)
@@ -86,14 +87,14 @@ def test_a_second_start_makes_no_second_admin(own: Running) -> None:
         again.stop()
 
 
-def test_without_bootstrap_nobody_is_made(data_dir: Path) -> None:
-    running = start_service(data_dir, "--bootstrap", "none")
+def test_without_bootstrap_nobody_is_made(start: Starter, data_dir: Path) -> None:
+    running = start(data_dir, "--bootstrap", "none")
     running.stop()
     assert not (data_dir / "admin.json").exists()
 
 
-def test_a_second_process_on_the_same_directory_refuses(own: Running) -> None:
-    assert "in use by another keybearer serve" in refusal(own.data_dir)
+def test_a_second_process_on_the_same_directory_refuses(start: Starter, own: Running) -> None:
+    assert "in use by another keybearer serve" in refusal(start, own.data_dir)
     assert own.client().get("/api/status").status_code == 200
 
 
@@ -103,60 +104,60 @@ def test_sigterm_ends_it_cleanly(own: Running) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604], ids=["group", "others"])
-def test_a_root_key_that_others_can_read_is_refused(own: Running, mode: int) -> None:
+def test_a_root_key_that_others_can_read_is_refused(start: Starter, own: Running, mode: int) -> None:
     own.stop()
     (own.data_dir / "root.key").chmod(mode)
-    assert "run chmod 600" in refusal(own.data_dir)
+    assert "run chmod 600" in refusal(start, own.data_dir)
 
 
-def test_a_lost_root_key_is_not_silently_replaced(own: Running) -> None:
+def test_a_lost_root_key_is_not_silently_replaced(start: Starter, own: Running) -> None:
     own.stop()
     (own.data_dir / "root.key").unlink()
-    assert "put back the one this database was sealed with" in refusal(own.data_dir)
+    assert "put back the one this database was sealed with" in refusal(start, own.data_dir)
     assert not (own.data_dir / "root.key").exists()
 
 
-def test_another_root_key_is_refused(own: Running) -> None:
+def test_another_root_key_is_refused(start: Starter, own: Running) -> None:
     own.stop()
     other = base64.b64encode(b"x" * 32).decode()
-    assert "was not given" in refusal(own.data_dir, environment={"KEYBEARER_ROOT_KEY": other})
+    assert "was not given" in refusal(start, own.data_dir, environment={"KEYBEARER_ROOT_KEY": other})
 
 
 def test_a_root_key_file_that_is_named_must_be_there(data_dir: Path, tmp_path: Path) -> None:
     path = tmp_path / "mounted.key"
-    assert "is missing" in refusal(data_dir, "--root-key-file", str(path))
+    assert "is missing" in refusal(start_service, data_dir, "--root-key-file", str(path))
     assert not path.exists()
 
 
-def test_the_root_key_may_come_from_the_environment(data_dir: Path) -> None:
+def test_the_root_key_may_come_from_the_environment(start: Starter, data_dir: Path) -> None:
     key = {"KEYBEARER_ROOT_KEY": base64.b64encode(os.urandom(32)).decode()}
-    running = start_service(data_dir, environment=key)
+    running = start(data_dir, environment=key)
     project = running.create_project()
     running.create_secret(project, "A", "cnry-a")
     running.kill()
     assert not (data_dir / "root.key").exists()
-    again = start_service(data_dir, environment=key)
+    again = start(data_dir, environment=key)
     assert values(again, project.id) == {"A": "cnry-a"}
     again.stop()
 
 
-def test_a_root_key_is_rotated_by_putting_the_new_one_first(own: Running) -> None:
+def test_a_root_key_is_rotated_by_putting_the_new_one_first(start: Starter, own: Running) -> None:
     project = own.create_project()
     own.create_secret(project, "A", "cnry-a")
     own.stop()
     path = own.data_dir / "root.key"
     fresh = base64.b64encode(os.urandom(32)).decode()
     path.write_text(f"{fresh}\n{path.read_text()}")
-    between = start_service(own.data_dir)
+    between = start(own.data_dir)
     assert values(between, project.id) == {"A": "cnry-a"}
     between.stop()
     path.write_text(fresh)
-    after = start_service(own.data_dir)
+    after = start(own.data_dir)
     assert values(after, project.id) == {"A": "cnry-a"}
     after.stop()
 
 
-def test_no_file_ever_holds_a_value_in_clear(own: Running) -> None:
+def test_no_file_ever_holds_a_value_in_clear(own: Running, own_database: OwnDatabase) -> None:
     project = own.create_project()
     admin = own.admin_client()
     body = {
@@ -172,27 +173,25 @@ def test_no_file_ever_holds_a_value_in_clear(own: Running) -> None:
     path = f"/api/v1/auth/universal-auth/identities/{own.admin.identity_id}/client-secrets"
     client_secret = admin.json("POST", path, json={})["clientSecret"]
     token = admin.headers["authorization"].removeprefix("Bearer ")
-    files = [file for file in own.data_dir.iterdir() if file.name != "admin.json"]
-    assert {"keybearer.db", "keybearer.db-wal"} <= {file.name for file in files}
-    for file in [*files, own.log]:
+    stored = own_database.files(own.data_dir)
+    assert any(project.slug.encode() in file.read_bytes() for file in stored)
+    files = {file for file in own.data_dir.iterdir() if file.name != "admin.json"}
+    for file in [*files, *stored, own.log]:
         content = file.read_bytes()
         for value in (b"cnry-", client_secret.encode(), token.encode(), token.split(".")[2].encode()):
             assert value not in content, file.name
 
 
-def test_a_key_moved_to_another_row_does_not_open(own: Running) -> None:
-    import sqlite3  # noqa: PLC0415 - the attacker's tool, used here alone
-
+def test_a_key_moved_to_another_row_does_not_open(
+    start: Starter, own: Running, own_database: OwnDatabase
+) -> None:
     project = own.create_project()
     own.create_secret(project, "A", "cnry-a")
     own.create_secret(project, "B", "cnry-b")
     own.stop()
-    with sqlite3.connect(own.data_dir / "keybearer.db") as attacker:
-        attacker.execute(
-            "UPDATE secrets SET value = (SELECT value FROM secrets WHERE key = 'A') WHERE key = 'B'"
-        )
-    attacker.close()
-    again = start_service(own.data_dir)
+    moved = "UPDATE secrets SET value = (SELECT value FROM secrets WHERE key = 'A') WHERE key = 'B'"
+    own_database.execute(own.data_dir, moved)
+    again = start(own.data_dir)
     params = {"projectId": project.id, "environment": "dev"}
     answer = again.admin_client().json("GET", "/api/v4/secrets", status=500, params=params)
     assert (answer["error"], answer["message"]) == ("InternalServerError", "Something went wrong")
@@ -217,7 +216,7 @@ def test_a_key_moved_to_another_row_does_not_open(own: Running) -> None:
     ],
 )
 def test_a_flag_that_cannot_be_used_is_told(data_dir: Path, flags: list[str], told: str) -> None:
-    text = refusal(data_dir, *flags)
+    text = refusal(start_service, data_dir, *flags)
     assert told in text
     assert "cnry" not in text
 
@@ -227,7 +226,7 @@ def test_a_port_in_use_is_told(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
-        assert "choose another --listen" in refusal(tmp_path / "other", "--listen", listen)
+        assert "choose another --listen" in refusal(start_service, tmp_path / "other", "--listen", listen)
 
 
 def certificate(directory: Path, serial: int) -> tuple[Path, Path]:
@@ -311,7 +310,9 @@ def test_the_services_libraries_are_not_loaded_by_the_command_line() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(own: Running) -> None:
+def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(
+    start: Starter, own: Running
+) -> None:
     project = own.create_project()
     token = own.login(own.admin)
     answered: list[str] = []
@@ -338,7 +339,7 @@ def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(own
     own.kill()
     for worker in workers:
         worker.join()
-    again = start_service(own.data_dir)
+    again = start(own.data_dir)
     try:
         kept = values(again, project.id)
         assert {key: kept.get(key) for key in answered} == {key: f"cnry-{key}" for key in answered}

@@ -41,10 +41,12 @@ def spawn(
     errors: IO[bytes] | int = subprocess.STDOUT,
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
+    user: int | None = None,
+    parting: signal.Signals = signal.SIGKILL,
 ) -> subprocess.Popen[bytes]:
     """A running child, in its own process group, without input.
 
-    On Linux the kernel kills it (not its children) when this process ends, however it ends. Elsewhere only
+    On Linux the kernel signals it (not its children) when this process ends, however it ends. Elsewhere only
     the caller's own clean-up ends it. May be called from any thread.
 
     Args:
@@ -53,8 +55,13 @@ def spawn(
         errors: Likewise for standard error, which goes where the output goes by default.
         environment: All variables of the child; ours when None.
         directory: Its working directory; ours when None.
+        user: Who it runs as, for whom we are root; we when None. Linux only.
+        parting: The signal it gets when this process ends: one that ends it at once.
     """
-    tethered = [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid())] if sys.platform == "linux" else []
+    tethered: list[str] = []
+    if sys.platform == "linux":
+        who = "-" if user is None else str(user)
+        tethered = [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid()), str(int(parting)), who]
     return _spawner.submit(
         subprocess.Popen,
         [*tethered, *map(str, command)],
@@ -75,6 +82,8 @@ class Process:
         command: Path of the program and its arguments.
         log_file: Receives both output streams; further starts append.
         environment: All variables of the child; ours when None.
+        user: Who it runs as, as for `spawn`.
+        parting: The signal it gets when we end without stopping it, as for `spawn`.
     """
 
     def __init__(
@@ -84,11 +93,15 @@ class Process:
         log_file: Path,
         *,
         environment: Mapping[str, str] | None = None,
+        user: int | None = None,
+        parting: signal.Signals = signal.SIGKILL,
     ) -> None:
         self.name = name
         self._command = command
         self._log_file = log_file
         self._environment = environment
+        self._user = user
+        self._parting = parting
         self._child: subprocess.Popen[bytes] | None = None
         self._log_start = 0
 
@@ -110,7 +123,13 @@ class Process:
             raise ControlPlaneError(f"{self.name} is already running")
         with self._log_file.open("ab") as log:
             self._log_start = log.tell()
-            self._child = spawn(self._command, output=log, environment=self._environment)
+            self._child = spawn(
+                self._command,
+                output=log,
+                environment=self._environment,
+                user=self._user,
+                parting=self._parting,
+            )
 
     def check(self) -> None:
         """The child runs; ProcessExitedError with the end of its log when it has ended."""
@@ -138,11 +157,11 @@ class Process:
                 )
             time.sleep(_POLL_SECONDS)
 
-    def terminate(self, *, grace: timedelta) -> None:
+    def terminate(self, *, grace: timedelta, by: signal.Signals = signal.SIGTERM) -> None:
         """The child has ended: by SIGTERM, after `grace` by SIGKILL. Does nothing when it doesn't run."""
         if self._child is None:
             return
-        self._child.terminate()
+        self._child.send_signal(by)
         try:
             self._child.wait(grace.total_seconds())
         except subprocess.TimeoutExpired:

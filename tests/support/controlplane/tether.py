@@ -1,8 +1,8 @@
-"""Runs a command that the kernel kills when the process which asked for it ends. Linux only.
+"""Runs a command that gets a signal of the kernel when the process which asked for it ends. Linux only.
 
-`python tether.py PARENT_PID COMMAND...` becomes COMMAND under the same process id. It is a program of its
-own because the alternative, `preexec_fn`, runs Python between fork and exec and can deadlock when the
-parent has threads.
+`python tether.py PARENT_PID SIGNAL USER COMMAND...` becomes COMMAND under the same process id, as that user
+(its number; `-` stays the user we are). It is a program of its own because the alternative, `preexec_fn`,
+runs Python between fork and exec and can deadlock when the parent has threads.
 """
 
 from __future__ import annotations
@@ -19,9 +19,14 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h; the setting survives execve (prctl(2))
 
 def main() -> None:
     """Ties this process to its parent and becomes the command; never returns."""
-    parent_pid, *command = sys.argv[1:]
+    parent_pid, number, user, *command = sys.argv[1:]
+    if user != "-":
+        # First: a change of user clears the setting below (prctl(2)).
+        os.setgroups([])
+        os.setgid(int(user))
+        os.setuid(int(user))
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0) != 0:
+    if libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
     if os.getppid() != int(parent_pid):
         # The parent died before the call above, so no signal will come.

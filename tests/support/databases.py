@@ -1,0 +1,86 @@
+"""Which database a test runs on, and one of its own for who needs it.
+
+Tests run on SQLite. A tier whose tests run on PostgreSQL too says so in its conftest:
+
+    def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+        on_every_database(metafunc)
+
+and the ids of its tests then name the database.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from keybearer.store.database import database_url, sqlite_url
+from support.postgres import PostgresServer
+
+__all__ = ["OwnDatabase", "database_kind", "on_every_database", "own_database"]
+
+KINDS = ("sqlite", "postgresql")
+
+
+def on_every_database(metafunc: pytest.Metafunc) -> None:
+    """Run the test once for each kind, if the kind makes a difference to it."""
+    if "database_kind" in metafunc.fixturenames:
+        metafunc.parametrize("database_kind", KINDS, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def database_kind(request: pytest.FixtureRequest) -> str:
+    """Return `sqlite` or `postgresql`."""
+    return str(getattr(request, "param", "sqlite"))
+
+
+@dataclass(frozen=True)
+class OwnDatabase:
+    """A database that one test has for itself: in a data directory, or in the server of this run."""
+
+    server: PostgresServer | None = None
+    name: str = ""
+
+    @property
+    def url(self) -> str | None:
+        """What `keybearer serve` is given as `--database-url`; nothing for SQLite."""
+        return None if self.server is None else self.server.url(self.name)
+
+    def engine_url(self, data_dir: Path) -> URL:
+        """Return what the store opens."""
+        return sqlite_url(_file(data_dir)) if self.url is None else database_url(self.url)
+
+    def execute(self, data_dir: Path, statement: str) -> str:
+        """Run a statement behind the service's back, as who stole the database would."""
+        if self.server is not None:
+            return self.server.execute(self.name, statement)
+        with closing(sqlite3.connect(_file(data_dir))) as connection, connection:
+            rows = connection.execute(statement).fetchall()
+        return "".join("|".join(map(str, row)) + "\n" for row in rows)
+
+    def files(self, data_dir: Path) -> list[Path]:
+        """Return the files that hold it."""
+        if self.server is not None:
+            return self.server.files_of(self.name)
+        return [file for file in data_dir.iterdir() if file.name.startswith(_file(data_dir).name)]
+
+
+@pytest.fixture
+def own_database(database_kind: str, request: pytest.FixtureRequest) -> Iterator[OwnDatabase]:
+    """Yield a database with the tables of this version and nothing in it; gone after the test."""
+    if database_kind == "sqlite":
+        yield OwnDatabase()
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    name = server.create()
+    yield OwnDatabase(server, name)
+    server.drop(name)
+
+
+def _file(data_dir: Path) -> Path:
+    return data_dir / "keybearer.db"
