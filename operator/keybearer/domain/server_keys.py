@@ -66,6 +66,7 @@ async def unlock(database: Database, source: RootKeySource) -> ServerKeys:
             credential_digest=await unit.keys.server_key("credential digest"),
             entity_tags=await unit.keys.server_key("entity tags"),
         )
+        await unit.auth_methods.prepare()
     if rewrapped:
         _log.info("rewrapped_keys", count=rewrapped)
     return keys

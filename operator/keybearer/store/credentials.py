@@ -171,6 +171,15 @@ class Credentials:
         )
         return list(result.scalars())
 
+    async def delete_tokens_of_method(self, identity_id: IdentityId, auth_method: str) -> list[str]:
+        """Forget the tokens that the identity got by this way to log in, and return their ids."""
+        statement = (
+            delete(AccessTokenRow)
+            .where(AccessTokenRow.identity_id == identity_id, AccessTokenRow.auth_method == auth_method)
+            .returning(AccessTokenRow.id)
+        )
+        return list((await self._connection.execute(statement)).scalars())
+
     async def prune_tokens(self, now: datetime) -> None:
         """Forget tokens whose lifetime is over."""
         await self._connection.execute(delete(AccessTokenRow).where(AccessTokenRow.expires_at < now))

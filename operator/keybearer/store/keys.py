@@ -46,6 +46,10 @@ class Keys:
 
     async def server_key(self, name: str) -> bytes:
         """Return the service's key of that name, made at the first call (in a writing unit)."""
+        return (await self.server_sealing_key(name)).material
+
+    async def server_sealing_key(self, name: str) -> SealingKey:
+        """Return the same, to seal with what belongs to no project."""
         row = (
             await self._connection.execute(
                 select(ServerKeyRow.id, ServerKeyRow.wrapped).where(ServerKeyRow.name == name)
@@ -53,7 +57,7 @@ class Keys:
         ).one_or_none()
         if row is not None:
             roots, wrapped = self._keyring.roots, WrappedKey(row.wrapped)
-            return roots.unwrap(wrapped, key_name(UUID(row.id), 1), server_key_identity(name)).material
+            return roots.unwrap(wrapped, key_name(UUID(row.id), 1), server_key_identity(name))
         key_id = uuid4()
         key = SealingKey(key_name(key_id, 1), new_key_material())
         wrapped = self._keyring.roots.active.wrap(key, server_key_identity(name))
@@ -62,7 +66,7 @@ class Keys:
                 name=name, id=str(key_id), wrapped=wrapped, created_at=self._clock.now()
             )
         )
-        return key.material
+        return key
 
     async def create(self, project_id: ProjectId) -> SealingKey:
         """Make the project's next data key; what is written from now on is sealed with it."""

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.store.audit import AuditEvent, AuditLog, AuditRecord
+from keybearer.store.auth_methods import AuthMethods
 from keybearer.store.credentials import Credentials
 from keybearer.store.folders import Folders
 from keybearer.store.grants import Grants
@@ -42,6 +43,7 @@ class UnitOfWork:
         self.identities = Identities(connection)
         self.users = Users(connection)
         self.credentials = Credentials(connection)
+        self.auth_methods = AuthMethods(connection, self.keys)
         self.projects = Projects(connection)
         self.grants = Grants(connection)
         self.folders = Folders(connection, self.changes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import MetaData
 
 from keybearer.store.tables.audit import AuditLogRow
+from keybearer.store.tables.auth_methods import KubernetesAuthRow, LdapAuthRow
 from keybearer.store.tables.base import Row
 from keybearer.store.tables.grants import GrantRow
 from keybearer.store.tables.identities import (
@@ -28,6 +29,8 @@ TABLES: tuple[type[Row], ...] = (
     UniversalAuthRow,
     ClientSecretRow,
     AccessTokenRow,
+    KubernetesAuthRow,
+    LdapAuthRow,
     UserRow,
     LoginFailureRow,
     ProjectRow,

@@ -1,0 +1,102 @@
+"""Whose ServiceAccount token is this? One TokenReview, created through the gate.
+
+https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/
+"""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+
+import orjson
+
+from keybearer.outbound.errors import OutboundFailedError
+from keybearer.outbound.http import OutboundHttp
+from keybearer.outbound.urls import OutboundUrl
+
+__all__ = ["ReviewedToken", "ReviewerUnknownError", "TokenReviews"]
+
+_PATH = "/apis/authentication.k8s.io/v1/tokenreviews"
+
+
+class ReviewerUnknownError(OutboundFailedError):
+    """The API server doesn't know the one who asked: 401."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedToken:
+    """What the API server says of a token.
+
+    Attributes:
+        authenticated: whether it is good, for the audience that was asked for.
+        username: `system:serviceaccount:NAMESPACE:NAME` of a ServiceAccount.
+        audiences: that were asked for and that the token is meant for.
+    """
+
+    authenticated: bool
+    username: str = ""
+    audiences: tuple[str, ...] = ()
+
+
+class TokenReviews:
+    """Asks API servers."""
+
+    def __init__(self, http: OutboundHttp) -> None:
+        self._http = http
+
+    async def review(
+        self, api: OutboundUrl, token: str, *, audience: str, reviewer: str, trusted: ssl.SSLContext
+    ) -> ReviewedToken:
+        """Return what the API server says of a token.
+
+        Args:
+            api: of the API server.
+            token: to judge.
+            audience: that the token has to be meant for; empty for the API server's own.
+            reviewer: bearer token of who asks.
+            trusted: for TLS.
+
+        Raises:
+            OutboundRefusedError: the host may not be called.
+            ReviewerUnknownError: the reviewer's token is no good.
+            OutboundFailedError: there is no usable answer; the message says what to change.
+        """
+        spec: dict[str, object] = {"token": token}
+        if audience:
+            spec["audiences"] = [audience]
+        body = orjson.dumps({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": spec})
+        url = OutboundUrl(api.scheme, api.host, api.port, f"{api.path}{_PATH}")
+        answer = await self._http.post_json(url, body, bearer=reviewer, trusted=trusted)
+        match answer.status:
+            case 200 | 201:
+                return _read(answer.body)
+            case 401:
+                raise ReviewerUnknownError("the API server doesn't accept the reviewer's token")
+            case 403:
+                raise OutboundFailedError(
+                    "the reviewer may not create tokenreviews; bind it to the ClusterRole system:auth-delegator"
+                )
+            case status:
+                raise OutboundFailedError(f"the API server answers {status}")
+
+
+def _read(body: bytes) -> ReviewedToken:
+    try:
+        review = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        # The cause is cut: it keeps the text.
+        raise OutboundFailedError("the API server answers something that is no TokenReview") from None
+    status = review.get("status") if isinstance(review, dict) else None
+    if not isinstance(status, dict):
+        raise OutboundFailedError("the API server answers something that is no TokenReview")
+    if status.get("authenticated") is not True or status.get("error"):
+        return ReviewedToken(authenticated=False)
+    user, audiences = status.get("user"), status.get("audiences")
+    username = user.get("username") if isinstance(user, dict) else None
+    return ReviewedToken(
+        authenticated=True,
+        username=username if isinstance(username, str) else "",
+        audiences=tuple(one for one in audiences if isinstance(one, str))
+        if isinstance(audiences, list)
+        else (),
+    )
