@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
-from keybearer.domain.errors import ForbiddenError, InvalidError
+from keybearer.domain.errors import InvalidError
 from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.imports import Block, ImportLimitError, block_of, without_shadowed
 from keybearer.domain.secrets.questions import SecretsAt
@@ -49,7 +49,13 @@ async def imported_blocks(
         InvalidError: it is more than is answered at once.
     """
     places = await unit.imports.leading_from(access.project.id, at.environment, at.path, recursive=recursive)
-    places = [place for place in places if depth_between(at.path, place.importer_path) <= LIST_DEPTH_MAX]
+    readable_at = access.permissions.at(Action.READ, Subject.SECRETS)
+    places = [
+        place
+        for place in places
+        if depth_between(at.path, place.importer_path) <= LIST_DEPTH_MAX
+        and readable_at(at.environment, place.importer_path)
+    ]
     blocks, readable = await _followed(unit, access, places)
     secrets_of = await _secrets_of(unit, readable, with_values=with_values, max_bytes=max_bytes)
     shown = without_shadowed(
@@ -109,11 +115,7 @@ async def _followed(
 
 
 def _may_read(access: ProjectAccess, place: ImportedPlace) -> bool:
-    try:
-        access.require(Action.READ, Subject.SECRETS, Where(place.environment, place.path))
-    except ForbiddenError:
-        return False
-    return True
+    return access.allows(Action.READ, Subject.SECRETS, Where(place.environment, place.path))
 
 
 async def _secrets_of(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.authorization import Action, Principal, Subject, Where
-from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError
 from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
 from keybearer.domain.secrets.expansion import Expanded, expand_all
@@ -49,7 +49,7 @@ class SecretReading:
             InvalidError: the list is larger than is answered at once, or grows so through references.
         """
         async with self._database.reading() as unit:
-            access = await self._open(unit, principal, query.at)
+            access = await self._open(unit, principal, query.at, recursive=query.recursive)
             given = candidates(if_none_match)
             for tag in given:
                 reached = await self._unchanged(unit, access, query, tag)
@@ -63,24 +63,24 @@ class SecretReading:
             # A secret that comes in several ways is expanded once.
             everything = {secret.id: secret for block in blocks for secret in block.secrets}
             everything.update((secret.id, secret) for secret in secrets)
-            if query.view_value and query.expand:
-                expanded = await expand_all(unit, access, everything.values(), single=False)
+            opened = _visible(access, everything.values()) if query.view_value else []
+            if query.expand:
+                expanded = await expand_all(unit, access, opened, single=False)
             else:
-                values = {secret.id: secret.value or "" for secret in everything.values()}
-                expanded = Expanded(values, FurtherReach())
+                expanded = Expanded({secret.id: secret.value or "" for secret in opened}, FurtherReach())
             revisions = await self._revisions(unit, access, expanded.reach)
         tag = self._tags.make(principal, query, expanded.reach, revisions)
         reached = Reached(tuple(sorted(revisions.items())))
         self._database.revisions.observe(revisions)
         if tag in given:
             return NotModified(tag, reached)
-        shown = _all_shown(secrets, expanded.values, query)
+        shown = _all_shown(secrets, expanded.values)
         imports = tuple(
             ShownImport(
                 imported.block.environment,
                 imported.block.path,
                 imported.block.folder_id,
-                _all_shown(imported.secrets, expanded.values, query),
+                _all_shown(imported.secrets, expanded.values),
             )
             for imported in blocks
         )
@@ -148,14 +148,27 @@ class SecretReading:
             if former is None:
                 raise NotFoundError(f"Version {query.version} of secret with name '{query.key}' not found")
             secret = former
+        if not query.view_value:
+            return _shown(secret, {})
+        if not _visible(access, [secret]):
+            raise ForbiddenError(
+                f"You do not have permission to view secret value on secret with name '{secret.key}'",
+                name="ForbiddenReadSecretError",
+                denial=Denial(Action.READ_VALUE, Subject.SECRETS, secret.environment, secret.path),
+            )
         values: Mapping[str, str] = {secret.id: secret.value or ""}
-        if query.view_value and query.expand:
+        if query.expand:
             values = (await expand_all(unit, access, [secret], single=True)).values
-        return _shown(secret, values, visible=query.view_value)
+        return _shown(secret, values)
 
-    async def _open(self, unit: UnitOfWork, principal: Principal, at: SecretsAt) -> ProjectAccess:
+    async def _open(
+        self, unit: UnitOfWork, principal: Principal, at: SecretsAt, *, recursive: bool = False
+    ) -> ProjectAccess:
+        """Return the project; of a subtree some place must be readable, and only such places will be shown."""
         access = await open_project(unit, principal, at.project)
-        access.require(Action.READ, Subject.SECRETS, Where(at.environment, at.path))
+        where = Where(at.environment, at.path)
+        if not (recursive and access.permissions.allows_beneath(Action.READ, Subject.SECRETS, where)):
+            access.require(Action.READ, Subject.SECRETS, where)
         return access
 
     async def _unchanged(
@@ -212,7 +225,13 @@ async def _listed(unit: UnitOfWork, access: ProjectAccess, query: ListSecrets) -
             f"The secrets under '{query.at.path}' hold more than {LISTED_MAX_BYTES >> 20} MiB; "
             f"{remedy}, or read them one by one"
         ) from error
-    return [secret for secret in secrets if depth_between(query.at.path, secret.path) <= LIST_DEPTH_MAX]
+    readable = access.permissions.at(Action.READ, Subject.SECRETS)
+    return [
+        secret
+        for secret in secrets
+        if depth_between(query.at.path, secret.path) <= LIST_DEPTH_MAX
+        and readable(secret.environment, secret.path)
+    ]
 
 
 async def _imported(
@@ -258,13 +277,17 @@ def _has(pairs: list[tuple[str, str]], key: str | None, value: str | None) -> bo
     )
 
 
-def _all_shown(
-    secrets: Iterable[Secret], values: Mapping[str, str], query: ListSecrets
-) -> tuple[ShownSecret, ...]:
-    return tuple(_shown(secret, values, visible=query.view_value) for secret in secrets)
+def _visible(access: ProjectAccess, secrets: Iterable[Secret]) -> list[Secret]:
+    """Return those whose values the principal may see."""
+    visible = access.permissions.at(Action.READ_VALUE, Subject.SECRETS)
+    return [secret for secret in secrets if visible(secret.environment, secret.path)]
 
 
-def _shown(secret: Secret, values: Mapping[str, str], *, visible: bool) -> ShownSecret:
-    if not visible:
-        return ShownSecret(secret, HIDDEN_VALUE, hidden=True)
-    return ShownSecret(secret, values[secret.id])
+def _all_shown(secrets: Iterable[Secret], values: Mapping[str, str]) -> tuple[ShownSecret, ...]:
+    return tuple(_shown(secret, values) for secret in secrets)
+
+
+def _shown(secret: Secret, values: Mapping[str, str]) -> ShownSecret:
+    """Return the secret with its value, or hidden where its value is none of those."""
+    value = values.get(secret.id)
+    return ShownSecret(secret, HIDDEN_VALUE, hidden=True) if value is None else ShownSecret(secret, value)
