@@ -43,9 +43,19 @@ def serve(
         ),
     ] = None,
     bootstrap: Annotated[
-        Literal["auto", "none"],
-        typer.Option(help="auto: on an empty database, make an admin and write DATA_DIR/admin.json."),
+        Literal["auto", "api", "none"],
+        typer.Option(
+            help="For an empty database. auto: make an admin and write DATA_DIR/admin.json. "
+            "api: let POST /api/v1/admin/bootstrap make the first user, with the token printed on stderr."
+        ),
     ] = "auto",
+    bootstrap_token: Annotated[
+        bool,
+        typer.Option(
+            help="Ask for that token; without it whoever comes first is the admin. For test suites that send "
+            "none, on a network of their own."
+        ),
+    ] = True,
     admin_dir: Annotated[
         Path | None,
         typer.Option(
@@ -55,7 +65,7 @@ def serve(
     log_format: Annotated[Literal["json", "text"], typer.Option(help="How to log, to stderr.")] = "json",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
-    """Run the service: secrets, projects, machine identities.
+    """Run the service: secrets, projects, machine identities, users.
 
     Prints one JSON line {"url": ...} once it accepts connections. The root key may also come as base64 text
     in KEYBEARER_ROOT_KEY.
@@ -68,7 +78,15 @@ def serve(
         configure_logging(log_format=log_format, level=log_level)
         logging.getLogger("alembic").setLevel(logging.WARNING)  # tells of its plugins when it is imported
         options = _options(
-            data_dir, listen, tls_cert, tls_key, database_url, root_key_file, bootstrap, admin_dir
+            data_dir,
+            listen,
+            tls_cert,
+            tls_key,
+            database_url,
+            root_key_file,
+            bootstrap,
+            bootstrap_token,
+            admin_dir,
         )
         _run(options)
     except (ConfigurationError, ValueError) as error:
@@ -83,7 +101,8 @@ def _options(
     tls_key: Path | None,
     database_url: str | None,
     root_key_file: Path | None,
-    bootstrap: Literal["auto", "none"],
+    bootstrap: Literal["auto", "api", "none"],
+    bootstrap_token: bool,
     admin_dir: Path | None,
 ) -> ServiceOptions:
     from keybearer.base.errors import ConfigurationError
@@ -96,6 +115,8 @@ def _options(
         raise ConfigurationError(f"--listen {listen!r} is no HOST:PORT; write for example {_DEFAULT_LISTEN}")
     if (tls_cert is None) != (tls_key is None):
         raise ConfigurationError("--tls-cert and --tls-key go together; give both or none")
+    if not bootstrap_token and bootstrap != "api":
+        raise ConfigurationError("--no-bootstrap-token says something of --bootstrap api only; give both")
     directory = data_dir.absolute()
     certificate = None
     if tls_cert is not None and tls_key is not None:
@@ -113,6 +134,7 @@ def _options(
         certificate=certificate,
         database_url=database_url,
         bootstrap=bootstrap,
+        bootstrap_token=bootstrap_token,
         admin=None if admin_dir is None else _admin_login(admin_dir.absolute()),
     )
 
@@ -149,5 +171,8 @@ def _run(options: ServiceOptions) -> None:
         sys.stdout.write(orjson.dumps({"url": url}).decode() + "\n")
         sys.stdout.flush()
 
+    def invite(sentence: str) -> None:
+        typer.echo(f"keybearer serve: {sentence}", err=True)
+
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve_until_stopped(options, announce))
+        runner.run(serve_until_stopped(options, announce, invite))

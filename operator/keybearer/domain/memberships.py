@@ -36,7 +36,7 @@ class UserMemberships:
 
     async def put(
         self, principal: Principal, ref: ProjectRef, emails: Sequence[str], roles: tuple[str, ...]
-    ) -> list[UserMembership]:
+    ) -> Sequence[UserMembership]:
         """Give users of the organization these roles in the project, in place of what they had.
 
         Raises:
@@ -107,7 +107,7 @@ class UserMemberships:
 
     async def remove_named(
         self, principal: Principal, ref: ProjectRef, emails: Sequence[str]
-    ) -> list[UserMembership]:
+    ) -> Sequence[UserMembership]:
         """Take these users out of the project.
 
         Raises:

@@ -17,7 +17,7 @@ from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.universal_auth import credential_digest
 from keybearer.store.audit import AuditActor
 from keybearer.store.database import Database
-from keybearer.store.records import Identity, LoginFailures, Organization, User
+from keybearer.store.records import Identity, LoginFailures, User
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["PasswordAttempt", "PasswordGate", "UserLogins", "require_user"]
@@ -134,18 +134,6 @@ class UserLogins:
                 raise UnauthenticatedError(_INVALID)
             await unit.audit(audited(principal, EventType.SELECT_ORGANIZATION))
             return await self._issue(unit, identity)
-
-    async def organization(self, principal: Principal) -> Organization:
-        """Return the organization of whoever asks.
-
-        Raises:
-            NotFoundError: it was removed a moment ago.
-        """
-        async with self._database.reading() as unit:
-            found = await unit.identities.organization(principal.organization_id)
-        if found is None:
-            raise NotFoundError(f"Organization with ID '{principal.organization_id}' not found")
-        return found
 
     async def _issue(self, unit: UnitOfWork, identity: Identity) -> IssuedToken:
         grant = TokenGrant(

@@ -22,7 +22,7 @@ from keybearer.domain.errors import InvalidError, NotFoundError, Unauthenticated
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.user_login import PasswordGate, require_user
 from keybearer.store.database import Database
-from keybearer.store.records import Identity, User
+from keybearer.store.records import Identity, Organization, User
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["NewUser", "UserChange", "UserView", "Users", "make_user"]
@@ -116,6 +116,19 @@ class Users:
         require_user(principal)
         async with self._database.reading() as unit:
             return await _view(unit, principal, principal.identity_id)
+
+    async def organization(self, principal: Principal, organization_id: str | None = None) -> Organization:
+        """Return the organization of whoever asks, machine or user.
+
+        Raises:
+            NotFoundError: the principal is in no such organization.
+        """
+        wanted = principal.organization_id if organization_id is None else organization_id
+        async with self._database.reading() as unit:
+            found = await unit.identities.organization(principal.organization_id)
+        if found is None or found.id != wanted:
+            raise NotFoundError(f"Organization with ID '{wanted}' not found")
+        return found
 
     async def update(self, principal: Principal, user_id: str, change: UserChange) -> UserView:
         """Change a user; a new password ends all sessions of the user.

@@ -10,15 +10,19 @@ from keybearer.server.errors import add_error_handlers
 from keybearer.server.openapi import add_documentation
 from keybearer.server.request_scope import RequestShell
 from keybearer.server.routes import (
+    admin,
     auth,
     environments,
+    events,
     folders,
     identities,
     imports,
+    memberships,
     projects,
     secret_writes,
     secrets,
     status,
+    users,
 )
 
 __all__ = ["create_app"]
@@ -34,7 +38,12 @@ _ROUTERS: tuple[APIRouter, ...] = (
     imports.router,
     environments.router,
     projects.router,
+    memberships.router,
     identities.router,
+    users.login,
+    users.router,
+    admin.router,
+    events.router,
 )
 
 

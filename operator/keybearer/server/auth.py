@@ -13,7 +13,7 @@ from starlette.responses import Response
 from keybearer.domain.authorization import Principal
 from keybearer.server.context import context_of
 
-__all__ = ["AuthenticatedRoute", "DirectRoute", "address_of", "principal_of"]
+__all__ = ["AuthenticatedRoute", "DirectRoute", "address_of", "bearer_of", "principal_of"]
 
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _SCHEME_LENGTH = len("Bearer ")
@@ -72,12 +72,15 @@ def address_of(request: Request) -> str | None:
     return None if client is None else client[0]
 
 
-async def _authenticate(request: Request) -> None:
-    token = None
+def bearer_of(request: Request) -> str | None:
+    """Return the token that the request carries."""
     for name, value in request.scope["headers"]:
         if name == b"authorization":
             # The first seven characters are cut without a look, as the published service does.
-            token = value.decode("latin-1")[_SCHEME_LENGTH:].strip()
-            break
+            return str(value.decode("latin-1"))[_SCHEME_LENGTH:].strip()
+    return None
+
+
+async def _authenticate(request: Request) -> None:
     context = context_of(request)
-    request.scope[_KEY] = await context.authentication.authenticate(token, address_of(request))
+    request.scope[_KEY] = await context.authentication.authenticate(bearer_of(request), address_of(request))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import signal
 import socket
 import ssl
@@ -19,7 +20,9 @@ from starlette.types import ASGIApp
 from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.logs import get_logger
+from keybearer.domain.admin import SetupDoor
 from keybearer.domain.bootstrap import AdminCredentials, AdminLogin, bootstrap
+from keybearer.domain.events import Events
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext, build_context
@@ -31,6 +34,7 @@ __all__ = ["ServiceOptions", "serve"]
 
 _BACKLOG = 1024
 _DRAIN_SECONDS = 20
+_SETUP_TOKEN_BYTES = 32
 _log = get_logger(__name__)
 
 
@@ -44,12 +48,20 @@ class ServiceOptions:
     root_key: RootKeySource
     certificate: CertificateFiles | None = None
     database_url: str | None = field(default=None, repr=False)
-    bootstrap: Literal["auto", "none"] = "auto"
+    bootstrap: Literal["auto", "api", "none"] = "auto"
+    bootstrap_token: bool = True
     admin: AdminLogin | None = None
 
 
-async def serve(options: ServiceOptions, announce: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `announce` is given the URL once connections are accepted.
+async def serve(
+    options: ServiceOptions, announce: Callable[[str], None], invite: Callable[[str], None]
+) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Args:
+        options: what the service is started with.
+        announce: is given the URL once connections are accepted.
+        invite: is given the sentence, with its token, by which a person sets up an empty instance.
 
     Raises:
         ConfigurationError: an option can't be used; the message names it.
@@ -57,18 +69,23 @@ async def serve(options: ServiceOptions, announce: Callable[[str], None]) -> Non
     clock = SystemClock()
     tls = None if options.certificate is None else tls_context(options.certificate)
     with DataDirectory(options.data_dir) as directory:
-        async with _opened(options, clock) as (database, context, keys):
+        door = _door(options)
+        async with _opened(options, clock, door) as (database, context, keys):
             with _listening(options) as listener:
                 url = _url(listener, options, secure=tls is not None)
                 if options.bootstrap == "auto":
                     await _bootstrap(database, keys, clock, directory, url, options.admin)
-                server = _AnnouncingServer(_config(create_app(context), tls), lambda: announce(url))
-                await _run(server, listener, tls, options.certificate)
+                elif door.is_open and await context.setup.is_needed():
+                    invite(_invitation(url, door))
+                server = _AnnouncingServer(
+                    _config(create_app(context), tls), lambda: announce(url), context.events.close
+                )
+                await _run(server, listener, tls, options.certificate, context.events)
 
 
 @contextlib.asynccontextmanager
 async def _opened(
-    options: ServiceOptions, clock: Clock
+    options: ServiceOptions, clock: Clock, door: SetupDoor
 ) -> AsyncIterator[tuple[Database, ServiceContext, ServerKeys]]:
     url = (
         sqlite_url(options.data_dir / "keybearer.db")
@@ -79,9 +96,26 @@ async def _opened(
     try:
         await database.prepare()
         keys = await unlock(database, options.root_key)
-        yield database, build_context(database, keys, clock), keys
+        yield database, build_context(database, keys, clock, door), keys
     finally:
         await database.close()
+
+
+def _door(options: ServiceOptions) -> SetupDoor:
+    if options.bootstrap != "api":
+        return SetupDoor()
+    return SetupDoor(
+        is_open=True, token=secrets.token_urlsafe(_SETUP_TOKEN_BYTES) if options.bootstrap_token else None
+    )
+
+
+def _invitation(url: str, door: SetupDoor) -> str:
+    who = (
+        "whoever comes first may"
+        if door.token is None
+        else f'with the header "Authorization: Bearer {door.token}", once and while this process runs,'
+    )
+    return f"This instance is empty: {who} POST email, password and organization to {url}/api/v1/admin/bootstrap"
 
 
 async def _bootstrap(
@@ -162,24 +196,29 @@ async def _run(
     listener: socket.socket,
     tls: ssl.SSLContext | None,
     certificate: CertificateFiles | None,
+    events: Events,
 ) -> None:
     async with asyncio.TaskGroup() as group:
-        watch = None
+        beside = [group.create_task(events.run(), name="follow-changes")]
         if tls is not None and certificate is not None:
-            watch = group.create_task(keep_certificate_fresh(tls, certificate), name="certificate-watch")
+            watch = keep_certificate_fresh(tls, certificate)
+            beside.append(group.create_task(watch, name="certificate-watch"))
         try:
             await server.serve(sockets=[listener])
         finally:
-            if watch is not None:
-                watch.cancel()
+            for task in beside:
+                task.cancel()
 
 
 class _AnnouncingServer(uvicorn.Server):
-    """Tells when it accepts connections."""
+    """Tells when it accepts connections, and when it ends them."""
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, announce: Callable[[], None], end_streams: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._announce = announce
+        self._end_streams = end_streams
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -199,3 +238,8 @@ class _AnnouncingServer(uvicorn.Server):
         await super().startup(sockets=sockets)
         if self.started:
             self._announce()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let requests end; streams, which would go on for ever, first."""
+        self._end_streams()
+        await super().shutdown(sockets=sockets)

@@ -23,6 +23,8 @@ __all__ = [
     "MembershipAnswer",
     "MembershipList",
     "MembershipRole",
+    "OrganizationRoleSlug",
+    "ProjectRoleSlug",
     "PutMembership",
     "TrustedIp",
     "UniversalAuth",
@@ -34,8 +36,8 @@ __all__ = [
 
 _Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS)]
 _Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
-_OrganizationRole = Literal["admin", "member", "no-access"]
-_ProjectRole = Literal["admin", "member", "viewer", "no-access"]
+OrganizationRoleSlug = Literal["admin", "member", "no-access"]
+ProjectRoleSlug = Literal["admin", "member", "viewer", "no-access"]
 
 
 class Identity(WireModel):
@@ -67,14 +69,14 @@ class CreateIdentity(WireModel):
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     organization_id: Annotated[str, Field(min_length=1)]
-    role: _OrganizationRole = "no-access"
+    role: OrganizationRoleSlug = "no-access"
 
 
 class UpdateIdentity(WireModel):
     """PATCH /api/v1/identities/{id}: what is absent stays."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    role: _OrganizationRole | None = None
+    role: OrganizationRoleSlug | None = None
 
 
 class TrustedIp(WireModel):
@@ -182,7 +184,7 @@ class ClientSecretList(WireModel):
 class MembershipRole(WireModel):
     """A role that a membership gives."""
 
-    role: _ProjectRole
+    role: ProjectRoleSlug
 
 
 class PutMembership(WireModel):

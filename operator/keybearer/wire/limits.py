@@ -6,12 +6,16 @@ __all__ = [
     "BATCH_MAX_ITEMS",
     "DESCRIPTION_MAX",
     "ENVIRONMENT_SLUG_MAX",
+    "EVENT_REGISTRATIONS_MAX",
+    "EVENT_STREAMS_MAX",
     "FOLDER_PATH_MAX",
     "HIDDEN_VALUE",
     "IMPORTS_PER_FOLDER_MAX",
     "IMPORT_DEPTH_MAX",
     "LIST_DEPTH_MAX",
     "METADATA_MAX_ITEMS",
+    "PASSWORD_MAX",
+    "PASSWORD_MIN",
     "PROJECT_NAME_MAX",
     "PROJECT_SLUG_MAX",
     "PROJECT_SLUG_MIN",
@@ -39,6 +43,10 @@ REFERENCE_DEPTH_MAX = 10
 REFERENCE_PASSES_MAX = 10
 IMPORT_DEPTH_MAX = 10
 """Imports of imports (wire.md section 2.7)."""
+EVENT_REGISTRATIONS_MAX = 10
+"""Of one event stream (wire.md section 7)."""
+EVENT_STREAMS_MAX = 5
+"""Of one actor in one project (wire.md section 7)."""
 HIDDEN_VALUE = "<hidden-by-infisical>"
 """What stands in place of a value the caller may not see (wire.md section 2.8)."""
 
@@ -47,6 +55,8 @@ SECRET_NAME_MAX = 512
 SECRET_VALUE_MAX_BYTES = 1024 * 1024
 SECRET_COMMENT_MAX = 4096
 FOLDER_PATH_MAX = 2048
+PASSWORD_MIN = 12
+PASSWORD_MAX = 256
 TAGS_MAX_ITEMS = 100
 METADATA_MAX_ITEMS = 100
 BATCH_MAX_ITEMS = 1000

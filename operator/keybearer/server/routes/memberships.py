@@ -1,0 +1,105 @@
+"""Users in projects, named by email (wire.md sections 1.4 and 9.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from keybearer.domain.access import ProjectRef
+from keybearer.domain.memberships import UserMembership
+from keybearer.server.answers import json_response
+from keybearer.server.auth import AuthenticatedRoute, principal_of
+from keybearer.server.context import context_of
+from keybearer.server.user_rendering import user_membership_json
+from keybearer.wire.identities import PutMembership
+from keybearer.wire.users import (
+    AddUsersToProject,
+    RemoveUsersFromProject,
+    UserMembershipAnswer,
+    UserMembershipList,
+)
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["Users"], route_class=AuthenticatedRoute)
+_MEMBERSHIPS = "/api/v1/projects/{project_id}/memberships"
+_OLDER = "/api/v2/workspace/{project_id}/memberships"
+
+
+@router.post(_OLDER, response_model=UserMembershipList, summary="Give users roles in a project (older path)")
+@router.post(_MEMBERSHIPS, response_model=UserMembershipList, summary="Give users roles in a project")
+async def put_users(request: Request, project_id: str, body: AddUsersToProject) -> Response:
+    members = await context_of(request).memberships.put(
+        principal_of(request),
+        ProjectRef(id=project_id),
+        [*body.emails, *body.usernames],
+        tuple(dict.fromkeys(body.role_slugs)),
+    )
+    return _many(members)
+
+
+@router.get(
+    "/api/v1/workspace/{project_id}/memberships",
+    response_model=UserMembershipList,
+    summary="List the users of a project (older path)",
+)
+@router.get(_MEMBERSHIPS, response_model=UserMembershipList, summary="List the users of a project")
+async def list_users(request: Request, project_id: str) -> Response:
+    members = await context_of(request).memberships.list(principal_of(request), ProjectRef(id=project_id))
+    return _many(members)
+
+
+@router.delete(_OLDER, response_model=UserMembershipList, summary="Take users out of a project (older path)")
+@router.delete(_MEMBERSHIPS, response_model=UserMembershipList, summary="Take users out of a project")
+async def remove_users(request: Request, project_id: str, body: RemoveUsersFromProject) -> Response:
+    members = await context_of(request).memberships.remove_named(
+        principal_of(request), ProjectRef(id=project_id), [*body.emails, *body.usernames]
+    )
+    return _many(members)
+
+
+@router.get(
+    f"{_MEMBERSHIPS}/{{membership_id}}",
+    response_model=UserMembershipAnswer,
+    summary="Get a user's membership",
+)
+async def get_user(request: Request, project_id: str, membership_id: str) -> Response:
+    member = await context_of(request).memberships.get(
+        principal_of(request), ProjectRef(id=project_id), membership_id
+    )
+    return _one(member)
+
+
+@router.patch(
+    f"{_MEMBERSHIPS}/{{membership_id}}", response_model=UserMembershipAnswer, summary="Change a user's roles"
+)
+async def update_user(request: Request, project_id: str, membership_id: str, body: PutMembership) -> Response:
+    member = await context_of(request).memberships.update(
+        principal_of(request),
+        ProjectRef(id=project_id),
+        membership_id,
+        tuple(dict.fromkeys(item.role for item in body.roles)),
+    )
+    return _one(member)
+
+
+@router.delete(
+    f"{_MEMBERSHIPS}/{{membership_id}}",
+    response_model=UserMembershipAnswer,
+    summary="Take a user out of a project",
+)
+async def remove_user(request: Request, project_id: str, membership_id: str) -> Response:
+    member = await context_of(request).memberships.remove(
+        principal_of(request), ProjectRef(id=project_id), membership_id
+    )
+    return _one(member)
+
+
+def _one(member: UserMembership) -> Response:
+    return json_response({"membership": user_membership_json(member)})
+
+
+def _many(members: Iterable[UserMembership]) -> Response:
+    return json_response({"memberships": [user_membership_json(member) for member in members]})

@@ -1,0 +1,242 @@
+"""Users, organizations and the setting up of an instance on the wire (wire.md section 1.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+
+from keybearer.wire.base import Confidential, WireInstant, WireModel
+from keybearer.wire.identities import MembershipRole, OrganizationRoleSlug, ProjectRoleSlug
+from keybearer.wire.limits import PASSWORD_MAX, PASSWORD_MIN
+
+__all__ = [
+    "AddUsersToProject",
+    "AdminIdentity",
+    "BootstrapInstance",
+    "BootstrappedInstance",
+    "ChangePassword",
+    "CreateUser",
+    "IdentityCredentials",
+    "MemberUser",
+    "Organization",
+    "OrganizationAnswer",
+    "OrganizationList",
+    "RemoveUsersFromProject",
+    "SelectOrganization",
+    "SelectedOrganization",
+    "UpdateUser",
+    "User",
+    "UserAnswer",
+    "UserList",
+    "UserLogin",
+    "UserMembership",
+    "UserMembershipAnswer",
+    "UserMembershipList",
+    "UserToken",
+]
+
+
+def _fold(given: object) -> object:
+    return given.strip().lower() if isinstance(given, str) else given
+
+
+_Email = Annotated[
+    str,
+    BeforeValidator(_fold),
+    Field(min_length=3, max_length=254, pattern=r"^[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+$"),
+]
+_Bounded = Annotated[str, Field(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
+_NewPassword = Annotated[_Bounded, Field(repr=False)]
+_GivenPassword = Annotated[str, Field(min_length=1, max_length=1024, repr=False)]
+_PersonName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)]
+_Usernames = Annotated[list[_Email], Field(max_length=100)]
+
+
+class UserLogin(WireModel):
+    """POST /api/v3/auth/login. What is no email is answered like an email that nobody has."""
+
+    email: Annotated[str, BeforeValidator(_fold), Field(min_length=1, max_length=254)]
+    password: _GivenPassword
+
+
+class UserToken(WireModel):
+    """Answer of a user's login."""
+
+    access_token: Confidential
+
+
+class SelectOrganization(WireModel):
+    """POST /api/v3/auth/select-organization."""
+
+    organization_id: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class SelectedOrganization(WireModel):
+    """The token for that organization."""
+
+    token: Confidential
+
+
+class Organization(WireModel):
+    """An organization."""
+
+    id: str
+    name: str
+    slug: str
+    created_at: WireInstant
+
+
+class OrganizationAnswer(WireModel):
+    """`{organization}`."""
+
+    organization: Organization
+
+
+class OrganizationList(WireModel):
+    """`{organizations}`."""
+
+    organizations: list[Organization]
+
+
+class MemberUser(WireModel):
+    """A user as a project shows it; the username is the email."""
+
+    id: str
+    email: str
+    username: str
+    first_name: str | None
+    last_name: str | None
+
+
+class User(MemberUser):
+    """A user; `role` is the role in the organization."""
+
+    org_id: str
+    role: str
+    created_at: WireInstant
+    updated_at: WireInstant
+
+
+class UserAnswer(WireModel):
+    """`{user}`."""
+
+    user: User
+
+
+class UserList(WireModel):
+    """`{users, totalCount}`."""
+
+    users: list[User]
+    total_count: int
+
+
+class CreateUser(WireModel):
+    """POST /api/v1/users."""
+
+    email: _Email
+    password: _NewPassword
+    role: OrganizationRoleSlug = "member"
+    first_name: _PersonName | None = None
+    last_name: _PersonName | None = None
+
+
+class UpdateUser(WireModel):
+    """PATCH /api/v1/users/{id}: what is absent stays; a new password ends the user's sessions."""
+
+    role: OrganizationRoleSlug | None = None
+    first_name: _PersonName | None = None
+    last_name: _PersonName | None = None
+    password: Annotated[_Bounded | None, Field(repr=False)] = None
+
+
+class ChangePassword(WireModel):
+    """POST /api/v1/user/password."""
+
+    current_password: _GivenPassword
+    new_password: _NewPassword
+
+
+class BootstrapInstance(WireModel):
+    """POST /api/v1/admin/bootstrap; `organization` is its name."""
+
+    email: _Email
+    password: _NewPassword
+    organization: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+
+
+class IdentityCredentials(WireModel):
+    """What the first admin identity calls the service with."""
+
+    token: Confidential
+
+
+class AdminIdentity(WireModel):
+    """The first admin identity; its token is shown this once."""
+
+    id: str
+    name: str
+    credentials: IdentityCredentials
+
+
+class BootstrappedInstance(WireModel):
+    """Answer of the setting up."""
+
+    message: str
+    organization: Organization
+    user: User
+    identity: AdminIdentity
+
+
+class _NamedUsers(WireModel):
+    """Users by email, under either of its names."""
+
+    emails: _Usernames = Field(default_factory=list)
+    usernames: _Usernames = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _name_somebody(self) -> Self:
+        if not self.emails and not self.usernames:
+            msg = "emails or usernames must name at least one user"
+            raise ValueError(msg)
+        return self
+
+
+def _member() -> list[ProjectRoleSlug]:
+    return ["member"]
+
+
+class AddUsersToProject(_NamedUsers):
+    """POST /api/v1/projects/{id}/memberships and /api/v2/workspace/{id}/memberships."""
+
+    role_slugs: Annotated[list[ProjectRoleSlug], Field(min_length=1, max_length=10)] = Field(
+        default_factory=_member
+    )
+
+
+class RemoveUsersFromProject(_NamedUsers):
+    """DELETE /api/v1/projects/{id}/memberships, with a JSON body."""
+
+
+class UserMembership(WireModel):
+    """A user's roles in a project."""
+
+    id: str
+    user_id: str
+    project_id: str
+    roles: list[MembershipRole]
+    user: MemberUser
+    created_at: WireInstant
+    updated_at: WireInstant
+
+
+class UserMembershipAnswer(WireModel):
+    """`{membership}`."""
+
+    membership: UserMembership
+
+
+class UserMembershipList(WireModel):
+    """`{memberships}`."""
+
+    memberships: list[UserMembership]
