@@ -13,6 +13,7 @@ from keybearer.base.ids import EnvironmentSlug, IdentityId, ProjectId, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.authorization import (
     Action,
+    ActorKind,
     OrganizationRole,
     Principal,
     ProjectRole,
@@ -228,7 +229,7 @@ class Projects:
             return present
 
     async def members(self, principal: Principal, ref: ProjectRef) -> Sequence[Membership]:
-        """Return the memberships of a project, oldest first.
+        """Return the machine identities in a project, oldest first.
 
         Raises:
             NotFoundError: no such project.
@@ -250,7 +251,8 @@ class Projects:
         access = await open_project(unit, principal, ref)
         access.require(action, Subject.MEMBERS)
         identity = await unit.identities.get(identity_id)
-        if identity is None or identity.organization_id != principal.organization_id:
+        ours = identity is not None and identity.organization_id == principal.organization_id
+        if identity is None or not ours or identity.kind != ActorKind.MACHINE:
             raise NotFoundError(f"Identity with ID '{identity_id}' not found")
         await unit.move_project(access.project.id)
         await unit.move_identity(identity_id)

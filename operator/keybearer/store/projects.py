@@ -12,7 +12,7 @@ from keybearer.base.ids import EnvironmentSlug, IdentityId, OrganizationId, Proj
 from keybearer.store.columns import select_record
 from keybearer.store.records import Environment, Membership, Project
 from keybearer.store.tables.grants import GrantRow
-from keybearer.store.tables.identities import OrganizationRow
+from keybearer.store.tables.identities import IdentityRow, OrganizationRow
 from keybearer.store.tables.projects import EnvironmentRow, MembershipRow, ProjectRow
 
 __all__ = ["Projects"]
@@ -73,6 +73,11 @@ class Projects:
         who = {"organization": organization_id, "identity": identity_id}
         rows = await self._connection.execute(_FOUND, {**who, **named})
         return [(Project(*row[:-2]), row.roles, bool(row.has_grants)) for row in rows]
+
+    async def by_ids(self, project_ids: Iterable[str]) -> list[Project]:
+        """Return those of the projects that exist, of whichever organization."""
+        statement = _PROJECTS.where(ProjectRow.id.in_(list(project_ids)))
+        return [Project(*row) for row in await self._connection.execute(statement)]
 
     async def all_of(self, organization_id: OrganizationId) -> list[Project]:
         """Return the organization's projects by name."""
@@ -137,9 +142,11 @@ class Projects:
         return None if row is None else Membership(*row)
 
     async def memberships(self, project_id: ProjectId) -> list[Membership]:
-        """Return all memberships of the project, oldest first."""
-        statement = _MEMBERSHIPS.where(MembershipRow.project_id == project_id).order_by(
-            MembershipRow.created_at, MembershipRow.id
+        """Return the memberships of machine identities in the project, oldest first."""
+        statement = (
+            _MEMBERSHIPS.join(IdentityRow, IdentityRow.id == MembershipRow.identity_id)
+            .where(MembershipRow.project_id == project_id, IdentityRow.kind == "machine")
+            .order_by(MembershipRow.created_at, MembershipRow.id)
         )
         return [Membership(*row) for row in await self._connection.execute(statement)]
 
