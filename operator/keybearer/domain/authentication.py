@@ -67,6 +67,29 @@ class Authentication:
         require_address(checked.trusted_ips, address)
         return checked.principal
 
+    def end_of(self, text: str) -> datetime | None:
+        """Return when a token that was authenticated ends by what it says itself; None for one without end.
+
+        Raises:
+            UnauthenticatedError: it is malformed.
+        """
+        return read_token(self._keys.token_signing, text).expires_at
+
+    async def recheck(self, principal: Principal) -> Principal:
+        """Return who the principal is by now, for what outlasts a request; it counts as no use of the token.
+
+        Raises:
+            UnauthenticatedError: the token was revoked or has expired, or the identity is gone.
+        """
+        async with self._database.reading() as unit:
+            token = await unit.credentials.token(principal.token_id)
+            identity = None if token is None else await unit.identities.get(token.identity_id)
+        if token is None or identity is None:
+            raise UnauthenticatedError(_NOT_ALLOWED)
+        if token.expires_at is not None and self._clock.now() >= token.expires_at:
+            raise UnauthenticatedError(_EXPIRED, name="TokenError")
+        return _principal(identity, token)
+
     async def login_universal(
         self, client_id: str, client_secret: str, organization_slug: str | None, address: str | None
     ) -> IssuedToken:

@@ -12,6 +12,7 @@ __all__ = [
     "DomainError",
     "ForbiddenError",
     "InvalidError",
+    "LimitReachedError",
     "NotFoundError",
     "SchemaViolationError",
     "UnauthenticatedError",
@@ -64,6 +65,10 @@ class NotFoundError(DomainError):
 
 class InvalidError(DomainError):
     """A rule of the service forbids it, a name that is taken for example."""
+
+
+class LimitReachedError(DomainError):
+    """There is too much of it already; later there may be less."""
 
 
 class SchemaViolationError(DomainError):

@@ -23,6 +23,7 @@ from keybearer.domain.errors import (
     DomainError,
     ForbiddenError,
     InvalidError,
+    LimitReachedError,
     NotFoundError,
     SchemaViolationError,
     UnauthenticatedError,
@@ -55,6 +56,7 @@ _TABLE: Mapping[type[Exception], _Row] = {
     SchemaViolationError: _Row(422, "ValidationFailure"),
     BadRequestError: _Row(400, "BadRequest"),
     UnstorableTextError: _Row(400, "BadRequest"),
+    LimitReachedError: _Row(429, "RateLimitExceeded"),
     BusyError: _Row(500, "InternalServerError"),
     TimeoutError: _Row(504, "GatewayTimeoutError"),
 }

@@ -1,0 +1,49 @@
+"""Events of a project as a stream (wire.md section 7)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from keybearer.domain.authorization import Where
+from keybearer.domain.event_stream import Registration
+from keybearer.domain.paths import normalize_path
+from keybearer.server.auth import AuthenticatedRoute, bearer_of, principal_of
+from keybearer.server.context import context_of
+from keybearer.server.event_stream import KIND_OF_EVENT, EventStreamResponse
+from keybearer.wire.events import EVENT_STREAM_PATH, EventRegistration, SubscribeToEvents
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["Events"], route_class=AuthenticatedRoute)
+
+
+@router.post(
+    EVENT_STREAM_PATH,
+    response_class=Response,
+    responses={
+        200: {
+            "description": "Frames of events until either side ends the stream",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        429: {"description": "The identity has too many streams of the project"},
+    },
+    summary="Subscribe to events of a project",
+)
+async def subscribe(request: Request, body: SubscribeToEvents) -> Response:
+    context = context_of(request)
+    stream = await context.events.subscribe(
+        principal_of(request),
+        body.project_id,
+        [_registration(item) for item in body.registrations],
+        context.authentication.end_of(bearer_of(request) or ""),
+    )
+    return EventStreamResponse(context.events, stream)
+
+
+def _registration(item: EventRegistration) -> Registration:
+    kind, conditions = KIND_OF_EVENT[item.event], item.conditions
+    if conditions is None:
+        return Registration(kind)
+    path = normalize_path(conditions.secret_path)
+    return Registration(kind, Where(conditions.environment_slug, path))

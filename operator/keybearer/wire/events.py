@@ -1,0 +1,94 @@
+"""The event stream: what a subscription asks for, and what its frames tell (wire.md section 7)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from keybearer.wire.base import WireModel
+from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, EVENT_REGISTRATIONS_MAX, FOLDER_PATH_MAX
+
+__all__ = [
+    "EVENT_STREAM_PATH",
+    "ChangedFolder",
+    "ChangedSecret",
+    "EventConditions",
+    "EventData",
+    "EventFrame",
+    "EventRegistration",
+    "EventType",
+    "StreamFault",
+    "SubscribeToEvents",
+]
+
+EVENT_STREAM_PATH = "/api/v1/events/subscribe/project-events"
+
+
+class EventType(StrEnum):
+    """What may be subscribed to."""
+
+    SECRET_CREATE = "secret:create"
+    SECRET_UPDATE = "secret:update"
+    SECRET_DELETE = "secret:delete"
+    IMPORT_MUTATION = "secret:import-mutation"
+
+
+class EventConditions(WireModel):
+    """Where a change must happen: in the folder or under it."""
+
+    environment_slug: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+    secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] = "/"
+
+
+class EventRegistration(WireModel):
+    """One kind of event; without conditions anywhere in the project."""
+
+    event: EventType
+    conditions: EventConditions | None = None
+
+
+class SubscribeToEvents(WireModel):
+    """The body of a subscription."""
+
+    project_id: Annotated[str, Field(min_length=1)]
+    registrations: Annotated[
+        tuple[EventRegistration, ...],
+        Field(alias="register", min_length=1, max_length=EVENT_REGISTRATIONS_MAX),
+    ]
+
+
+class ChangedSecret(WireModel):
+    """A secret that was created, updated or deleted; `secretKeys` holds one key."""
+
+    environment: str
+    secret_path: str
+    secret_keys: str
+
+
+class ChangedFolder(WireModel):
+    """A folder whose imports, or what they show, changed."""
+
+    environment: str
+    secret_path: str
+
+
+class EventData(WireModel):
+    """What happened: a list for secrets, one folder for imports."""
+
+    event_type: EventType
+    payload: tuple[ChangedSecret, ...] | ChangedFolder
+
+
+class EventFrame(WireModel):
+    """The `data` of an event's frame."""
+
+    type: str
+    data: EventData
+
+
+class StreamFault(WireModel):
+    """The `data` of the frame `error`, after which the stream ends."""
+
+    message: str
