@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, exists, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
 from keybearer.store.columns import select_record
 from keybearer.store.records import Folder
 from keybearer.store.revisions import NOTED_MAX, ChangeKind, Changes, ListChange
@@ -35,14 +36,14 @@ WITHIN_SUBTREE: ColumnElement[bool] = or_(FolderRow.path == bindparam("path"), _
 
 _IN_ENVIRONMENT = EnvironmentRow.id == bindparam("environment")
 # In the order of the fields of ListChange, after its kind.
-_SECRETS_WITHIN = (
+_SECRETS_WITHIN: Select[*tuple[Any, ...]] = (
     select(SecretRow.project_id, EnvironmentRow.slug, FolderRow.path, SecretRow.key, SecretRow.owner)
     .select_from(FolderRow)
     .join(SecretRow, SecretRow.folder_id == FolderRow.id)
     .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
     .where(_IN_ENVIRONMENT, WITHIN_SUBTREE)
 )
-_IMPORTERS_WITHIN = (
+_IMPORTERS_WITHIN: Select[*tuple[Any, ...]] = (
     select(EnvironmentRow.project_id, EnvironmentRow.slug, FolderRow.path)
     .select_from(FolderRow)
     .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
@@ -158,7 +159,7 @@ class Folders:
         importers = (await self._connection.execute(_IMPORTERS_WITHIN.limit(left + 1), place)).all()
         if len(secrets) + len(importers) > left:
             found = await self._connection.execute(_ORGANIZATION, {"environment": folder.environment_id})
-            self._changes.organizations.add(found.scalar_one())
+            self._changes.organizations.add(OrganizationId(found.scalar_one()))
             return
         self._changes.folders += [ListChange(kind, *row) for row in secrets]
         self._changes.folders += [ListChange(ChangeKind.IMPORTS, *row) for row in importers]
