@@ -27,6 +27,7 @@ __all__ = [
     "Client",
     "Credentials",
     "Model",
+    "Person",
     "Project",
     "ProjectSecrets",
     "ServiceProcess",
@@ -51,6 +52,15 @@ class Credentials:
     identity_id: str
     client_id: str
     client_secret: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Person:
+    """What a user logs in with."""
+
+    user_id: str
+    email: str
+    password: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,24 @@ class ServiceProcess:
             admin.json("POST", path, json={"roles": [{"role": role}]})
         client_secret = admin.json("POST", f"{base}/client-secrets", json={})["clientSecret"]
         return Credentials(identity_id, str(auth["clientId"]), str(client_secret))
+
+    def create_user(
+        self, *, organization_role: str = "no-access", roles: Mapping[str, str] | None = None
+    ) -> Person:
+        """Make a user, with one role in each project of `roles` (id to role)."""
+        admin = self.admin_client()
+        email, password = f"{secrets.token_hex(6)}@example.com", f"cnry-{secrets.token_hex(8)}"
+        body = {"email": email, "password": password, "role": organization_role}
+        user = admin.json("POST", "/api/v1/users", json=body)["user"]
+        for project_id, role in (roles or {}).items():
+            named = {"usernames": [email], "roleSlugs": [role]}
+            admin.json("POST", f"/api/v1/projects/{project_id}/memberships", json=named)
+        return Person(str(user["id"]), email, password)
+
+    def login_user(self, person: Person) -> str:
+        """Return a fresh access token of the user."""
+        body = {"email": person.email, "password": person.password}
+        return str(self.client().json("POST", "/api/v3/auth/login", json=body)["accessToken"])
 
     def create_secret(
         self, project: Project, key: str, value: str, *, environment: str = "dev", path: str = "/"
