@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from keybearer.store.database import database_url, sqlite_url
+from keybearer.store.engines import database_url, sqlite_url
 from support.postgres import PostgresServer
 
 __all__ = ["OwnDatabase", "database_kind", "on_every_database", "own_database"]

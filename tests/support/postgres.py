@@ -23,7 +23,8 @@ from pathlib import Path
 import pytest
 
 from keybearer.base.clock import SystemClock
-from keybearer.store.database import Database, database_url
+from keybearer.store.database import Database
+from keybearer.store.engines import database_url
 from support.controlplane.process import Process
 from support.controlplane.scratch import ScratchDirectory
 

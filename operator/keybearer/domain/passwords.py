@@ -10,7 +10,7 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from keybearer.store.database import BusyError
+from keybearer.store.failures import BusyError
 
 __all__ = ["Passwords"]
 

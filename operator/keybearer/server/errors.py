@@ -30,7 +30,7 @@ from keybearer.domain.errors import (
 )
 from keybearer.server.answers import json_response
 from keybearer.server.request_scope import request_id_of
-from keybearer.store.database import BusyError, UnstorableTextError
+from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
 from keybearer.wire.errors import ErrorBody, ValidationIssue
 
 __all__ = ["BadRequestError", "add_error_handlers"]
@@ -57,7 +57,9 @@ _TABLE: Mapping[type[Exception], _Row] = {
     BadRequestError: _Row(400, "BadRequest"),
     UnstorableTextError: _Row(400, "BadRequest"),
     LimitReachedError: _Row(429, "RateLimitExceeded"),
-    BusyError: _Row(500, "InternalServerError"),
+    BusyError: _Row(503, "ServiceUnavailable"),
+    UnavailableError: _Row(503, "ServiceUnavailable"),
+    TooSlowError: _Row(504, "GatewayTimeoutError"),
     TimeoutError: _Row(504, "GatewayTimeoutError"),
 }
 _HTTP_WORDS = {400: "BadRequest", 404: "Not Found", 405: "Not Found", 413: "PayloadTooLarge"}

@@ -28,7 +28,8 @@ from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext, build_context
 from keybearer.server.tls import CertificateFiles, keep_certificate_fresh, tls_context
 from keybearer.store.data_directory import DataDirectory
-from keybearer.store.database import Database, database_url, sqlite_url
+from keybearer.store.database import Database
+from keybearer.store.engines import database_url, sqlite_url
 
 __all__ = ["ServiceOptions", "serve"]
 

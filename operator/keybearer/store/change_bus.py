@@ -37,6 +37,15 @@ _READ_KINDS = {letter: kind for kind, letter in _KINDS.items()}
 class ChangeBus(Protocol):
     """Carries changes from the units that made them to the listeners of all processes."""
 
+    @property
+    def hears(self) -> bool:
+        """Whether a change of another process would be told: what is kept in memory may be trusted only then."""
+        ...
+
+    async def follow(self) -> None:
+        """Listen to other processes, where there may be any, until cancelled."""
+        ...
+
     async def announce(self, connection: AsyncConnection, changes: Changes) -> None:
         """Take the changes in; within the writing transaction, as its last statement."""
         ...
@@ -62,6 +71,10 @@ class LocalBus:
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[Changes], None]] = []
+        self.hears = True
+
+    async def follow(self) -> None:
+        """Return at once: nobody else is there."""
 
     async def announce(self, connection: AsyncConnection, changes: Changes) -> None:
         """Do nothing: nobody else listens."""
@@ -142,8 +155,8 @@ def _items(changes: Changes) -> Iterator[tuple[str, object]]:
             yield "f", [*place, list(run)]
             run.clear()
         run.append(change.key)
-    for place, run in keys.items():
-        yield "f", [*place, run]
+    for named, run in keys.items():
+        yield "f", [*named, run]
 
 
 def _news(news: Mapping[str, object], name: str) -> list[object]:

@@ -9,82 +9,52 @@ lock that a writer takes with the first revision it moves.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
-from sqlalchemy import URL, event, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy import URL, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from keybearer.base.clock import Clock
-from keybearer.base.errors import ConfigurationError, KeybearerError
+from keybearer.base.errors import ConfigurationError
 from keybearer.store.change_bus import ChangeBus, LocalBus
+from keybearer.store.engines import Bounds, place_of, postgres_engine, sqlite_engine
+from keybearer.store.failures import BusyError, ConnectError, UnavailableError, brief, translated
 from keybearer.store.migrate import upgrade
-from keybearer.store.revisions import Changes, RevisionBook
+from keybearer.store.postgres_bus import PostgresBus
+from keybearer.store.revisions import Changes, RevisionBook, read_revisions
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["BusyError", "Database", "UnstorableTextError", "database_url", "sqlite_url"]
-
-_READERS = 4
-_WRITER_WAIT_SECONDS = 20.0
-_BUSY_MILLISECONDS = 5_000
-_NOT_IN_REPERTOIRE = "22021"
-"""PostgreSQL's character_not_in_repertoire (its appendix A)."""
-
-
-class BusyError(KeybearerError):
-    """No turn to write came up in time."""
-
-
-class UnstorableTextError(KeybearerError):
-    """A text holds a character that the database doesn't keep in clear."""
-
-
-def sqlite_url(path: Path) -> URL:
-    """Return the URL of a database file."""
-    return URL.create("sqlite+aiosqlite", database=str(path))
-
-
-def database_url(text: str) -> URL:
-    """Return the URL for what a person wrote: `postgresql://...` needs no driver name.
-
-    Raises:
-        ConfigurationError: it is no URL of PostgreSQL; the text is not repeated, it may hold a password.
-    """
-    try:
-        url = make_url(text)
-    except ArgumentError as error:
-        raise ConfigurationError(
-            "the database URL can't be read; write postgresql://user@host/name"
-        ) from error
-    if url.get_backend_name() != "postgresql":
-        raise ConfigurationError("the database URL must begin with postgresql://; SQLite needs none")
-    return url.set(drivername="postgresql+asyncpg")
+__all__ = ["Database"]
 
 
 class Database:
-    """Engines and the keyring that repositories seal with. Open with `Database.open`, close with `close`."""
+    """Engines and the keyring that repositories seal with. Close with `close`; `bus.follow` must run meanwhile."""
 
-    def __init__(self, url: URL, clock: Clock) -> None:
+    def __init__(self, url: URL, clock: Clock, bounds: Bounds | None = None) -> None:
+        bounds = bounds or Bounds()
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.revisions = RevisionBook()
-        self.bus: ChangeBus = LocalBus()
         self.clock = clock
+        self._place = place_of(url)
+        self._bounds = bounds
         self._keyring: Keyring | None = None
-        self._turn = asyncio.Lock() if self.is_sqlite else asyncio.Semaphore(_READERS)
+        self.bus: ChangeBus
         if self.is_sqlite:
-            self._writer = _engine(url, size=1)
-            self._readers = _engine(url, size=_READERS)
-            _shape_sqlite(self._writer, begin="BEGIN IMMEDIATE", query_only=False)
-            _shape_sqlite(self._readers, begin="BEGIN", query_only=True)
+            self._turn = asyncio.Semaphore(1)
+            self.bus = LocalBus()
+            size, wait = bounds.pool_size, bounds.wait
+            self._writer = sqlite_engine(url, size=1, wait=wait, begin="BEGIN IMMEDIATE", query_only=False)
+            self._readers = sqlite_engine(url, size=size, wait=wait, begin="BEGIN", query_only=True)
         else:
-            self._writer = _engine(url, size=_READERS)
-            self._readers = _engine(url, size=_READERS, isolation="REPEATABLE READ")
+            self._turn = asyncio.Semaphore(bounds.pool_size)
+            self.bus = PostgresBus(url, bounds)
+            self._writer = postgres_engine(url, bounds, isolation="READ COMMITTED")
+            self._readers = postgres_engine(url, bounds, isolation="REPEATABLE READ")
+        # One statement by itself needs no transaction around it, and so no two more round trips.
+        self._glances = self._readers.execution_options(isolation_level="AUTOCOMMIT")
 
     @property
     def sole_process(self) -> bool:
@@ -107,22 +77,47 @@ class Database:
         self._keyring = keyring
 
     async def prepare(self) -> None:
-        """Bring the tables to this version.
+        """Bring the tables to this version; of several processes that start together, one does it.
 
         Raises:
             ConfigurationError: the database can't be reached, or a newer version wrote it.
         """
         try:
             async with self._writer.begin() as connection:
+                if not self.is_sqlite:
+                    # A large database, or another process that migrates it, may take its time.
+                    await connection.execute(text("SET LOCAL statement_timeout = 0"))
+                    await connection.execute(text("SET LOCAL lock_timeout = 0"))
                 await upgrade(connection)
+        except ConnectError as error:
+            raise ConfigurationError(f"the database at {self._place} can't be opened: {error}") from error
         except (DBAPIError, OSError) as error:
-            raise ConfigurationError(f"the database can't be opened: {_brief(error)}") from error
+            raise ConfigurationError(
+                f"the database at {self._place} can't be opened: {brief(error)}"
+            ) from error
+
+    async def still_stand(self, revisions: Mapping[str, int]) -> bool:
+        """Return whether every one of these revisions, by the id of its project or organization, is the latest.
+
+        Raises:
+            UnavailableError: the database can't be reached.
+        """
+        if self.sole_process:
+            return self.revisions.stands(revisions.items())
+        with translated():
+            async with self._connected(self._glances) as connection:
+                return await read_revisions(connection, revisions) == dict(revisions)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[UnitOfWork]:
-        """Give a unit that sees one snapshot and writes nothing."""
-        with _translated():
-            async with self._readers.connect() as connection, connection.begin():
+        """Give a unit that sees one snapshot and writes nothing.
+
+        Raises:
+            BusyError: other requests held the connections for too long.
+            UnavailableError: the database can't be reached.
+        """
+        with translated():
+            async with self._connected(self._readers) as connection, connection.begin():
                 yield self._unit(connection)
 
     @asynccontextmanager
@@ -130,16 +125,17 @@ class Database:
         """Give a unit whose changes are durable when the block ends, and undone when it raises.
 
         Raises:
-            BusyError: other writers held the turn for too long.
+            BusyError: other writers held the turn for too long, or changed the same at the same moment.
+            UnavailableError: the database can't be reached.
         """
         try:
-            async with asyncio.timeout(_WRITER_WAIT_SECONDS):
+            async with asyncio.timeout(self._bounds.wait.total_seconds()):
                 await self._turn.acquire()
         except TimeoutError as error:
             raise BusyError("other writes kept the database busy; try again") from error
         try:
-            with _translated():
-                async with self._writer.connect() as connection:
+            with translated():
+                async with self._connected(self._writer) as connection:
                     transaction = await connection.begin()
                     unit = self._unit(connection)
                     try:
@@ -167,56 +163,18 @@ class Database:
         await self._readers.dispose()
         await self._writer.dispose()
 
+    @asynccontextmanager
+    async def _connected(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+        try:
+            connection = await engine.connect()
+        except ConnectError as error:
+            raise UnavailableError("the database can't be reached at the moment; try again") from error
+        async with connection:
+            yield connection
+
     def _published(self, changes: Changes) -> None:
         self.revisions.publish(changes)
         self.bus.committed(changes)
 
     def _unit(self, connection: AsyncConnection) -> UnitOfWork:
         return UnitOfWork(connection, self._keyring, self.clock)
-
-
-def _engine(url: URL, *, size: int, isolation: str | None = None) -> AsyncEngine:
-    options: dict[str, str] = {} if isolation is None else {"isolation_level": isolation}
-    return create_async_engine(
-        url,
-        pool_size=size,
-        max_overflow=0,
-        pool_timeout=_WRITER_WAIT_SECONDS,
-        hide_parameters=True,  # parameters are digests, envelopes and names of secrets
-        **options,
-    )
-
-
-def _shape_sqlite(engine: AsyncEngine, *, begin: str, query_only: bool) -> None:
-    def on_connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-        # The driver must not open transactions on its own: `begin` below says how.
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
-        cursor.execute("PRAGMA foreign_keys = ON")
-        cursor.execute("PRAGMA synchronous = FULL")
-        if query_only:
-            cursor.execute("PRAGMA query_only = ON")
-        else:
-            cursor.execute("PRAGMA journal_mode = WAL")
-        cursor.close()
-
-    event.listen(engine.sync_engine, "connect", on_connect)
-    event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin))
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Tell a text that PostgreSQL can't keep (it holds a NUL character) from a failure of the service."""
-    try:
-        yield
-    except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) == _NOT_IN_REPERTOIRE:
-            raise UnstorableTextError("A text holds a NUL character") from error
-        raise
-
-
-def _brief(error: Exception) -> str:
-    """Return what the driver says, without the statement and without a URL's password."""
-    origin = error.orig if isinstance(error, DBAPIError) else error
-    return str(origin) if isinstance(origin, (sqlite3.Error, OSError)) else type(origin).__name__

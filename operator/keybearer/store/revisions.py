@@ -10,9 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId, ProjectId
+from sqlalchemy import select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-__all__ = ["NOTED_MAX", "ChangeKind", "Changes", "ListChange", "RevisionBook"]
+from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId, ProjectId
+from keybearer.store.tables.identities import OrganizationRow
+from keybearer.store.tables.projects import ProjectRow
+
+__all__ = ["NOTED_MAX", "ChangeKind", "Changes", "ListChange", "RevisionBook", "read_revisions"]
 
 NOTED_MAX = 10_000
 """Secrets that one unit names as changed; what changes more is told of the whole organization."""
@@ -95,3 +100,13 @@ class RevisionBook:
         """Return whether every one of these is the latest known."""
         known = self._known
         return all(known.get(name) == revision for name, revision in revisions)
+
+
+async def read_revisions(connection: AsyncConnection, ids: Iterable[str]) -> dict[str, int]:
+    """Return the present revision of each project and of each organization's names that exists, by id."""
+    wanted = list(ids)
+    statement = union_all(
+        select(ProjectRow.id, ProjectRow.revision).where(ProjectRow.id.in_(wanted)),
+        select(OrganizationRow.id, OrganizationRow.names_revision).where(OrganizationRow.id.in_(wanted)),
+    )
+    return {row.id: row.revision for row in await connection.execute(statement)}

@@ -19,7 +19,8 @@ from keybearer.domain.identities import Identities
 from keybearer.domain.issuing import IssuedToken
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.domain.universal_auth import UniversalAuthChange
-from keybearer.store.database import Database, database_url, sqlite_url
+from keybearer.store.database import Database
+from keybearer.store.engines import database_url, sqlite_url
 from support.virtual_time import VirtualTime
 
 

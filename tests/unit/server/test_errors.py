@@ -19,7 +19,7 @@ from keybearer.domain.errors import (
 )
 from keybearer.server.errors import BadRequestError, add_error_handlers
 from keybearer.server.request_scope import RequestShell
-from keybearer.store.database import BusyError, UnstorableTextError
+from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
 
 
 def client_of(raised: Callable[[], Exception]) -> httpx.AsyncClient:
@@ -47,7 +47,9 @@ TABLE = [
     pytest.param(lambda: InvalidError("m"), 400, "BadRequest", "m", id="against a rule"),
     pytest.param(lambda: BadRequestError("m"), 400, "BadRequest", "m", id="without sense"),
     pytest.param(lambda: UnstorableTextError("m"), 400, "BadRequest", "m", id="a text that can't be kept"),
-    pytest.param(lambda: BusyError("m"), 500, "InternalServerError", "m", id="no turn to write"),
+    pytest.param(lambda: BusyError("m"), 503, "ServiceUnavailable", "m", id="no turn to write"),
+    pytest.param(lambda: UnavailableError("m"), 503, "ServiceUnavailable", "m", id="no database"),
+    pytest.param(lambda: TooSlowError("m"), 504, "GatewayTimeoutError", "m", id="a slow database"),
     pytest.param(TimeoutError, 504, "GatewayTimeoutError", "The request took too long", id="too slow"),
     pytest.param(lambda: HTTPException(413), 413, "PayloadTooLarge", "The body is too large", id="too large"),
     pytest.param(

@@ -12,7 +12,8 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
-from keybearer.store.database import Database, database_url, sqlite_url
+from keybearer.store.database import Database
+from keybearer.store.engines import database_url, sqlite_url
 from keybearer.store.records import Identity, Organization, Project
 from keybearer.store.revisions import Changes
 from keybearer.store.sealing.envelope import SealingKey, key_name, new_key_material

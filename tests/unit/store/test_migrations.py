@@ -12,7 +12,8 @@ from sqlalchemy import Connection, create_engine, inspect
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
-from keybearer.store.database import Database, sqlite_url
+from keybearer.store.database import Database
+from keybearer.store.engines import sqlite_url
 from keybearer.store.migrate import migration_config
 from keybearer.store.tables.schema import TABLES, schema
 
