@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from sqlalchemy import URL, text
 from sqlalchemy.exc import DBAPIError
@@ -51,8 +51,8 @@ class Database:
         else:
             self._turn = asyncio.Semaphore(bounds.pool_size)
             self.bus = PostgresBus(url, bounds)
-            self._writer = postgres_engine(url, bounds, isolation="READ COMMITTED")
-            self._readers = postgres_engine(url, bounds, isolation="REPEATABLE READ")
+            self._writer = postgres_engine(url, bounds, isolation="READ COMMITTED", read_only=False)
+            self._readers = postgres_engine(url, bounds, isolation="REPEATABLE READ", read_only=True)
         # One statement by itself needs no transaction around it, and so no two more round trips.
         self._glances = self._readers.execution_options(isolation_level="AUTOCOMMIT")
 
@@ -165,11 +165,11 @@ class Database:
 
     @asynccontextmanager
     async def _connected(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-        try:
-            connection = await engine.connect()
-        except ConnectError as error:
-            raise UnavailableError("the database can't be reached at the moment; try again") from error
-        async with connection:
+        async with AsyncExitStack() as stack:
+            try:
+                connection = await stack.enter_async_context(engine.connect())
+            except ConnectError as error:
+                raise UnavailableError("the database can't be reached at the moment; try again") from error
             yield connection
 
     def _published(self, changes: Changes) -> None:

@@ -112,11 +112,11 @@ def sqlite_engine(url: URL, *, size: int, wait: timedelta, begin: str, query_onl
     return engine
 
 
-def postgres_engine(url: URL, bounds: Bounds, *, isolation: str) -> AsyncEngine:
+def postgres_engine(url: URL, bounds: Bounds, *, isolation: str, read_only: bool) -> AsyncEngine:
     """Return an engine of `bounds.pool_size` connections."""
 
     async def connect() -> asyncpg.Connection:
-        return await connect_postgres(url, bounds)
+        return await connect_postgres(url, bounds, read_only=read_only)
 
     engine = create_async_engine(
         f"{_DRIVER}://",
@@ -137,7 +137,7 @@ def postgres_engine(url: URL, bounds: Bounds, *, isolation: str) -> AsyncEngine:
     return engine
 
 
-async def connect_postgres(url: URL, bounds: Bounds) -> asyncpg.Connection:
+async def connect_postgres(url: URL, bounds: Bounds, *, read_only: bool) -> asyncpg.Connection:
     """Return a connection of the driver.
 
     Raises:
@@ -157,6 +157,7 @@ async def connect_postgres(url: URL, bounds: Bounds) -> asyncpg.Connection:
                 url.set(drivername="postgresql").render_as_string(hide_password=False),
                 server_settings={
                     "application_name": "keybearer",
+                    "default_transaction_read_only": "on" if read_only else "off",
                     "statement_timeout": str(milliseconds),
                     "lock_timeout": str(milliseconds // 2),
                     # A process that hangs in the middle of a transaction must not hold its locks for ever.

@@ -82,7 +82,7 @@ class PostgresBus:
     async def _listen(self) -> None:
         """Hand on what arrives until the connection ends."""
         ended = asyncio.Event()
-        connection = await connect_postgres(self._url, self._bounds)
+        connection = await connect_postgres(self._url, self._bounds, read_only=True)
         try:
             connection.add_termination_listener(lambda _: ended.set())
             await connection.add_listener(CHANNEL, self._take)
