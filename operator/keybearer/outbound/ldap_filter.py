@@ -21,6 +21,7 @@ __all__ = [
     "Presence",
     "Substrings",
     "filled",
+    "names_user",
     "parse_filter",
 ]
 
@@ -111,6 +112,19 @@ def filled(template: Filter, username: str) -> Filter:
     """Return the filter with the user's name wherever a value has the placeholder."""
     name, place = username.encode(), PLACEHOLDER.encode()
     return _mapped(template, lambda value: value.replace(place, name))
+
+
+def names_user(template: Filter) -> bool:
+    """Return whether a value has the placeholder."""
+    found = False
+
+    def look(value: bytes) -> bytes:
+        nonlocal found
+        found = found or PLACEHOLDER.encode() in value
+        return value
+
+    _mapped(template, look)
+    return found
 
 
 def _mapped(node: Filter, change: Callable[[bytes], bytes]) -> Filter:

@@ -28,7 +28,7 @@ class KubernetesAuth:
         host: URL of the API server.
         ca_pem: whom to trust there; empty for the system's CAs.
         reviewer_token: who asks for reviews; None for the token that is reviewed itself.
-        allowed_namespaces: globs, none of them allows all; so do `allowed_names`.
+        allowed_namespaces: globs parted by commas, empty for all; so are `allowed_names`.
         allowed_audience: that a token must be meant for; empty for the API server's own.
     """
 
@@ -37,8 +37,8 @@ class KubernetesAuth:
     host: str
     ca_pem: str
     reviewer_token: str | None = field(repr=False)
-    allowed_namespaces: tuple[str, ...]
-    allowed_names: tuple[str, ...]
+    allowed_namespaces: str
+    allowed_names: str
     allowed_audience: str
     access_token_ttl: int
     access_token_max_ttl: int

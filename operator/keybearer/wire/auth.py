@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import AliasChoices, Field, StringConstraints
 
 from keybearer.wire.base import WireModel
 
@@ -21,30 +22,45 @@ _Trimmed = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=512), Field(repr=False)
 ]
 
+_OrganizationSlug = Annotated[
+    str | None,
+    Field(max_length=64, validation_alias=AliasChoices("organizationSlug", "subOrganizationName")),
+]
+"""Older clients use the second name (wire.md section 1.2)."""
+
 
 class UniversalAuthLogin(WireModel):
     """POST /api/v1/auth/universal-auth/login."""
 
     client_id: _Trimmed
     client_secret: _Trimmed
-    organization_slug: str | None = Field(default=None, max_length=64)
+    organization_slug: _OrganizationSlug = None
 
 
 class LdapLogin(WireModel):
-    """POST /api/v1/auth/ldap-auth/login; `identityId` is a uuid."""
+    """POST /api/v1/auth/ldap-auth/login.
 
-    identity_id: str
-    username: Annotated[str, Field(min_length=1, max_length=512)]
-    password: Annotated[str, Field(min_length=1, max_length=1024, repr=False)]
-    organization_slug: str | None = Field(default=None, max_length=64)
+    A directory may take a NUL for the end of a text, and an empty password for nobody's, which is always right.
+    """
+
+    identity_id: UUID
+    username: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=512, pattern=r"^[^\x00]+$")
+    ]
+    password: Annotated[
+        str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00]+$"), Field(repr=False)
+    ]
+    organization_slug: _OrganizationSlug = None
 
 
 class KubernetesLogin(WireModel):
     """POST /api/v1/auth/kubernetes-auth/login; `jwt` is a ServiceAccount token."""
 
-    identity_id: str
-    jwt: Annotated[str, Field(min_length=1, max_length=16384, repr=False)]
-    organization_slug: str | None = Field(default=None, max_length=64)
+    identity_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+    jwt: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=16384), Field(repr=False)
+    ]
+    organization_slug: _OrganizationSlug = None
 
 
 class AccessToken(WireModel):

@@ -21,8 +21,8 @@ def upgrade() -> None:
         sa.Column("host", sa.String(length=2048), nullable=False),
         sa.Column("ca_pem", sa.Text(), nullable=False),
         sa.Column("reviewer_token", sa.LargeBinary(), nullable=True),
-        sa.Column("allowed_namespaces", sa.JSON(), nullable=False),
-        sa.Column("allowed_names", sa.JSON(), nullable=False),
+        sa.Column("allowed_namespaces", sa.Text(), nullable=False),
+        sa.Column("allowed_names", sa.Text(), nullable=False),
         sa.Column("allowed_audience", sa.String(length=512), nullable=False),
         *_terms(),
     )

@@ -1,0 +1,198 @@
+"""Logins that ask somebody else: an API server or a directory. No transaction is open while they answer."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import IdentityId
+from keybearer.base.logs import get_logger
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.auth_methods import kubernetes_not_configured, ldap_not_configured
+from keybearer.domain.errors import InvalidError, UnauthenticatedError
+from keybearer.domain.issuing import IssuedToken, issue_token
+from keybearer.domain.kubernetes_auth import (
+    KUBERNETES_AUTH,
+    NOT_AUTHENTICATED,
+    REVIEW_ERROR,
+    api_of,
+    require_allowed,
+)
+from keybearer.domain.ldap_auth import (
+    LDAP_AUTH,
+    access_of,
+    counted,
+    is_same_configuration,
+    require_fields,
+    search_for,
+    wanted_attributes,
+)
+from keybearer.domain.lifetimes import NO_FAILURES, is_locked, lockout_after
+from keybearer.domain.login_terms import LOCKED, grant_of, login_actor, member_of
+from keybearer.domain.outbound import Outbound
+from keybearer.domain.server_keys import ServerKeys
+from keybearer.outbound.errors import OutboundError
+from keybearer.outbound.ldap import DirectoryUser, WrongPasswordError
+from keybearer.outbound.token_review import ReviewedToken, ReviewerUnknownError
+from keybearer.outbound.trust import trust
+from keybearer.store.auth_methods import KubernetesAuth, LdapAuth
+from keybearer.store.database import Database
+
+__all__ = ["ExternalLogins"]
+
+_log = get_logger(__name__)
+
+_DEADLINE_SECONDS = 30
+_AT_ONCE = 32
+"""Logins under way at once: each may hold a connection for as long as the other side likes to be slow."""
+_TOKEN = re.compile(r"[!-~]+")
+_LDAP_FAILED = "LDAP authentication failed"
+_CHANGED = "The auth method was changed during the login; try again"
+
+
+class ExternalLogins:
+    """Lets in who somebody else vouches for."""
+
+    def __init__(self, database: Database, keys: ServerKeys, outbound: Outbound, clock: Clock) -> None:
+        self._database = database
+        self._keys = keys
+        self._outbound = outbound
+        self._clock = clock
+        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._turns = _Turns()
+
+    async def login_kubernetes(
+        self, identity_id: str, jwt: str, organization_slug: str | None
+    ) -> IssuedToken:
+        """Return a token of the identity for a ServiceAccount that it lets in.
+
+        Raises:
+            NotFoundError: the identity has no Kubernetes auth, or the organization doesn't exist.
+            UnauthenticatedError: the token is no good, or its ServiceAccount not allowed.
+            InvalidError: the API server could not be asked.
+            TimeoutError: too many others log in.
+        """
+        async with asyncio.timeout(_DEADLINE_SECONDS), self._places:
+            async with self._database.reading() as unit:
+                auth = await unit.auth_methods.kubernetes(IdentityId(identity_id))
+                if auth is None:
+                    raise kubernetes_not_configured()
+                await member_of(unit, auth.identity_id, organization_slug)
+            require_allowed(auth, await self._review(auth, jwt))
+            async with self._database.writing() as unit:
+                present = await unit.auth_methods.kubernetes(auth.identity_id, for_change=True)
+                if present != auth:
+                    raise UnauthenticatedError(_CHANGED)
+                identity = await member_of(unit, auth.identity_id, organization_slug)
+                await unit.audit(
+                    audited(
+                        login_actor(identity), EventType.LOGIN_KUBERNETES_AUTH, identityId=auth.identity_id
+                    )
+                )
+                grant = grant_of(auth, KUBERNETES_AUTH)
+                return await issue_token(unit, self._keys.token_signing, grant, self._clock.now())
+
+    async def login_ldap(
+        self, identity_id: str, username: str, password: str, organization_slug: str | None
+    ) -> IssuedToken:
+        """Return a token of the identity for a user of its directory.
+
+        Raises:
+            NotFoundError: the identity has no LDAP auth, or the organization doesn't exist.
+            UnauthenticatedError: unknown user, wrong password, another required field, locked, or the directory
+                could not be asked.
+            TimeoutError: too many others log in.
+        """
+        # One after the other for each identity: tries at the same time would all come before the first is counted.
+        async with asyncio.timeout(_DEADLINE_SECONDS), self._turns.of(identity_id), self._places:
+            async with self._database.reading() as unit:
+                auth = await unit.auth_methods.ldap(IdentityId(identity_id))
+                if auth is None:
+                    raise ldap_not_configured()
+                await member_of(unit, auth.identity_id, organization_slug)
+            if is_locked(auth, self._clock.now()):
+                raise UnauthenticatedError(LOCKED)
+            user = await self._user(auth, username, password)
+            if user is None:
+                await self._count_failure(auth.identity_id)
+                raise UnauthenticatedError(_LDAP_FAILED)
+            require_fields(auth, user)
+            return await self._admit_ldap(auth, organization_slug)
+
+    async def _review(self, auth: KubernetesAuth, jwt: str) -> ReviewedToken:
+        if not _TOKEN.fullmatch(jwt):
+            return ReviewedToken(authenticated=False)
+        api, reviewer, ca_pem = api_of(auth), auth.reviewer_token or jwt, auth.ca_pem
+        own = self._outbound.own_account
+        try:
+            if own is not None and auth.reviewer_token is None and api.origin == own.api.origin:
+                credentials = await own.credentials()
+                reviewer, ca_pem = credentials.token, ca_pem or credentials.ca_pem
+            return await self._outbound.reviews.review(
+                api, jwt, audience=auth.allowed_audience, reviewer=reviewer, trusted=trust(ca_pem)
+            )
+        except (OutboundError, ValueError) as error:
+            if isinstance(error, ReviewerUnknownError) and reviewer == jwt:
+                raise UnauthenticatedError(NOT_AUTHENTICATED, name=REVIEW_ERROR) from error
+            _log.warning("token_review_failed", identity_id=auth.identity_id, reason=str(error))
+            raise InvalidError(f"The token review failed: {error}", name=REVIEW_ERROR) from error
+
+    async def _user(self, auth: LdapAuth, username: str, password: str) -> DirectoryUser | None:
+        try:
+            return await self._outbound.directory.authenticate(
+                access_of(auth), search_for(auth, username), password, wanted_attributes(auth)
+            )
+        except WrongPasswordError:
+            return None
+        except (OutboundError, ValueError) as error:
+            # The caller hears the same as for a wrong password; whoever runs the service hears why.
+            _log.warning("ldap_login_failed", identity_id=auth.identity_id, reason=str(error))
+            raise UnauthenticatedError(_LDAP_FAILED) from error
+
+    async def _count_failure(self, identity_id: IdentityId) -> None:
+        async with self._database.writing() as unit:
+            present = await unit.auth_methods.ldap(identity_id, for_change=True)
+            now = self._clock.now()
+            if present is not None and present.lockout_enabled and not is_locked(present, now):
+                await unit.auth_methods.update_ldap(counted(present, lockout_after(present, now)))
+
+    async def _admit_ldap(self, auth: LdapAuth, organization_slug: str | None) -> IssuedToken:
+        async with self._database.writing() as unit:
+            now = self._clock.now()
+            present = await unit.auth_methods.ldap(auth.identity_id, for_change=True)
+            if present is None or not is_same_configuration(auth, present):
+                raise UnauthenticatedError(_CHANGED)
+            if is_locked(present, now):  # by tries at another replica
+                raise UnauthenticatedError(LOCKED)
+            if present.failures or present.locked_until is not None:
+                await unit.auth_methods.update_ldap(counted(present, NO_FAILURES))
+            identity = await member_of(unit, auth.identity_id, organization_slug)
+            await unit.audit(
+                audited(login_actor(identity), EventType.LOGIN_LDAP_AUTH, identityId=auth.identity_id)
+            )
+            return await issue_token(unit, self._keys.token_signing, grant_of(auth, LDAP_AUTH), now)
+
+
+class _Turns:
+    """One at a time for each key; a key that nobody waits for takes no memory."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def of(self, key: str) -> AsyncIterator[None]:
+        """Wait for the turn, and hold it."""
+        lock, holders = self._locks.get(key, (asyncio.Lock(), 0))
+        self._locks[key] = (lock, holders + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, holders = self._locks[key]
+            if holders == 1:
+                del self._locks[key]
+            else:
+                self._locks[key] = (lock, holders - 1)
