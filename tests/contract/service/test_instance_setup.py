@@ -1,0 +1,123 @@
+"""The setting up of an empty instance, by a process of the test's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keybearer.wire.users import BootstrappedInstance
+from support.service_fixtures import Client, ServiceProcess, Starter, Strict
+from support.waiting import eventually
+
+PATH = "/api/v1/admin/bootstrap"
+# As a published test suite sends it.
+BODY = {"email": "test-admin@example.com", "password": "testpassword123", "organization": "test-org"}
+Started = Callable[..., ServiceProcess]
+
+
+@pytest.fixture
+def started(start: Starter, tmp_path: Path) -> Iterator[Started]:
+    running: list[ServiceProcess] = []
+
+    def begin(*flags: str) -> ServiceProcess:
+        running.append(start(tmp_path / "data", *flags))
+        return running[-1]
+
+    yield begin
+    for one in running:
+        one.kill()
+
+
+def printed_token(running: ServiceProcess) -> str:
+    def found() -> str | None:
+        match = re.search(r'"Authorization: Bearer ([^"]+)"', running.log.read_text())
+        return None if match is None else match.group(1)
+
+    return eventually(found, awaited="the token on stderr")
+
+
+def test_a_new_instance_is_set_up_with_the_printed_token_once(started: Started, strict: Strict) -> None:
+    running = started("--bootstrap", "api")
+    assert not (running.data_dir / "admin.json").exists()
+    for client in (running.client(), running.client("another-token")):
+        answer = client.json("POST", PATH, status=401, json={})
+        assert "keybearer serve printed" in answer["message"]
+    client = running.client(printed_token(running))
+    client.json("POST", PATH, status=422, json={**BODY, "password": "short"})
+    made = strict(BootstrappedInstance, client.json("POST", PATH, json=BODY))
+    assert (made.organization.name, made.organization.slug) == ("test-org", "test-org")
+    assert (made.user.email, made.user.role) == ("test-admin@example.com", "admin")
+    assert client.json("POST", PATH, status=400, json=BODY)["message"] == "Instance has already been set up"
+    identity = running.client(made.identity.credentials.token)
+    assert identity.json("GET", "/api/v1/identities")["identities"][0]["id"] == made.identity.id
+    assert identity.json("GET", "/api/v1/users")["users"][0]["id"] == made.user.id
+
+
+def test_a_published_suite_that_sends_no_token_gets_what_it_needs(started: Started) -> None:
+    """The order of calls of wire.md section 1.4."""
+    anyone = started("--bootstrap", "api", "--no-bootstrap-token").client()
+    made = anyone.json("POST", PATH, json=BODY)
+    login = {"email": made["user"]["email"], "password": BODY["password"]}
+    token = anyone.json("POST", "/api/v3/auth/login", json=login)["accessToken"]
+    chosen = {"organizationId": made["organization"]["id"]}
+    user = with_token(anyone, token).json("POST", "/api/v3/auth/select-organization", json=chosen)["token"]
+    admin = with_token(anyone, made["identity"]["credentials"]["token"])
+    new = {"projectName": "suite", "slug": "t-suite", "type": "secret-manager"}
+    project = admin.json("POST", "/api/v1/projects", json=new)["project"]
+    members = {"usernames": [made["user"]["email"]], "roleSlugs": ["admin"]}
+    admin.json("POST", f"/api/v1/projects/{project['id']}/memberships", json=members)
+    read = {"projectId": project["id"], "environment": "dev"}
+    assert with_token(anyone, user).json("GET", "/api/v4/secrets", params=read)["secrets"] == []
+    identity = admin.json("POST", "/api/v1/identities", json={"name": "one", **chosen, "role": "no-access"})[
+        "identity"
+    ]
+    path = f"/api/v1/projects/{project['id']}/memberships/identities/{identity['id']}"
+    admin.json("POST", path, json={"roles": [{"role": "viewer"}]})
+    method = f"/api/v1/auth/universal-auth/identities/{identity['id']}"
+    assert admin.json("POST", method, json={"accessTokenTTL": 3600})["identityUniversalAuth"]["clientId"]
+    assert admin.json("POST", f"{method}/client-secrets", json={"ttl": 0})["clientSecret"]
+    admin.json("DELETE", f"/api/v1/identities/{identity['id']}")
+    admin.json("DELETE", f"/api/v1/projects/{project['id']}")
+
+
+def with_token(client: Client, token: str) -> Client:
+    return Client(base_url=client.base_url, headers={"authorization": f"Bearer {token}"}, trust_env=False)
+
+
+def test_an_instance_that_is_set_up_prints_no_token_and_stays_closed(started: Started) -> None:
+    running = started("--bootstrap", "api", "--no-bootstrap-token")
+    running.client().json("POST", PATH, json=BODY)
+    running.stop()
+    again = started("--bootstrap", "api")
+    assert again.client().get("/api/status").status_code == 200
+    assert "Authorization: Bearer" not in again.log.read_text()
+    again.client().json("POST", PATH, status=401, json=BODY)
+
+
+@pytest.mark.parametrize("mode", ["auto", "none"])
+def test_without_being_asked_for_the_route_is_closed(started: Started, mode: str) -> None:
+    answer = started("--bootstrap", mode).client("any").json("POST", PATH, status=403, json=BODY)
+    assert "--bootstrap api" in answer["message"]
+
+
+def test_to_do_without_a_token_is_asked_for_together_with_the_route(start: Starter, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"ended with 2.*give both"):
+        start(tmp_path / "data", "--no-bootstrap-token").kill()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"organization": "  "}, id="an organization without a name"),
+        pytest.param({"organization": "x" * 65}, id="a long name of the organization"),
+        pytest.param({"email": "nobody"}, id="no email"),
+    ],
+)
+def test_what_an_instance_begins_with_is_bounded(started: Started, change: dict[str, Any]) -> None:
+    client = started("--bootstrap", "api", "--no-bootstrap-token").client()
+    client.json("POST", PATH, status=422, json={**BODY, **change})
+    client.json("POST", PATH, json={**BODY, "organization": "x" * 64})

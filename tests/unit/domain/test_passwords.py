@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from keybearer.domain.passwords import Passwords
+from keybearer.store.database import BusyError
+
+
+@pytest.fixture(scope="module")
+def passwords() -> Passwords:
+    return Passwords()
+
+
+async def test_what_is_kept_of_a_password_is_argon2id_with_a_salt(passwords: Passwords) -> None:
+    first, second = await passwords.hash("cnry-one"), await passwords.hash("cnry-one")
+    assert first.startswith("$argon2id$v=19$m=47104,t=1,p=1$")
+    assert first != second
+    assert len(first) <= 255
+
+
+async def test_only_the_password_itself_matches(passwords: Passwords) -> None:
+    kept = await passwords.hash("cnry-one")
+    assert await passwords.matches(kept, "cnry-one")
+    assert not await passwords.matches(kept, "cnry-two")
+    assert not await passwords.matches(kept, "")
+    assert not await passwords.matches("no hash at all", "cnry-one")
+
+
+async def test_nobody_has_a_password_not_even_an_empty_one(passwords: Passwords) -> None:
+    assert not await passwords.matches(None, "")
+    assert not await passwords.matches(None, "cnry-one")
+
+
+async def test_half_of_a_surrogate_pair_is_a_password_like_any_other(passwords: Passwords) -> None:
+    kept = await passwords.hash("cnry-\ud800")
+    assert await passwords.matches(kept, "cnry-\ud800")
+    assert not await passwords.matches(kept, "cnry-\ud801")
+
+
+async def test_two_hash_at_once_and_who_comes_after_two_hundred_is_sent_away() -> None:
+    passwords = Passwords()
+    gate = threading.Event()
+    running = 0
+    most = 0
+    lock = threading.Lock()
+
+    def wait_in_turn() -> str:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        gate.wait(30)
+        with lock:
+            running -= 1
+        return "done"
+
+    waiting = [asyncio.create_task(passwords._run(wait_in_turn)) for _ in range(200)]
+    await asyncio.sleep(0)
+    with pytest.raises(BusyError, match="try again"):
+        await passwords.hash("cnry-one")
+    gate.set()
+    assert set(await asyncio.gather(*waiting)) == {"done"}
+    assert most == 2
+    assert await passwords.hash("cnry-one")
