@@ -24,10 +24,13 @@ from keybearer.client.errors import (
     RateLimited,
     ServerFailure,
     ServiceError,
+    StreamEnded,
     TransportError,
     Unauthenticated,
     ValidationFailed,
 )
+from keybearer.client.event_frames import ChangedPlace, ProjectEvent
+from keybearer.client.events import AsyncEventStream, EventStream
 from keybearer.client.models import (
     AccessToken,
     Environment,
@@ -41,21 +44,28 @@ from keybearer.client.models import (
     SecretTag,
     SecretType,
 )
+from keybearer.client.operations.events import EventPlace
 from keybearer.client.options import ClientOptions
 from keybearer.client.retries import NO_RETRIES, RetryPolicy
 from keybearer.client.transport import AsyncPools, new_async_http, new_http
+from keybearer.wire.events import EventType
 
 __all__ = [
     "NO_RETRIES",
     "AccessToken",
+    "AsyncEventStream",
     "AsyncKeybearer",
     "AsyncPools",
     "BadRequest",
+    "ChangedPlace",
     "ClientClosed",
     "ClientError",
     "ClientOptions",
     "DecodeError",
     "Environment",
+    "EventPlace",
+    "EventStream",
+    "EventType",
     "Folder",
     "ImportBlock",
     "InvalidArgument",
@@ -66,6 +76,7 @@ __all__ = [
     "NotModified",
     "PermissionDenied",
     "Project",
+    "ProjectEvent",
     "RateLimited",
     "RetryPolicy",
     "Secret",
@@ -75,6 +86,7 @@ __all__ = [
     "SecretType",
     "ServerFailure",
     "ServiceError",
+    "StreamEnded",
     "SuppliedToken",
     "TransportError",
     "Unauthenticated",

@@ -14,6 +14,7 @@ import httpx
 from keybearer.client.auth import farewell
 from keybearer.client.credentials import Credentials, SuppliedToken
 from keybearer.client.errors import ClientClosed, TransportError
+from keybearer.client.events import AsyncEventsApi
 from keybearer.client.messages import Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
 from keybearer.client.resources import (
@@ -27,7 +28,7 @@ from keybearer.client.resources import (
 )
 from keybearer.client.session import Session
 from keybearer.client.steps import Alone, Ask, Step, Steps, Transmit, Wait
-from keybearer.client.transport import Intake, failure_of, new_async_http, outgoing
+from keybearer.client.transport import Intake, failure_of, new_async_http, opened, outgoing
 
 __all__ = ["AsyncKeybearer"]
 
@@ -71,6 +72,7 @@ class AsyncKeybearer:
         self.environments: EnvironmentsApi[AsyncShell] = EnvironmentsApi(self)
         self.folders: FoldersApi[AsyncShell] = FoldersApi(self)
         self.status: StatusApi[AsyncShell] = StatusApi(self)
+        self.events = AsyncEventsApi(self)
 
     @property
     def session(self) -> Session:
@@ -130,6 +132,9 @@ class AsyncKeybearer:
         try:
             async with asyncio.timeout(self._options.timeout.total_seconds()):
                 answer = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
+                stream = opened(step.request, answer)
+                if stream is not None:
+                    return stream
                 try:
                     intake = Intake(step.request, answer, self._options, deadline)
                     async for piece in answer.aiter_bytes():

@@ -15,6 +15,7 @@ import httpx
 from keybearer.client.auth import farewell
 from keybearer.client.credentials import Credentials, SuppliedToken
 from keybearer.client.errors import ClientClosed, InvalidArgument, TransportError
+from keybearer.client.events import EventsApi
 from keybearer.client.messages import Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
 from keybearer.client.resources import (
@@ -28,7 +29,7 @@ from keybearer.client.resources import (
 )
 from keybearer.client.session import Session
 from keybearer.client.steps import Alone, Ask, Step, Steps, Transmit, Wait
-from keybearer.client.transport import Intake, failure_of, new_http, outgoing
+from keybearer.client.transport import Intake, failure_of, new_http, opened, outgoing
 
 __all__ = ["Keybearer"]
 
@@ -72,6 +73,7 @@ class Keybearer:
         self.environments: EnvironmentsApi[BlockingShell] = EnvironmentsApi(self)
         self.folders: FoldersApi[BlockingShell] = FoldersApi(self)
         self.status: StatusApi[BlockingShell] = StatusApi(self)
+        self.events = EventsApi(self)
 
     @property
     def session(self) -> Session:
@@ -134,6 +136,9 @@ class Keybearer:
         deadline = self._options.clock.monotonic() + self._options.timeout.total_seconds()
         try:
             answer = self._http.send(request, stream=True, auth=None, follow_redirects=False)
+            stream = opened(step.request, answer)
+            if stream is not None:
+                return stream
             try:
                 intake = Intake(step.request, answer, self._options, deadline)
                 for piece in answer.iter_bytes():

@@ -5,7 +5,9 @@
     ├── InvalidArgument     the call itself makes no sense; nothing was sent
     ├── ClientClosed        the client was closed before
     ├── TransportError      no complete answer came
+    ├── StreamEnded         the service ended a stream of events
     ├── DecodeError         an answer came, but not one of this interface
+    │   └── AnswerTooLong       it is longer than the options allow
     └── ServiceError        the service refused (interface.md section 7)
         ├── BadRequest          400
         ├── Unauthenticated     401, and 403 for a token that has run out (wire.md section 8.2)
@@ -29,6 +31,7 @@ from pydantic import JsonValue
 from keybearer.base.errors import KeybearerError
 
 __all__ = [
+    "AnswerTooLong",
     "BadRequest",
     "ClientClosed",
     "ClientError",
@@ -39,6 +42,7 @@ __all__ = [
     "RateLimited",
     "ServerFailure",
     "ServiceError",
+    "StreamEnded",
     "TransportError",
     "Unauthenticated",
     "ValidationFailed",
@@ -81,6 +85,16 @@ class TransportError(ClientError):
 
 class DecodeError(ClientError):
     """The answer is not what this interface answers: no JSON, a field missing, too long or encoded."""
+
+
+class AnswerTooLong(DecodeError):
+    """The answer is longer than `ClientOptions.max_response_bytes`; ask for less, or raise it."""
+
+
+class StreamEnded(ClientError):
+    """The service ended a stream of events, for the reason in the message; subscribe again and read anew."""
+
+    is_retryable = True
 
 
 class ServiceError(ClientError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 import pydantic
@@ -12,6 +12,9 @@ from pydantic_core import PydanticSerializationError
 
 from keybearer.client.errors import InvalidArgument
 from keybearer.wire.base import WireModel
+
+if TYPE_CHECKING:
+    import httpx
 
 __all__ = ["Method", "Query", "Request", "Response", "fill", "issues_of", "json_body", "query_of"]
 
@@ -30,6 +33,7 @@ class Request:
         query: names and values, not encoded.
         body: JSON, or nothing.
         headers: beside those that every request carries.
+        streams: the answer to it, if it is a stream of events, is handed on open.
     """
 
     method: Method
@@ -37,6 +41,7 @@ class Request:
     query: Query = ()
     body: bytes | None = field(default=None, repr=False)
     headers: Query = ()
+    streams: bool = False
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -44,11 +49,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back, whole. Names of headers are in lower case."""
+    """What came back, whole; or `stream`, which is still to be read. Names of headers are in lower case."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
+    stream: httpx.Response | None = field(default=None, repr=False)
 
 
 def fill(template: str, *segments: str) -> str:

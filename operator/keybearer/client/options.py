@@ -21,6 +21,7 @@ __all__ = ["ClientOptions", "base_url_of", "open_session"]
 
 _DEFAULT_TIMEOUT = timedelta(seconds=10)
 """Interface.md section 8."""
+_DEFAULT_CONNECTIONS = 100
 _DEFAULT_RESPONSE_MAX_BYTES = 64 * 1024 * 1024
 
 
@@ -43,6 +44,7 @@ class ClientOptions:
         retry: how often and how patiently failures that pass are tried again; `NO_RETRIES` for never.
         ca_pem: certificates to trust, in PEM, in place of the system's.
         max_response_bytes: a longer answer is refused.
+        max_connections: at once, streams of events included; calls beyond wait for one to come free.
         user_agent: how the client names itself.
         clock: tells instants and lengths of time.
         rng: for jitter.
@@ -53,14 +55,15 @@ class ClientOptions:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     ca_pem: bytes | None = field(default=None, repr=False)
     max_response_bytes: int = _DEFAULT_RESPONSE_MAX_BYTES
+    max_connections: int = _DEFAULT_CONNECTIONS
     user_agent: str = "keybearer"
     clock: Clock = field(default_factory=SystemClock, repr=False)
     rng: random.Random = field(default_factory=_fresh_rng, repr=False)
     process_env: MutableMapping[str, str] = field(default_factory=_own_environment, repr=False)
 
     def __post_init__(self) -> None:
-        if self.timeout <= timedelta() or self.max_response_bytes <= 0:
-            raise InvalidArgument("timeout and max_response_bytes must be positive")
+        if self.timeout <= timedelta() or self.max_response_bytes <= 0 or self.max_connections <= 0:
+            raise InvalidArgument("timeout, max_response_bytes and max_connections must be positive")
         if not (self.user_agent.isascii() and self.user_agent.isprintable() and self.user_agent):
             raise InvalidArgument("user_agent must be printable ASCII")
 

@@ -7,18 +7,32 @@ from one to another. Proxies named in the environment are used, as by any httpx 
 from __future__ import annotations
 
 import ssl
+from datetime import timedelta
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
-from keybearer.client.errors import DecodeError, InvalidArgument, TransportError
+from keybearer.client.errors import AnswerTooLong, DecodeError, InvalidArgument, TransportError
 from keybearer.client.messages import Request, Response
 from keybearer.client.options import ClientOptions
 from keybearer.client.steps import Transmit
 
-__all__ = ["AsyncPools", "Intake", "failure_of", "new_async_http", "new_http", "outgoing"]
+__all__ = [
+    "STREAM_SILENCE",
+    "AsyncPools", "Intake",
+    "failure_of",
+    "new_async_http",
+    "new_http",
+    "opened",
+    "outgoing",
+]
+
+STREAM_SILENCE = timedelta(seconds=45)
+"""After which a stream of events is taken for dead: services ping each 15 s (wire.md section 7)."""
 
 _CAUSES_MAX = 10
+_KEPT_MAX = 20
+"""Idle connections of a pool; httpx's own default."""
 _POOLS_MAX = 32
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
@@ -62,12 +76,13 @@ class AsyncPools:
 
 def new_async_http(options: ClientOptions) -> httpx.AsyncClient:
     """Return connections for the asynchronous client; who asks for them closes them."""
-    return httpx.AsyncClient(verify=_tls(options.ca_pem), cookies=_no_cookies())
+    limits = _limits(options)
+    return httpx.AsyncClient(verify=_tls(options.ca_pem), cookies=_no_cookies(), limits=limits)
 
 
 def new_http(options: ClientOptions) -> httpx.Client:
     """Return connections for the blocking client; who asks for them closes them."""
-    return httpx.Client(verify=_tls(options.ca_pem), cookies=_no_cookies())
+    return httpx.Client(verify=_tls(options.ca_pem), cookies=_no_cookies(), limits=_limits(options))
 
 
 def outgoing(base_url: str, options: ClientOptions, step: Transmit) -> httpx.Request:
@@ -90,7 +105,8 @@ def outgoing(base_url: str, options: ClientOptions, step: Transmit) -> httpx.Req
         headers["Authorization"] = f"Bearer {step.bearer}"
     seconds = options.timeout.total_seconds()
     # Connecting gets a part of the time, so that running out there is known as "not sent".
-    timeout = httpx.Timeout(seconds, connect=seconds / 2, pool=seconds / 2)
+    silence = STREAM_SILENCE.total_seconds() if request.streams else seconds
+    timeout = httpx.Timeout(seconds, connect=seconds / 2, read=silence, pool=seconds / 2)
     return httpx.Request(
         request.method,
         base_url + request.path,
@@ -99,6 +115,16 @@ def outgoing(base_url: str, options: ClientOptions, step: Transmit) -> httpx.Req
         content=request.body,
         extensions={"timeout": timeout.as_dict()},
     )
+
+
+def opened(request: Request, answer: httpx.Response) -> Response | None:
+    """Return the answer with its stream, if it is the stream of events that was asked for; it stays open."""
+    media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    encoding = answer.headers.get("content-encoding", "identity").strip().lower()
+    is_stream = media_type == "text/event-stream" and encoding == "identity"
+    if not request.streams or answer.status_code != 200 or not is_stream:
+        return None
+    return Response(answer.status_code, {}, b"", answer)
 
 
 class Intake:
@@ -128,7 +154,7 @@ class Intake:
         """Take a piece in.
 
         Raises:
-            DecodeError: the answer is longer than allowed.
+            AnswerTooLong: it is longer than allowed.
             TimeoutError: it takes longer than allowed.
         """
         self._length += len(piece)
@@ -143,8 +169,8 @@ class Intake:
         headers = {name.lower(): value for name, value in self._answer.headers.items()}
         return Response(self._answer.status_code, headers, b"".join(self._pieces))
 
-    def _too_long(self) -> DecodeError:
-        return DecodeError(
+    def _too_long(self) -> AnswerTooLong:
+        return AnswerTooLong(
             f"{self._request}: the answer is longer than {self._options.max_response_bytes} bytes; "
             "ask for less, or raise max_response_bytes"
         )
@@ -191,6 +217,10 @@ def _tls(ca_pem: bytes | None) -> ssl.SSLContext:
     except (ssl.SSLError, UnicodeDecodeError) as error:
         raise InvalidArgument("ca_pem holds a certificate that can't be read, or other text") from error
     raise InvalidArgument("ca_pem holds no certificates in PEM")
+
+
+def _limits(options: ClientOptions) -> httpx.Limits:
+    return httpx.Limits(max_connections=options.max_connections, max_keepalive_connections=_KEPT_MAX)
 
 
 def _no_cookies() -> CookieJar:
