@@ -46,7 +46,9 @@ class Authentication:
         self._keys = keys
         self._clock = clock
         self._cache = PrincipalCache()
+        # At once for commits of this process, and for those of others as soon as they are heard.
         database.revisions.subscribe(self._cache.forget)
+        database.bus.subscribe(self._cache.forget, self._cache.clear)
 
     async def authenticate(self, text: str | None, address: str | None) -> Principal:
         """Return who the bearer of the token is.
@@ -166,7 +168,7 @@ class Authentication:
         # The token's text may be older than its last renewal: the earlier end of the two counts.
         ends = [end for end in (claims.expires_at, token.expires_at) if end is not None]
         checked = CheckedToken(_principal(identity, token), min(ends, default=None), token.trusted_ips)
-        if token.num_uses_limit == 0:
+        if token.num_uses_limit == 0 and self._database.bus.hears:
             self._cache.keep(digest, checked, monotonic=self._clock.monotonic(), generation=generation)
         return checked
 

@@ -31,9 +31,9 @@ class CheckedToken:
 
 
 class PrincipalCache:
-    """Bounded in number and in time; what a commit of this process changed is dropped at once.
+    """Bounded in number and in time; what a commit changed is dropped at once, or when it is heard.
 
-    Other replicas on one PostgreSQL learn of a revocation when the entry's time is over.
+    Should a commit of another process go unheard, an entry's time is the longest that a revocation can take.
     """
 
     def __init__(self) -> None:
@@ -58,6 +58,11 @@ class PrincipalCache:
         self._entries[digest] = (monotonic + _TTL_SECONDS, checked)
         if len(self._entries) > _MAX_ENTRIES:
             self._entries.popitem(last=False)
+
+    def clear(self) -> None:
+        """Drop everything: a change may have been missed."""
+        self.generation += 1
+        self._entries.clear()
 
     def forget(self, changes: Changes) -> None:
         """Drop what a commit made untrue."""

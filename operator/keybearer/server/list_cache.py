@@ -1,7 +1,8 @@
 """Lists as they were answered, for as long as no revision they depend on has moved.
 
-Used only where this process is the sole writer: then a look at the revisions in memory says whether a list
-still stands, and neither database nor keys are touched. Bounded in bytes; plaintext in it is what was sent.
+Where this process is the sole writer, a look at the revisions in memory says whether a list still stands, and
+neither database nor keys are touched. Beside other processes it takes one statement, and no keys. Bounded in bytes;
+plaintext in it is what was sent.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ class ListCache:
     """The answers used last."""
 
     def __init__(self, database: Database) -> None:
-        self._revisions = database.revisions
-        self._enabled = database.sole_process
+        self._database = database
         self._entries: OrderedDict[ListKey, ListedAnswer] = OrderedDict()
         self._bytes = 0
 
@@ -46,20 +46,26 @@ class ListCache:
         """Return what an answer is kept under."""
         return (principal.identity_id, principal.permission_revision, route, query)
 
-    def find(self, key: ListKey) -> ListedAnswer | None:
-        """Return the answer if nothing it depends on has moved."""
+    async def find(self, key: ListKey) -> ListedAnswer | None:
+        """Return the answer if nothing it depends on has moved.
+
+        Raises:
+            UnavailableError: the database, which other processes write to, can't be asked.
+        """
         answer = self._entries.get(key)
         if answer is None:
             return None
-        if not self._revisions.stands(answer.reached.revisions):
-            self._drop(key)
+        if not await self._database.still_stand(answer.reached.revisions):
+            if self._entries.get(key) is answer:
+                self._drop(key)
             return None
-        self._entries.move_to_end(key)
+        if key in self._entries:
+            self._entries.move_to_end(key)
         return answer
 
     def keep(self, key: ListKey, answer: ListedAnswer) -> None:
         """Keep an answer, letting go of those unused for longest."""
-        if not self._enabled or _size(key, answer) > _MAX_ENTRY_BYTES:
+        if _size(key, answer) > _MAX_ENTRY_BYTES:
             return
         self._drop(key)
         self._entries[key] = answer

@@ -71,7 +71,7 @@ async def serve(
     tls = None if options.certificate is None else tls_context(options.certificate)
     with DataDirectory(options.data_dir) as directory:
         door = _door(options)
-        async with _opened(options, clock, door) as (database, context, keys):
+        async with _opened(options, clock, door) as (database, context, keys), database.following():
             with _listening(options) as listener:
                 url = _url(listener, options, secure=tls is not None)
                 if options.bootstrap == "auto":

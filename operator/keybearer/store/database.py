@@ -9,8 +9,8 @@ lock that a writer takes with the first revision it moves.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from sqlalchemy import URL, text
 from sqlalchemy.exc import DBAPIError
@@ -31,7 +31,7 @@ __all__ = ["Database"]
 
 
 class Database:
-    """Engines and the keyring that repositories seal with. Close with `close`; `bus.follow` must run meanwhile."""
+    """Engines and the keyring that repositories seal with. Closed with `close`; work happens within `following`."""
 
     def __init__(self, url: URL, clock: Clock, bounds: Bounds | None = None) -> None:
         bounds = bounds or Bounds()
@@ -96,17 +96,18 @@ class Database:
                 f"the database at {self._place} can't be opened: {brief(error)}"
             ) from error
 
-    async def still_stand(self, revisions: Mapping[str, int]) -> bool:
-        """Return whether every one of these revisions, by the id of its project or organization, is the latest.
+    async def still_stand(self, revisions: Iterable[tuple[str, int]]) -> bool:
+        """Return whether every one of these revisions, each with the id of its project or organization, is the latest.
 
         Raises:
             UnavailableError: the database can't be reached.
         """
         if self.sole_process:
-            return self.revisions.stands(revisions.items())
+            return self.revisions.stands(revisions)
+        wanted = dict(revisions)
         with translated():
             async with self._connected(self._glances) as connection:
-                return await read_revisions(connection, revisions) == dict(revisions)
+                return await read_revisions(connection, wanted) == wanted
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[UnitOfWork]:
@@ -157,6 +158,17 @@ class Database:
                     self._published(unit.changes)
         finally:
             self._turn.release()
+
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator[None]:
+        """Hear of the changes of other processes within."""
+        task = asyncio.create_task(self.bus.follow(), name="follow-other-processes")
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
     async def close(self) -> None:
         """Close all connections."""

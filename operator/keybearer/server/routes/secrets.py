@@ -99,7 +99,7 @@ async def _list(request: Request, model: type[ListSecretsQuery]) -> Response:
     context, principal = context_of(request), principal_of(request)
     if_none_match = request.headers.get("if-none-match")
     key = context.lists.key(principal, request.scope["path"], request.scope["query_string"])
-    kept = context.lists.find(key)
+    kept = await context.lists.find(key)
     if kept is not None:
         if if_none_match is not None and kept.tag in candidates(if_none_match):
             return not_modified(kept.tag)
