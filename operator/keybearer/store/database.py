@@ -97,7 +97,7 @@ class Database:
             ) from error
 
     async def still_stand(self, revisions: Iterable[tuple[str, int]]) -> bool:
-        """Return whether every one of these revisions, each with the id of its project or organization, is the latest.
+        """Return whether each of these revisions, by the id of its project or organization, is the latest.
 
         Raises:
             UnavailableError: the database can't be reached.

@@ -38,6 +38,15 @@ def test_a_commit_that_revokes_the_token_drops_it() -> None:
     assert cache.find(digest, 0.0) is None
 
 
+def test_what_may_have_been_missed_drops_everything_and_what_was_being_checked() -> None:
+    cache, digest = filled()
+    generation = cache.generation
+    cache.clear()
+    assert cache.find(digest, 0.0) is None
+    cache.keep(digest, checked(), monotonic=0.0, generation=generation)
+    assert cache.find(digest, 0.0) is None
+
+
 def test_a_commit_about_others_keeps_it() -> None:
     cache, digest = filled()
     cache.forget(Changes(revisions={"p": 2}, identities={IdentityId("j")}, tokens={"u"}))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -16,10 +17,12 @@ KEY = ListCache.key(WHO, "/api/v4/secrets", b"projectId=p")
 
 @dataclass
 class OnlyRevisions:
-    """The two things of a database that the cache looks at."""
+    """What of a database the cache looks at."""
 
-    sole_process: bool = True
     revisions: RevisionBook = field(default_factory=RevisionBook)
+
+    async def still_stand(self, revisions: Iterable[tuple[str, int]]) -> bool:
+        return self.revisions.stands(revisions)
 
 
 def cache_on(database: OnlyRevisions) -> ListCache:
@@ -36,55 +39,47 @@ def seen() -> OnlyRevisions:
     return database
 
 
-def test_an_answer_is_found_while_its_revisions_stand() -> None:
+async def test_an_answer_is_found_while_its_revisions_stand() -> None:
     database = seen()
     cache = cache_on(database)
     cache.keep(KEY, answer())
-    assert cache.find(KEY) == answer()
+    assert await cache.find(KEY) == answer()
     database.revisions.publish(Changes(revisions={"p": 2}))
-    assert cache.find(KEY) is None
+    assert await cache.find(KEY) is None
 
 
-def test_other_permissions_and_questions_find_nothing() -> None:
+async def test_other_permissions_and_questions_find_nothing() -> None:
     cache = cache_on(seen())
     cache.keep(KEY, answer())
     later = Principal(WHO.identity_id, WHO.organization_id, "member", 2, "t")
-    assert cache.find(ListCache.key(later, "/api/v4/secrets", b"projectId=p")) is None
-    assert cache.find(ListCache.key(WHO, "/api/v3/secrets/raw", b"projectId=p")) is None
-    assert cache.find(ListCache.key(WHO, "/api/v4/secrets", b"projectId=q")) is None
+    assert await cache.find(ListCache.key(later, "/api/v4/secrets", b"projectId=p")) is None
+    assert await cache.find(ListCache.key(WHO, "/api/v3/secrets/raw", b"projectId=p")) is None
+    assert await cache.find(ListCache.key(WHO, "/api/v4/secrets", b"projectId=q")) is None
 
 
-def test_where_others_write_nothing_is_kept() -> None:
-    database = OnlyRevisions(sole_process=False)
-    database.revisions.observe({"p": 1})
-    cache = cache_on(database)
-    cache.keep(KEY, answer())
-    assert cache.find(KEY) is None
-
-
-def test_the_cache_is_bounded_in_bytes_and_lets_go_of_what_is_unused() -> None:
+async def test_the_cache_is_bounded_in_bytes_and_lets_go_of_what_is_unused() -> None:
     cache = cache_on(seen())
     keys = [ListCache.key(WHO, "/", str(number).encode()) for number in range(40)]
     for key in keys:
         cache.keep(key, answer(b"x" * 1024 * 1024))
-        cache.find(keys[0])
-    found = [key for key in keys if cache.find(key) is not None]
+        await cache.find(keys[0])
+    found = [key for key in keys if await cache.find(key) is not None]
     assert 25 < len(found) < 32
     assert keys[0] in found
     assert keys[1] not in found
 
 
-def test_a_huge_answer_is_not_kept() -> None:
+async def test_a_huge_answer_is_not_kept() -> None:
     cache = cache_on(seen())
     cache.keep(KEY, answer(b"x" * 3 * 1024 * 1024))
-    assert cache.find(KEY) is None
+    assert await cache.find(KEY) is None
 
 
-def test_keeping_again_replaces_and_counts_once() -> None:
+async def test_keeping_again_replaces_and_counts_once() -> None:
     cache = cache_on(seen())
     for _ in range(100):
         cache.keep(KEY, answer(b"x" * 1024 * 1024))
-    assert cache.find(KEY) is not None
+    assert await cache.find(KEY) is not None
 
 
 def test_a_body_does_not_show_in_a_repr() -> None:

@@ -15,7 +15,7 @@ from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.store.database import Database
 from keybearer.store.engines import database_url, sqlite_url
 from keybearer.store.failures import BusyError
-from keybearer.store.records import Identity, Organization, Project
+from keybearer.store.records import Organization, Project
 from keybearer.store.revisions import Changes
 from keybearer.store.sealing.envelope import SealingKey, key_name, new_key_material
 from keybearer.store.sealing.keyring import Keyring
@@ -90,21 +90,37 @@ async def test_a_reader_cannot_write(database: Database) -> None:
             await unit.identities.add_organization(HOME)
 
 
-async def test_writers_wait_for_each_other_and_readers_for_nobody(database: Database) -> None:
+async def test_writers_of_a_project_wait_for_each_other_and_readers_for_nobody(database: Database) -> None:
+    async with database.writing() as unit:
+        await unit.identities.add_organization(HOME)
+        await unit.projects.add(PROJECT)
     async with database.writing() as first:
-        await first.identities.add_organization(HOME)
-        second = asyncio.create_task(_add_identity(database))
+        await first.move_project(PROJECT.id)
+        second = asyncio.create_task(_move(database))
         async with database.reading() as unit:
-            assert await unit.identities.is_empty()
+            assert await unit.projects.revisions([PROJECT.id]) == {PROJECT.id: 1}
         assert not second.done()
     await second
     async with database.reading() as unit:
-        assert [identity.name for identity in await unit.identities.machines(HOME.id)] == ["second"]
+        assert await unit.projects.revisions([PROJECT.id]) == {PROJECT.id: 3}
 
 
-async def _add_identity(database: Database) -> None:
+async def _move(database: Database) -> None:
     async with database.writing() as unit:
-        await unit.identities.add(Identity(IdentityId("i"), HOME.id, "second", "member", 1, NOW, NOW))
+        await unit.move_project(PROJECT.id)
+
+
+async def test_revisions_stand_until_somebody_moves_them(database: Database) -> None:
+    async with database.writing() as unit:
+        await unit.identities.add_organization(HOME)
+        await unit.projects.add(PROJECT)
+        await unit.move_names(HOME.id)
+        await unit.move_project(PROJECT.id)
+    seen = [(PROJECT.id, 2), (HOME.id, 2)]
+    assert await database.still_stand(seen)
+    assert not await database.still_stand([*seen, ("gone", 1)])
+    await _move(database)
+    assert not await database.still_stand(seen)
 
 
 async def test_an_error_of_the_database_shows_no_parameter(database: Database) -> None:
