@@ -50,6 +50,16 @@ _IN_ENVIRONMENT = _LED_TO.join(EnvironmentRow, EnvironmentRow.id == FolderRow.en
 _DIRECTLY = _IN_ENVIRONMENT.where(FolderRow.path == bindparam("path"))
 _BENEATH = _IN_ENVIRONMENT.where(WITHIN_SUBTREE)
 
+_IMPORTERS: Select[*tuple[Any, ...]] = (
+    select(EnvironmentRow.slug, FolderRow.path)
+    .distinct()
+    .select_from(SecretImportRow)
+    .join(FolderRow, FolderRow.id == SecretImportRow.folder_id)
+    .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+    .join(_SourceEnvironment, _SourceEnvironment.id == SecretImportRow.environment_id)
+    .where(SecretImportRow.is_replication.is_(False))
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ImportedPlace:
@@ -134,6 +144,25 @@ class Imports:
         while some := list(islice(iterator, _CHUNK)):
             statement = _LED_TO.where(SecretImportRow.folder_id.in_(some))
             found.extend(_places((await self._connection.execute(statement)).all()))
+        return found
+
+    async def importers(
+        self, project_id: ProjectId, places: Iterable[tuple[EnvironmentSlug, FolderPath]]
+    ) -> set[tuple[EnvironmentSlug, FolderPath]]:
+        """Return the folders of the project that import any of these places directly."""
+        paths_of: dict[EnvironmentSlug, list[FolderPath]] = {}
+        for environment, path in places:
+            paths_of.setdefault(environment, []).append(path)
+        found: set[tuple[EnvironmentSlug, FolderPath]] = set()
+        for environment, paths in paths_of.items():
+            iterator = iter(paths)
+            while some := list(islice(iterator, _CHUNK)):
+                statement = _IMPORTERS.where(
+                    _SourceEnvironment.project_id == project_id,
+                    _SourceEnvironment.slug == environment,
+                    SecretImportRow.path.in_(some),
+                )
+                found.update((row.slug, row.path) for row in await self._connection.execute(statement))
         return found
 
 

@@ -35,7 +35,7 @@ from keybearer.store.revisions import ChangeKind, Changes, ListChange
 from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
 from keybearer.store.secret_codec import Sealed, open_details, open_value, seal_details, seal_value
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, TagRow
-from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
+from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
 
 __all__ = ["LISTED_MAX_BYTES", "Location", "ReferenceTarget", "Secrets", "TooLargeError", "folder_digest"]
 
@@ -267,39 +267,6 @@ class Secrets:
     async def delete_of_owner(self, owner: str) -> None:
         """Remove all personal secrets of a user, with all their versions."""
         await self._connection.execute(delete(SecretRow).where(SecretRow.owner == owner))
-
-    async def set_references(self, targets: dict[str, set[ReferenceTarget]]) -> None:
-        """Store which places each of these secrets (by id) names, in place of what was stored."""
-        for some in _chunks(list(targets)):
-            await self._connection.execute(
-                delete(SecretReferenceRow).where(SecretReferenceRow.secret_id.in_(some))
-            )
-        rows = [
-            {
-                "secret_id": secret_id,
-                "folder": folder_digest(
-                    target.project_slug, target.location.environment, target.location.path
-                ),
-                "key": target.location.key,
-            }
-            for secret_id, named in targets.items()
-            for target in named
-        ]
-        if rows:
-            await self._connection.execute(insert(SecretReferenceRow), rows)
-
-    async def referring(self, project_id: ProjectId, project_slug: str, location: Location) -> list[Secret]:
-        """Return the secrets of the project whose stored text names this place."""
-        statement = (
-            select(SecretReferenceRow.secret_id)
-            .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
-            .where(
-                SecretRow.project_id == project_id,
-                SecretReferenceRow.folder == folder_digest(project_slug, location.environment, location.path),
-                SecretReferenceRow.key == location.key,
-            )
-        )
-        return await self.by_ids((await self._connection.execute(statement)).scalars().all())
 
     async def _places(self, kind: ChangeKind, secret_ids: Sequence[str]) -> list[ListChange]:
         """Return where the secrets are now, as changes of this kind."""

@@ -16,6 +16,7 @@ from keybearer.store.identities import Identities
 from keybearer.store.imports import Imports
 from keybearer.store.keys import Keys
 from keybearer.store.projects import Projects
+from keybearer.store.references import References
 from keybearer.store.revisions import Changes
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.secrets import Secrets
@@ -51,6 +52,7 @@ class UnitOfWork:
         self.tags = Tags(connection)
         self.audit_log = AuditLog(connection)
         self.secrets = Secrets(connection, self.keys, self.changes)
+        self.references = References(connection)
 
     async def audit(self, event: AuditEvent) -> None:
         """Write down what this unit does: durable with it, undone with it."""

@@ -22,6 +22,7 @@ __all__ = [
     "ExpansionLimitError",
     "ExpansionStepsError",
     "Steps",
+    "builds_references",
     "has_references",
     "named_targets",
     "on_one_line",
@@ -29,6 +30,9 @@ __all__ = [
 ]
 
 _REFERENCE = re.compile(r"\$\{([a-zA-Z0-9\-_.@]+)\}")
+_BEGUN = re.compile(r"\$(?:\{[a-zA-Z0-9\-_.@]*)?(?:\0|\Z)")
+"""A reference that is begun here and goes on in what stands in the place of another one (a NUL, which no stored
+text holds), or in the text around one that refers to this."""
 _MAX_REPLACEMENTS = 10_000
 """References followed for one value: ten levels of ten each would be 10**10 without it."""
 _MAX_STEPS = 500_000
@@ -75,6 +79,11 @@ class Steps:
 def has_references(text: str) -> bool:
     """Return whether the text holds a reference."""
     return "${" in text and _REFERENCE.search(text) is not None
+
+
+def builds_references(text: str) -> bool:
+    """Return whether following the text's references may build further ones, that the text doesn't name."""
+    return "$" in text and _BEGUN.search(_REFERENCE.sub("\0", text)) is not None
 
 
 def named_targets(text: str, at: ReferenceTarget) -> set[ReferenceTarget]:

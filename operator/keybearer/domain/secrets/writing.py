@@ -18,10 +18,11 @@ from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.secrets.expansion import target_of
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.reading import folder_missing
-from keybearer.domain.secrets.references import named_targets, rename_references
+from keybearer.domain.secrets.references import builds_references, named_targets, rename_references
 from keybearer.domain.secrets.text import checked_name, checked_value
 from keybearer.store.database import Database
 from keybearer.store.records import Folder, Metadata, Secret, SecretDetails, Tag
+from keybearer.store.references import ANYWHERE
 from keybearer.store.secrets import Location, ReferenceTarget
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
@@ -264,7 +265,9 @@ class SecretWriting:
         changed: dict[str, Secret] = {}
         for slug in ("", access.project.slug):
             target = ReferenceTarget(slug, named)
-            for found in await unit.secrets.referring(access.project.id, slug, named):
+            for found in await unit.secrets.by_ids(
+                await unit.references.naming(access.project.id, slug, named)
+            ):
                 secret = changed.get(found.id, found)
                 text = rename_references(secret.value or "", target_of(secret), target, new_key)
                 changed[found.id] = replace(secret, value=text)
@@ -337,8 +340,10 @@ async def _store_references(unit: UnitOfWork, secrets: Iterable[Secret]) -> None
         }
         if len(targets) > _MAX_REFERENCES:
             raise InvalidError(f"Secret '{secret.key}' refers to more than {_MAX_REFERENCES} secrets")
+        if builds_references(secret.value or ""):
+            targets.add(ANYWHERE)
         named[secret.id] = targets
-    await unit.secrets.set_references(named)
+    await unit.references.put(named)
 
 
 def _can_exist(target: ReferenceTarget) -> bool:

@@ -1,0 +1,179 @@
+"""Who names whom: the places that stored texts refer to, kept so that a change finds those it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import Row as Result
+from sqlalchemy import Select, delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
+from keybearer.store.secrets import Location, ReferenceTarget, folder_digest
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
+from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow
+
+__all__ = ["ANYWHERE", "NamedFolder", "References", "Referrer"]
+
+ANYWHERE = ReferenceTarget("", Location(EnvironmentSlug("*"), FolderPath("*"), ""))
+"""What a text names whose references are built from others: nobody knows before they are followed."""
+
+_CHUNK = 400
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFolder:
+    """A folder that texts of its own project name, and those of others by the project's slug."""
+
+    project_id: ProjectId
+    project_slug: str
+    environment: EnvironmentSlug
+    path: FolderPath
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """A secret whose text names another one; `names` is that one's folder and key, None for `ANYWHERE`."""
+
+    project_id: ProjectId
+    environment: EnvironmentSlug
+    path: FolderPath
+    key: str
+    owner: str
+    names: tuple[NamedFolder, str] | None
+
+
+_REFERRERS: Select[*tuple[Any, ...]] = (
+    select(
+        SecretReferenceRow.folder,
+        SecretReferenceRow.key.label("named"),
+        SecretRow.project_id,
+        EnvironmentRow.slug,
+        FolderRow.path,
+        SecretRow.key,
+        SecretRow.owner,
+    )
+    .select_from(SecretReferenceRow)
+    .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
+    .join(FolderRow, FolderRow.id == SecretRow.folder_id)
+    .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+)
+
+
+class References:
+    """Repository of references."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def put(self, targets: Mapping[str, Collection[ReferenceTarget]]) -> None:
+        """Store which places each of these secrets (by id) names, in place of what was stored."""
+        for some in _chunks(list(targets)):
+            await self._connection.execute(
+                delete(SecretReferenceRow).where(SecretReferenceRow.secret_id.in_(some))
+            )
+        rows = [
+            {
+                "secret_id": secret_id,
+                "folder": _digest(target),
+                "key": target.location.key,
+            }
+            for secret_id, named in targets.items()
+            for target in named
+        ]
+        if rows:
+            await self._connection.execute(insert(SecretReferenceRow), rows)
+
+    async def naming(self, project_id: ProjectId, project_slug: str, location: Location) -> Sequence[str]:
+        """Return the ids of the project's secrets whose stored text names this place."""
+        target = ReferenceTarget(project_slug, location)
+        statement = (
+            select(SecretReferenceRow.secret_id)
+            .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
+            .where(
+                SecretRow.project_id == project_id,
+                SecretReferenceRow.folder == _digest(target),
+                SecretReferenceRow.key == location.key,
+            )
+        )
+        return (await self._connection.execute(statement)).scalars().all()
+
+    async def naming_folders(
+        self, project_id: ProjectId, folders: Iterable[ReferenceTarget]
+    ) -> Sequence[str]:
+        """Return the ids of the project's secrets whose stored texts name any key of these folders."""
+        found: dict[str, None] = {}
+        for some in _chunks([_digest(target) for target in folders]):
+            statement = (
+                select(SecretReferenceRow.secret_id)
+                .distinct()
+                .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
+                .where(SecretRow.project_id == project_id, SecretReferenceRow.folder.in_(some))
+            )
+            found.update(dict.fromkeys((await self._connection.execute(statement)).scalars()))
+        return list(found)
+
+    async def referrers(
+        self, organization_id: OrganizationId, named: Mapping[NamedFolder, Collection[str]]
+    ) -> list[Referrer]:
+        """Return the organization's secrets whose stored texts name any of these keys, by folder."""
+        found: list[Referrer] = []
+        by_project: dict[ProjectId, dict[str, NamedFolder]] = {}
+        by_slug: dict[str, NamedFolder] = {}
+        for folder in named:
+            own = ReferenceTarget("", Location(folder.environment, folder.path, ""))
+            by_project.setdefault(folder.project_id, {})[_digest(own)] = folder
+            by_slug[_digest(ReferenceTarget(folder.project_slug, own.location))] = folder
+        for project_id, folders in by_project.items():
+            statement = _REFERRERS.where(SecretRow.project_id == project_id)
+            found += await self._referrers(statement, folders, named)
+        statement = _REFERRERS.join(ProjectRow, ProjectRow.id == SecretRow.project_id)
+        statement = statement.where(ProjectRow.organization_id == organization_id)
+        return found + await self._referrers(statement, by_slug, named)
+
+    async def unforeseeable(self, organization_id: OrganizationId) -> list[Referrer]:
+        """Return the organization's secrets whose references are built from others."""
+        statement = (
+            _REFERRERS.join(ProjectRow, ProjectRow.id == SecretRow.project_id)
+            .where(ProjectRow.organization_id == organization_id)
+            .where(SecretReferenceRow.folder == _digest(ANYWHERE))
+        )
+        return [_referrer(row, None) for row in await self._connection.execute(statement)]
+
+    async def _referrers(
+        self,
+        statement: Select[*tuple[Any, ...]],
+        folders: Mapping[str, NamedFolder],
+        named: Mapping[NamedFolder, Collection[str]],
+    ) -> list[Referrer]:
+        found: list[Referrer] = []
+        for some in _chunks(list(folders)):
+            keys = {key for digest in some for key in named[folders[digest]]}
+            # Past some hundred keys it is cheaper to read all that name the folders.
+            of_keys = [SecretReferenceRow.key.in_(keys)] if len(keys) <= _CHUNK else []
+            rows = await self._connection.execute(
+                statement.where(SecretReferenceRow.folder.in_(some), *of_keys)
+            )
+            for row in rows:
+                folder = folders[row.folder]
+                if row.named in named[folder]:
+                    found.append(_referrer(row, (folder, row.named)))
+        return found
+
+
+def _referrer(row: Result[*tuple[Any, ...]], names: tuple[NamedFolder, str] | None) -> Referrer:
+    return Referrer(row.project_id, row.slug, row.path, row.key, row.owner, names)
+
+
+def _digest(target: ReferenceTarget) -> str:
+    return folder_digest(target.project_slug, target.location.environment, target.location.path)
+
+
+def _chunks(items: Sequence[_T]) -> Iterable[list[_T]]:
+    iterator = iter(items)
+    while chunk := list(islice(iterator, _CHUNK)):
+        yield chunk
