@@ -10,10 +10,23 @@ Requests and answers are pure values (`operations`), the logic between them is a
 
 from __future__ import annotations
 
+from keybearer.client.actors import (
+    ClientSecret,
+    CreatedClientSecret,
+    Identity,
+    IdentityMembership,
+    Organization,
+    ProjectRole,
+    TrustedIp,
+    UniversalAuthSettings,
+    User,
+    UserMembership,
+)
 from keybearer.client.asynchronous import AsyncKeybearer
 from keybearer.client.blocking import Keybearer
-from keybearer.client.credentials import KubernetesAuth, LdapAuth, SuppliedToken, UniversalAuth
+from keybearer.client.credentials import KubernetesAuth, LdapAuth, SuppliedToken, UniversalAuth, UserAuth
 from keybearer.client.errors import (
+    AnswerTooLong,
     BadRequest,
     ClientClosed,
     ClientError,
@@ -39,12 +52,15 @@ from keybearer.client.models import (
     NotModified,
     Project,
     Secret,
+    SecretImport,
     SecretListing,
     SecretMetadata,
     SecretTag,
     SecretType,
+    Tag,
 )
 from keybearer.client.operations.events import EventPlace
+from keybearer.client.operations.secret_batches import ChangedSecret, NewSecret
 from keybearer.client.options import ClientOptions
 from keybearer.client.retries import NO_RETRIES, RetryPolicy
 from keybearer.client.transport import AsyncPools, new_async_http, new_http
@@ -53,33 +69,43 @@ from keybearer.wire.events import EventType
 __all__ = [
     "NO_RETRIES",
     "AccessToken",
+    "AnswerTooLong",
     "AsyncEventStream",
     "AsyncKeybearer",
     "AsyncPools",
     "BadRequest",
     "ChangedPlace",
+    "ChangedSecret",
     "ClientClosed",
     "ClientError",
     "ClientOptions",
+    "ClientSecret",
+    "CreatedClientSecret",
     "DecodeError",
     "Environment",
     "EventPlace",
     "EventStream",
     "EventType",
     "Folder",
+    "Identity",
+    "IdentityMembership",
     "ImportBlock",
     "InvalidArgument",
     "Keybearer",
     "KubernetesAuth",
     "LdapAuth",
+    "NewSecret",
     "NotFound",
     "NotModified",
+    "Organization",
     "PermissionDenied",
     "Project",
     "ProjectEvent",
+    "ProjectRole",
     "RateLimited",
     "RetryPolicy",
     "Secret",
+    "SecretImport",
     "SecretListing",
     "SecretMetadata",
     "SecretTag",
@@ -88,9 +114,15 @@ __all__ = [
     "ServiceError",
     "StreamEnded",
     "SuppliedToken",
+    "Tag",
     "TransportError",
+    "TrustedIp",
     "Unauthenticated",
     "UniversalAuth",
+    "UniversalAuthSettings",
+    "User",
+    "UserAuth",
+    "UserMembership",
     "ValidationFailed",
     "new_async_http",
     "new_http",

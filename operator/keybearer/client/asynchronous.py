@@ -15,17 +15,10 @@ from keybearer.client.auth import farewell
 from keybearer.client.credentials import Credentials, SuppliedToken
 from keybearer.client.errors import ClientClosed, TransportError
 from keybearer.client.events import AsyncEventsApi
+from keybearer.client.groups import Groups
 from keybearer.client.messages import Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
-from keybearer.client.resources import (
-    AsyncShell,
-    AuthApi,
-    EnvironmentsApi,
-    FoldersApi,
-    ProjectsApi,
-    SecretsApi,
-    StatusApi,
-)
+from keybearer.client.resources import AsyncShell
 from keybearer.client.session import Session
 from keybearer.client.steps import Alone, Ask, Step, Steps, Transmit, Wait
 from keybearer.client.transport import Intake, failure_of, new_async_http, opened, outgoing
@@ -35,7 +28,7 @@ __all__ = ["AsyncKeybearer"]
 T = TypeVar("T")
 
 
-class AsyncKeybearer:
+class AsyncKeybearer(Groups[AsyncShell]):
     """A client of one service as one identity, for use on one event loop.
 
     Use it as an async context manager, or call `aclose`.
@@ -66,12 +59,7 @@ class AsyncKeybearer:
         self._owns_http = http is None
         self._sleep = sleep
         self._alone = asyncio.Lock()
-        self.auth: AuthApi[AsyncShell] = AuthApi(self)
-        self.secrets: SecretsApi[AsyncShell] = SecretsApi(self)
-        self.projects: ProjectsApi[AsyncShell] = ProjectsApi(self)
-        self.environments: EnvironmentsApi[AsyncShell] = EnvironmentsApi(self)
-        self.folders: FoldersApi[AsyncShell] = FoldersApi(self)
-        self.status: StatusApi[AsyncShell] = StatusApi(self)
+        self.open_groups(self)
         self.events = AsyncEventsApi(self)
 
     @property

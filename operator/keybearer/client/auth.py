@@ -15,13 +15,14 @@ from keybearer.client.credentials import (
     KubernetesAuth,
     LdapAuth,
     UniversalAuth,
+    UserAuth,
     login_operation,
 )
 from keybearer.client.errors import ClientError, InvalidArgument, ServiceError, TransportError
 from keybearer.client.exchange import conclude, deliver
 from keybearer.client.models import AccessToken
 from keybearer.client.operation import Operation
-from keybearer.client.operations.tokens import RenewToken, RevokeToken
+from keybearer.client.operations.tokens import RenewToken, RevokeToken, SelectOrganization
 from keybearer.client.refusals import is_token_refused
 from keybearer.client.retries import NO_RETRIES, RetryPolicy
 from keybearer.client.session import HeldToken, Session
@@ -29,6 +30,7 @@ from keybearer.client.steps import Alone, Steps, TextSource, take
 
 __all__ = [
     "farewell",
+    "login_as_user",
     "login_with_kubernetes",
     "login_with_ldap",
     "login_with_universal_auth",
@@ -73,6 +75,13 @@ def login_with_kubernetes(
 ) -> Steps[AccessToken]:
     """Log in with a ServiceAccount's token, or a source of fresh ones, and be that identity from now on."""
     return _login(session, KubernetesAuth(identity_id, jwt, organization_slug))
+
+
+def login_as_user(
+    session: Session, email: str, password: str, *, organization_id: str | None = None
+) -> Steps[AccessToken]:
+    """Log a person in with email and password, and be that user from now on."""
+    return _login(session, UserAuth(email, password, organization_id))
 
 
 def renew(session: Session) -> Steps[AccessToken]:
@@ -134,13 +143,25 @@ def _login(session: Session, credentials: Credentials) -> Steps[AccessToken]:
     session.require_open()
 
     def steps() -> Steps[AccessToken]:
-        operation = yield from login_operation(credentials)
-        answer = yield from _grant(session, operation)
+        answer = yield from _logged_in(session, credentials)
         session.wallet.credentials = credentials
         session.wallet.keep(answer, session.clock.boottime())
         return answer
 
     return (yield from take(Alone(steps())))
+
+
+def _logged_in(session: Session, credentials: Credentials) -> Steps[AccessToken]:
+    operation = yield from login_operation(credentials)
+    answer = yield from _grant(session, operation)
+    if not isinstance(credentials, UserAuth) or credentials.organization_id is None:
+        return answer
+    session.wallet.granted.append(
+        answer.access_token
+    )  # of no use beside the other: revoked with it at the end
+    selection = SelectOrganization(credentials.organization_id)
+    response = yield from deliver(session, selection, answer.access_token)
+    return conclude(session, selection, response, answer.access_token)
 
 
 def _current_token(session: Session) -> Steps[str | None]:
@@ -176,8 +197,7 @@ def _refresh(session: Session, seen: int, refused: str | None = None) -> Steps[N
     try:
         if token is not None and (yield from _renewed_or_postponed(session, token)):
             return
-        operation = yield from login_operation(wallet.credentials)
-        answer = yield from _grant(session, operation)
+        answer = yield from _logged_in(session, wallet.credentials)
     except ClientError as error:
         wallet.fail(error)
         raise

@@ -16,17 +16,10 @@ from keybearer.client.auth import farewell
 from keybearer.client.credentials import Credentials, SuppliedToken
 from keybearer.client.errors import ClientClosed, InvalidArgument, TransportError
 from keybearer.client.events import EventsApi
+from keybearer.client.groups import Groups
 from keybearer.client.messages import Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
-from keybearer.client.resources import (
-    AuthApi,
-    BlockingShell,
-    EnvironmentsApi,
-    FoldersApi,
-    ProjectsApi,
-    SecretsApi,
-    StatusApi,
-)
+from keybearer.client.resources import BlockingShell
 from keybearer.client.session import Session
 from keybearer.client.steps import Alone, Ask, Step, Steps, Transmit, Wait
 from keybearer.client.transport import Intake, failure_of, new_http, opened, outgoing
@@ -36,7 +29,7 @@ __all__ = ["Keybearer"]
 T = TypeVar("T")
 
 
-class Keybearer:
+class Keybearer(Groups[BlockingShell]):
     """A client of one service as one identity; may be shared by threads.
 
     Use it as a context manager, or call `close`.
@@ -67,12 +60,7 @@ class Keybearer:
         self._owns_http = http is None
         self._sleep = sleep
         self._alone = threading.Lock()
-        self.auth: AuthApi[BlockingShell] = AuthApi(self)
-        self.secrets: SecretsApi[BlockingShell] = SecretsApi(self)
-        self.projects: ProjectsApi[BlockingShell] = ProjectsApi(self)
-        self.environments: EnvironmentsApi[BlockingShell] = EnvironmentsApi(self)
-        self.folders: FoldersApi[BlockingShell] = FoldersApi(self)
-        self.status: StatusApi[BlockingShell] = StatusApi(self)
+        self.open_groups(self)
         self.events = EventsApi(self)
 
     @property

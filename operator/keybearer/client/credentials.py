@@ -8,10 +8,18 @@ from dataclasses import dataclass, field
 from keybearer.client.errors import InvalidArgument
 from keybearer.client.models import TOKEN_PATTERN, AccessToken
 from keybearer.client.operation import Operation
-from keybearer.client.operations.tokens import KubernetesLogin, LdapAuth, UniversalAuth
+from keybearer.client.operations.tokens import KubernetesLogin, LdapAuth, UniversalAuth, UserAuth
 from keybearer.client.steps import Ask, Steps, TextSource, take
 
-__all__ = ["Credentials", "KubernetesAuth", "LdapAuth", "SuppliedToken", "UniversalAuth", "login_operation"]
+__all__ = [
+    "Credentials",
+    "KubernetesAuth",
+    "LdapAuth",
+    "SuppliedToken",
+    "UniversalAuth",
+    "UserAuth",
+    "login_operation",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class SuppliedToken:
             raise InvalidArgument("the access token is empty, or holds a character that no token has")
 
 
-Credentials = UniversalAuth | LdapAuth | KubernetesAuth
+Credentials = UniversalAuth | LdapAuth | KubernetesAuth | UserAuth
 """What a client can log in with, and again when its token has run out."""
 
 

@@ -27,7 +27,7 @@ def attach(secrets: Iterable[Secret], process_env: MutableMapping[str, str]) -> 
 def list_and_attach(session: Session, operation: ListSecrets) -> Steps[list[Secret]]:
     """List secrets, and attach them to the session's environment where the caller asked for it."""
     secrets = yield from perform(session, operation)
-    if operation.attach_to_process_env:
+    if operation.attach_to_process_env or operation.set_secrets_as_environment_variables:
         attach(secrets, session.process_env)
     return secrets
 

@@ -8,73 +8,64 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, with_config
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, Field
 
+from keybearer.client.lenient import Several, Text, from_wire
 from keybearer.wire.secrets import SecretType
 
 __all__ = [
     "TOKEN_PATTERN",
     "AccessToken",
+    "AnySecretType",
     "Environment",
     "Folder",
     "ImportBlock",
     "NotModified",
     "Project",
     "Secret",
+    "SecretImport",
     "SecretListing",
     "SecretMetadata",
     "SecretTag",
     "SecretType",
+    "Tag",
 ]
-
-T = TypeVar("T")
 
 TOKEN_PATTERN = r"^[A-Za-z0-9\-._~+/]+=*$"
 """RFC 6750 section 2.1. Anything else could not travel in a header, or would end it."""
 
-
-def _null_to_text(given: object) -> object:
-    return "" if given is None else given
-
-
-def _null_to_list(given: object) -> object:
-    return () if given is None else given
+AnySecretType = SecretType | Literal["shared", "personal"]
+"""What callers may write for a type."""
 
 
 def _fold(given: object) -> object:
     return given.lower() if isinstance(given, str) else given
 
 
-_Text = Annotated[str, BeforeValidator(_null_to_text)]
-_Several = Annotated[tuple[T, ...], BeforeValidator(_null_to_list)]
-_wire = with_config(ConfigDict(alias_generator=to_camel, extra="ignore", hide_input_in_errors=True))
-
-
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretMetadata:
     """A key and a value beside a secret."""
 
     key: str
-    value: _Text = field(default="", repr=False)
+    value: Text = field(default="", repr=False)
     is_encrypted: bool | None = None
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretTag:
     """A tag of the project that a secret carries."""
 
     id: str
     slug: str
-    name: _Text = ""
-    color: _Text = ""
+    name: Text = ""
+    color: Text = ""
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
     """A secret (interface.md section 2.7), with what else the wire says of it.
@@ -90,20 +81,20 @@ class Secret:
     id: str
     secret_key: str
     secret_value: str = field(repr=False)
-    secret_comment: _Text = field(default="", repr=False)
-    secret_path: _Text = ""
-    environment: _Text = ""
-    workspace: _Text = ""
+    secret_comment: Text = field(default="", repr=False)
+    secret_path: Text = ""
+    environment: Text = ""
+    workspace: Text = ""
     version: int = 1
     type: Annotated[SecretType, BeforeValidator(_fold)] = SecretType.SHARED
-    created_at: _Text = ""
-    updated_at: _Text = ""
+    created_at: Text = ""
+    updated_at: Text = ""
     secret_value_hidden: bool = False
     skip_multiline_encoding: bool | None = None
     secret_reminder_note: str | None = field(default=None, repr=False)
     secret_reminder_repeat_days: float | None = None
-    secret_metadata: _Several[SecretMetadata] = ()
-    tags: _Several[SecretTag] = ()
+    secret_metadata: Several[SecretMetadata] = ()
+    tags: Several[SecretTag] = ()
 
     def at(self, *, secret_path: str, environment: str, workspace: str) -> Secret:
         """Return it with its place filled in where the server left it out."""
@@ -117,7 +108,7 @@ class Secret:
         )
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportBlock:
     """What one import of the folder brings, in the order of position."""
@@ -125,7 +116,7 @@ class ImportBlock:
     secret_path: str
     environment: str
     folder_id: str | None = None
-    secrets: _Several[Secret] = ()
+    secrets: Several[Secret] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,34 +155,34 @@ class SecretListing:
         return _sorted({secret.secret_key: secret for secret in found}.values() if unique_keys else found)
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """An environment of a project; `position` counts from 1."""
 
     id: str
-    name: _Text = ""
+    name: Text = ""
     slug: str
     position: int | None = None
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """A project and its environments."""
 
     id: str
-    slug: _Text = ""
-    name: _Text = ""
-    description: _Text = ""
-    type: _Text = "secret-manager"
-    org_id: _Text = ""
-    environments: _Several[Environment] = ()
-    created_at: _Text = ""
-    updated_at: _Text = ""
+    slug: Text = ""
+    name: Text = ""
+    description: Text = ""
+    type: Text = "secret-manager"
+    org_id: Text = ""
+    environments: Several[Environment] = ()
+    created_at: Text = ""
+    updated_at: Text = ""
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
     """A folder; `path` is given but in lists, `relative_path` in recursive lists alone."""
@@ -201,14 +192,40 @@ class Folder:
     path: str | None = None
     relative_path: str | None = None
     version: int | None = None
-    env_id: _Text = ""
+    env_id: Text = ""
     parent_id: str | None = None
-    description: _Text = ""
-    created_at: _Text = ""
-    updated_at: _Text = ""
+    description: Text = ""
+    created_at: Text = ""
+    updated_at: Text = ""
 
 
-@_wire
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """A tag that secrets of a project may carry."""
+
+    id: str
+    slug: str
+    name: Text = ""
+    color: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretImport:
+    """An import of a folder; `position` counts from 1 within the folder that has it."""
+
+    id: str
+    position: int
+    import_path: str
+    import_env: Environment
+    folder_id: str | None = None
+    is_replication: bool = False
+    created_at: Text = ""
+    updated_at: Text = ""
+
+
+@from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessToken:
     """What a login or a renewal yields.
@@ -221,7 +238,7 @@ class AccessToken:
     access_token: Annotated[str, Field(pattern=TOKEN_PATTERN)] = field(repr=False)
     expires_in: int = 0
     access_token_max_ttl: Annotated[int, Field(alias="accessTokenMaxTTL")] = 0
-    token_type: _Text = "Bearer"
+    token_type: Text = "Bearer"
 
 
 def _sorted(secrets: Iterable[Secret]) -> list[Secret]:

@@ -75,8 +75,13 @@ def is_token_refused(response: Response) -> bool:
 
 
 def retry_after_of(response: Response, now: datetime) -> timedelta | None:
-    """Return the wait that the answer asks for: seconds or a date (RFC 9110 section 10.2.3)."""
+    """Return the wait that the answer asks for: seconds or a date (RFC 9110 section 10.2.3).
+
+    Servers that limit rates may give the seconds in `X-RateLimit-Reset` alone (wire.md section 8.3).
+    """
     text = response.headers.get("retry-after", "").strip()
+    if not text and response.status == 429:
+        text = response.headers.get("x-ratelimit-reset", "").strip()
     try:
         seconds = float(text)
     except ValueError:

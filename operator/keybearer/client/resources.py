@@ -1,4 +1,4 @@
-"""The client's methods, bound once for both clients.
+"""How the methods of both clients are made: each from one definition (`keybearer.client.groups`).
 
 Each method is made from an operation's class (its signature is the class's), or from a function of steps. On
 a resource of the asynchronous client it returns an awaitable, on one of the blocking client the result
@@ -11,42 +11,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from keybearer.client import auth
-from keybearer.client.credentials import SuppliedToken
-from keybearer.client.environment import list_and_attach
 from keybearer.client.operation import Operation
-from keybearer.client.operations.folders import CreateFolder, DeleteFolder, ListFolders, UpdateFolder
-from keybearer.client.operations.projects import (
-    CreateEnvironment,
-    CreateProject,
-    GetProject,
-    GetProjectBySlug,
-    ListProjects,
-)
-from keybearer.client.operations.secret_reads import GetSecret, ListSecrets, ListSecretsConditionally
-from keybearer.client.operations.secret_writes import CreateSecret, DeleteSecret, UpdateSecret
-from keybearer.client.operations.status import GetStatus
-from keybearer.client.operations.tokens import CheckToken
 from keybearer.client.session import Session
 from keybearer.client.steps import Steps
 
-__all__ = [
-    "AsyncShell",
-    "AuthApi",
-    "BlockingShell",
-    "EnvironmentsApi",
-    "FoldersApi",
-    "KubernetesApi",
-    "LdapApi",
-    "Method",
-    "ProjectsApi",
-    "Resource",
-    "SecretsApi",
-    "StatusApi",
-    "UniversalAuthApi",
-    "call",
-    "call_by",
-    "flow",
-]
+__all__ = ["AsyncShell", "BlockingShell", "Method", "Resource", "Shell", "call", "call_by", "flow"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -79,13 +48,13 @@ class BlockingShell(Protocol):
         ...
 
 
-S = TypeVar("S", bound=AsyncShell | BlockingShell)
+Shell = TypeVar("Shell", bound=AsyncShell | BlockingShell)
 
 
-class Resource(Generic[S]):
+class Resource(Generic[Shell]):
     """A group of methods of a client."""
 
-    def __init__(self, shell: S) -> None:
+    def __init__(self, shell: Shell) -> None:
         self.shell = shell
 
 
@@ -137,90 +106,3 @@ def call_by(operation: Callable[P, Asked], run: Callable[[Session, Asked], Steps
 def flow(begin: Callable[Concatenate[Session, P], Steps[T]]) -> Method[P, T]:
     """Return the method that takes the steps of a function."""
     return Method(begin, begin.__doc__)
-
-
-class SecretsApi(Resource[S]):
-    """`client.secrets` (interface.md section 4.8)."""
-
-    list = call_by(ListSecrets, list_and_attach)
-    list_conditional = call(ListSecretsConditionally)
-    get = call(GetSecret)
-    create = call(CreateSecret)
-    update = call(UpdateSecret)
-    delete = call(DeleteSecret)
-
-
-class ProjectsApi(Resource[S]):
-    """`client.projects`."""
-
-    list = call(ListProjects)
-    get = call(GetProject)
-    get_by_slug = call(GetProjectBySlug)
-    create = call(CreateProject)
-
-
-class EnvironmentsApi(Resource[S]):
-    """`client.environments`; a project lists its own."""
-
-    create = call(CreateEnvironment)
-
-
-class FoldersApi(Resource[S]):
-    """`client.folders`."""
-
-    list = call(ListFolders)
-    create = call(CreateFolder)
-    update = call(UpdateFolder)
-    delete = call(DeleteFolder)
-
-
-class StatusApi(Resource[S]):
-    """`client.status`."""
-
-    get = call(GetStatus)
-
-
-class UniversalAuthApi(Resource[S]):
-    """`client.auth.universal_auth`."""
-
-    login = flow(auth.login_with_universal_auth)
-
-
-class LdapApi(Resource[S]):
-    """`client.auth.ldap`."""
-
-    login = flow(auth.login_with_ldap)
-
-
-class KubernetesApi(Resource[S]):
-    """`client.auth.kubernetes`."""
-
-    login = flow(auth.login_with_kubernetes)
-
-
-class AuthApi(Resource[S]):
-    """`client.auth` (interface.md section 4.9)."""
-
-    def __init__(self, shell: S) -> None:
-        super().__init__(shell)
-        self.universal_auth = UniversalAuthApi(shell)
-        self.ldap = LdapApi(shell)
-        self.kubernetes = KubernetesApi(shell)
-
-    renew = flow(auth.renew)
-    revoke = flow(auth.revoke)
-    check = call(CheckToken)
-
-    def set_access_token(self, access_token: str) -> None:
-        """Use a token from elsewhere from now on; makes no request.
-
-        Raises:
-            InvalidArgument: it starts with `Bearer `, or is no token.
-        """
-        self.shell.session.wallet.supply(SuppliedToken(access_token))
-
-    @property
-    def access_token(self) -> str | None:
-        """The token in use, if there is one."""
-        token = self.shell.session.wallet.token
-        return None if token is None else token.text

@@ -19,7 +19,8 @@ from keybearer.client.steps import Transmit
 
 __all__ = [
     "STREAM_SILENCE",
-    "AsyncPools", "Intake",
+    "AsyncPools",
+    "Intake",
     "failure_of",
     "new_async_http",
     "new_http",

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock, parse_instant
 from keybearer.client import (
+    AnswerTooLong,
     AsyncKeybearer,
     ClientError,
     DecodeError,
@@ -36,8 +37,6 @@ __all__ = ["ANSWER_MAX_BYTES", "ServiceSession"]
 ANSWER_MAX_BYTES = 16 * 1024 * 1024
 """Of one answer of a service. A target takes 1 MiB (validation.go of k8s.io/kubernetes, `MaxSecretSize`); the rest is
 room for what the selection leaves and for what surrounds the values."""
-_TOO_LONG = f"longer than {ANSWER_MAX_BYTES} bytes"
-"""How the client says so."""
 
 _RATE_PER_SECOND = 50.0
 _BURST = 100
@@ -203,7 +202,7 @@ def _describe(url: str, query: SourceQuery, error: ClientError | ReconcileError)
                     "environment or secretPath"
                 ),
             )
-        case DecodeError() if _TOO_LONG in str(error):
+        case AnswerTooLong():
             reason, text = (
                 "ServiceRefused",
                 (

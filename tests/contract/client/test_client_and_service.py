@@ -94,7 +94,7 @@ async def test_a_secret_lives_from_create_to_delete(house: House, client: Client
             "DB_URL",
             value,
             secret_comment="of the test",
-            secret_metadata=(SecretMetadata(key="team", value="a"),),
+            metadata=(SecretMetadata(key="team", value="a"),),
             skip_multiline_encoding=True,
             **house.place,
         )

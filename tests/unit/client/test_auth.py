@@ -66,11 +66,15 @@ async def test_logins_carry_no_token_even_when_there_is_one(runner: Runner, serv
     service.on(LOGIN, login_answer()).on(LDAP, login_answer("cnry-token-2"))
     client = runner.client(SuppliedToken("cnry-old"))
     await runner.of(client.auth.universal_auth.login("id-1", "cnry-client-secret"))
-    answer = await runner.of(client.auth.ldap.login("i-1", "ada", "cnry-password", organization_slug="acme"))
+    answer = await runner.of(
+        client.auth.ldap.login(
+            "0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", "ada", "cnry-password", organization_slug="acme"
+        )
+    )
     assert service.bearers(LOGIN) == [None]
     assert service.bearers(LDAP) == [None]
     assert service.body() == {
-        "identityId": "i-1",
+        "identityId": "0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b",
         "username": "ada",
         "password": "cnry-password",
         "organizationSlug": "acme",
@@ -387,7 +391,7 @@ async def test_each_login_asks_the_source_for_a_fresh_service_account_token(
 ) -> None:
     service.on(KUBERNETES, login_answer(expires_in=10)).on(SECRETS, LISTED)
     jwts = iter(["cnry-jwt-1", "cnry-jwt-2"])
-    client = runner.client(KubernetesAuth("i-1", lambda: next(jwts)))
+    client = runner.client(KubernetesAuth("0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", lambda: next(jwts)))
     await listed(runner, client)
     clock.seconds = 10
     await listed(runner, client)
@@ -399,7 +403,7 @@ async def test_what_a_source_raises_reaches_the_caller(runner: Runner, service: 
     def source() -> str:
         raise LookupError("no such ServiceAccount")
 
-    client = runner.client(KubernetesAuth("i-1", source))
+    client = runner.client(KubernetesAuth("0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", source))
     for _ in range(2):
         with pytest.raises(LookupError):
             await listed(runner, client)
@@ -416,13 +420,19 @@ async def test_a_source_may_be_awaited_by_the_asynchronous_client(service: FakeS
         httpx.AsyncClient(transport=httpx.MockTransport(service)) as http,
         AsyncKeybearer(URL, http=http) as client,
     ):
-        await client.auth.kubernetes.login("i-1", source, organization_slug="acme")
-    assert service.body(0) == {"identityId": "i-1", "jwt": "cnry-jwt", "organizationSlug": "acme"}
+        await client.auth.kubernetes.login(
+            "0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", source, organization_slug="acme"
+        )
+    assert service.body(0) == {
+        "identityId": "0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b",
+        "jwt": "cnry-jwt",
+        "organizationSlug": "acme",
+    }
     with (
         httpx.Client(transport=httpx.MockTransport(service)) as blocking,
         pytest.raises(InvalidArgument, match="asynchronous client"),
     ):
-        Keybearer(URL, http=blocking).auth.kubernetes.login("i-1", source)
+        Keybearer(URL, http=blocking).auth.kubernetes.login("0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", source)
 
 
 class Gate:

@@ -23,8 +23,9 @@ from keybearer.client.models import (
     SecretMetadata,
 )
 from keybearer.client.operation import Operation
+from keybearer.client.operations.environments import CreateEnvironment
 from keybearer.client.operations.folders import CreateFolder, ListFolders
-from keybearer.client.operations.projects import CreateEnvironment, GetProject, GetProjectBySlug, ListProjects
+from keybearer.client.operations.projects import GetProject, GetProjectBySlug, ListProjects
 from keybearer.client.operations.secret_reads import GetSecret, ListSecrets, ListSecretsConditionally
 from keybearer.client.operations.status import GetStatus
 from unit.client.harness import secret_body

@@ -16,8 +16,9 @@ from keybearer.client.errors import InvalidArgument
 from keybearer.client.messages import fill, query_of
 from keybearer.client.models import SecretMetadata, SecretType
 from keybearer.client.operation import Operation, Repeat
+from keybearer.client.operations.environments import CreateEnvironment
 from keybearer.client.operations.folders import CreateFolder, DeleteFolder, ListFolders, UpdateFolder
-from keybearer.client.operations.projects import CreateEnvironment, CreateProject, GetProjectBySlug
+from keybearer.client.operations.projects import CreateProject, GetProjectBySlug
 from keybearer.client.operations.secret_reads import GetSecret, ListSecrets, ListSecretsConditionally
 from keybearer.client.operations.secret_writes import CreateSecret, DeleteSecret, UpdateSecret
 from keybearer.client.operations.status import GetStatus
@@ -87,17 +88,21 @@ def test_each_operation_of_the_golden_files_is_compared() -> None:
     ("operation", "method", "path", "body"),
     [
         pytest.param(
-            LdapAuth("i-1", "ada", "cnry-pw"),
+            LdapAuth("0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", "ada", "cnry-pw"),
             "POST",
             "/api/v1/auth/ldap-auth/login",
-            {"identityId": "i-1", "username": "ada", "password": "cnry-pw"},
+            {"identityId": "0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", "username": "ada", "password": "cnry-pw"},
             id="LDAP login",
         ),
         pytest.param(
-            KubernetesLogin("i-1", "cnry-jwt", "acme"),
+            KubernetesLogin("0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", "cnry-jwt", "acme"),
             "POST",
             "/api/v1/auth/kubernetes-auth/login",
-            {"identityId": "i-1", "jwt": "cnry-jwt", "organizationSlug": "acme"},
+            {
+                "identityId": "0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b",
+                "jwt": "cnry-jwt",
+                "organizationSlug": "acme",
+            },
             id="Kubernetes login in an organization",
         ),
         pytest.param(
@@ -139,7 +144,7 @@ def test_a_create_sends_all_that_is_given() -> None:
         secret_path="/a",
         secret_comment="c",
         skip_multiline_encoding=True,
-        secret_metadata=(SecretMetadata(key="k", value="v"),),
+        metadata=(SecretMetadata(key="k", value="v"),),
         tag_ids=("t-1",),
         secret_reminder_note="n",
         secret_reminder_repeat_days=7,
@@ -173,7 +178,7 @@ def test_an_update_leaves_out_what_is_not_given() -> None:
 
 
 def test_an_update_sends_empty_tags_and_metadata_to_clear_them() -> None:
-    body = UpdateSecret("N", secret_value="cnry-v", tag_ids=(), secret_metadata=(), **PLACE).request().body
+    body = UpdateSecret("N", secret_value="cnry-v", tag_ids=(), new_metadata=(), **PLACE).request().body
     sent = orjson.loads(body or b"")
     assert (sent["tagIds"], sent["secretMetadata"]) == ([], [])
 
@@ -307,11 +312,11 @@ def test_parameters_become_texts() -> None:
         CreateSecret("N", "cnry-v", secret_comment="cnry-c", secret_reminder_note="cnry-n", **PLACE),
         UpdateSecret("N", secret_value="cnry-v", **PLACE),
         UniversalAuth("id", "cnry-secret"),
-        LdapAuth("i", "u", "cnry-pw"),
-        KubernetesLogin("i", "cnry-jwt"),
+        LdapAuth("0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", "u", "cnry-pw"),
+        KubernetesLogin("0b5c1d2e-3f40-4a51-8b62-7c8d9e0f1a2b", "cnry-jwt"),
         RenewToken("cnry-token"),
         RevokeToken("cnry-token"),
-        CreateSecret("N", "cnry-v", secret_metadata=(SecretMetadata(key="k", value="cnry-m"),), **PLACE),
+        CreateSecret("N", "cnry-v", metadata=(SecretMetadata(key="k", value="cnry-m"),), **PLACE),
     ],
     ids=lambda operation: type(operation).__name__,
 )

@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import BeforeValidator, ConfigDict, with_config
+from pydantic import Field
 
-from keybearer.client.models import Environment, Folder, ImportBlock, Project, Secret
+from keybearer.client.actors import (
+    ClientSecret,
+    Identity,
+    IdentityMembership,
+    Organization,
+    UniversalAuthSettings,
+    User,
+    UserMembership,
+)
+from keybearer.client.lenient import Several, from_wire
+from keybearer.client.models import (
+    TOKEN_PATTERN,
+    Environment,
+    Folder,
+    ImportBlock,
+    Project,
+    Secret,
+    SecretImport,
+    Tag,
+)
 
 __all__ = [
+    "ClientSecretAnswer",
+    "ClientSecretsAnswer",
     "EnvironmentAnswer",
     "FolderAnswer",
     "FoldersAnswer",
+    "IdentitiesAnswer",
+    "IdentityAnswer",
+    "IdentityMembershipAnswer",
+    "IdentityMembershipsAnswer",
+    "ImportAnswer",
+    "ImportsAnswer",
     "MessageAnswer",
+    "OrganizationAnswer",
+    "OrganizationsAnswer",
     "ProjectAnswer",
     "ProjectsAnswer",
     "SecretAnswer",
+    "SecretBatchAnswer",
     "SecretsAnswer",
+    "SelectedOrganizationAnswer",
+    "TagAnswer",
+    "TagsAnswer",
+    "UniversalAuthAnswer",
+    "UserAnswer",
+    "UserMembershipAnswer",
+    "UserMembershipsAnswer",
+    "UsersAnswer",
 ]
 
-_wire = with_config(ConfigDict(extra="ignore", hide_input_in_errors=True))
 
-
-def _null_to_list(given: object) -> object:
-    return () if given is None else given
-
-
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True)
 class SecretAnswer:
     """`{secret}`."""
@@ -35,16 +67,16 @@ class SecretAnswer:
     secret: Secret
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True)
 class SecretsAnswer:
     """`{secrets, imports}`; published servers may leave `imports` out."""
 
     secrets: tuple[Secret, ...]
-    imports: Annotated[tuple[ImportBlock, ...], BeforeValidator(_null_to_list)] = ()
+    imports: Several[ImportBlock] = ()
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True)
 class ProjectAnswer:
     """`{project}`."""
@@ -52,7 +84,7 @@ class ProjectAnswer:
     project: Project
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True)
 class ProjectsAnswer:
     """`{projects}`."""
@@ -60,7 +92,7 @@ class ProjectsAnswer:
     projects: tuple[Project, ...]
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True)
 class EnvironmentAnswer:
     """`{environment}`."""
@@ -68,7 +100,7 @@ class EnvironmentAnswer:
     environment: Environment
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True)
 class FolderAnswer:
     """`{folder}`."""
@@ -76,7 +108,7 @@ class FolderAnswer:
     folder: Folder
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True)
 class FoldersAnswer:
     """`{folders}`."""
@@ -84,9 +116,161 @@ class FoldersAnswer:
     folders: tuple[Folder, ...]
 
 
-@_wire
+@from_wire
 @dataclass(frozen=True, slots=True)
 class MessageAnswer:
     """`{message}`."""
 
     message: str
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class ClientSecretAnswer:
+    """`{clientSecretData}`."""
+
+    client_secret_data: ClientSecret
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class ClientSecretsAnswer:
+    """`{clientSecretData}`."""
+
+    client_secret_data: tuple[ClientSecret, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class IdentitiesAnswer:
+    """`{identities}`."""
+
+    identities: tuple[Identity, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class IdentityAnswer:
+    """`{identity}`."""
+
+    identity: Identity
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class IdentityMembershipAnswer:
+    """`{identityMembership}`."""
+
+    identity_membership: IdentityMembership
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class IdentityMembershipsAnswer:
+    """`{identityMemberships}`."""
+
+    identity_memberships: tuple[IdentityMembership, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class ImportAnswer:
+    """`{secretImport}`."""
+
+    secret_import: SecretImport
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class ImportsAnswer:
+    """`{secretImports}`."""
+
+    secret_imports: tuple[SecretImport, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class OrganizationAnswer:
+    """`{organization}`."""
+
+    organization: Organization
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class OrganizationsAnswer:
+    """`{organizations}`."""
+
+    organizations: tuple[Organization, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class SecretBatchAnswer:
+    """`{secrets}`."""
+
+    secrets: tuple[Secret, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class TagAnswer:
+    """`{tag}`."""
+
+    tag: Tag
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class TagsAnswer:
+    """`{tags}`."""
+
+    tags: tuple[Tag, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class UniversalAuthAnswer:
+    """`{identityUniversalAuth}`."""
+
+    identity_universal_auth: UniversalAuthSettings
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class UserAnswer:
+    """`{user}`."""
+
+    user: User
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class UsersAnswer:
+    """`{users}`."""
+
+    users: tuple[User, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class UserMembershipAnswer:
+    """`{membership}`."""
+
+    membership: UserMembership
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class UserMembershipsAnswer:
+    """`{memberships}`."""
+
+    memberships: tuple[UserMembership, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class SelectedOrganizationAnswer:
+    """`{token}`."""
+
+    token: Annotated[str, Field(pattern=TOKEN_PATTERN)] = field(repr=False)

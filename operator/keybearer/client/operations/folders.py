@@ -12,7 +12,7 @@ from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations.answers import FolderAnswer, FoldersAnswer
 from keybearer.wire import projects as wire
 
-__all__ = ["CreateFolder", "DeleteFolder", "ListFolders", "UpdateFolder"]
+__all__ = ["CreateFolder", "DeleteFolder", "GetFolder", "ListFolders", "UpdateFolder"]
 
 _ALL = "/api/v2/folders"
 _ONE = "/api/v2/folders/{}"
@@ -50,6 +50,23 @@ class ListFolders(_Parent, Operation[list[Folder]]):
     def read(self, response: Response) -> list[Folder]:
         """Return the folders in the service's order."""
         return list(decode(response, FoldersAnswer).folders)
+
+
+@dataclass(frozen=True, slots=True)
+class GetFolder(Operation[Folder]):
+    """Return a folder by its id; `NotFound` where there is none."""
+
+    repeat: ClassVar[Repeat] = Repeat.FREELY
+
+    folder_id: str
+
+    def request(self) -> Request:
+        """Return what to send."""
+        return Request("GET", fill(_ONE, self.folder_id))
+
+    def read(self, response: Response) -> Folder:
+        """Return the folder."""
+        return decode(response, FolderAnswer).folder
 
 
 @dataclass(frozen=True, slots=True)

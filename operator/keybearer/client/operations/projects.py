@@ -1,4 +1,4 @@
-"""Projects and their environments (wire.md section 2.10)."""
+"""Projects (wire.md section 2.10)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from typing import ClassVar
 
 from keybearer.client.decoding import decode
 from keybearer.client.messages import Request, Response, fill, json_body
-from keybearer.client.models import Environment, Project
+from keybearer.client.models import Project
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import EnvironmentAnswer, ProjectAnswer, ProjectsAnswer
+from keybearer.client.operations.answers import ProjectAnswer, ProjectsAnswer
 from keybearer.wire import projects as wire
 
-__all__ = ["CreateEnvironment", "CreateProject", "GetProject", "GetProjectBySlug", "ListProjects"]
+__all__ = [
+    "CreateProject",
+    "DeleteProject",
+    "GetProject",
+    "GetProjectBySlug",
+    "ListProjects",
+    "UpdateProject",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +78,14 @@ class CreateProject(Operation[Project]):
     Attributes:
         slug: 5 to 36 characters; made from the name by default.
         should_create_default_envs: with the environments `dev`, `staging` and `prod`.
+        has_delete_protection: it can't be deleted until an update takes this away.
     """
 
     name: str
     slug: str | None = field(default=None, kw_only=True)
     description: str | None = field(default=None, kw_only=True)
     should_create_default_envs: bool = field(default=True, kw_only=True)
+    has_delete_protection: bool = field(default=False, kw_only=True)
 
     def request(self) -> Request:
         """Return what to send."""
@@ -86,6 +95,7 @@ class CreateProject(Operation[Project]):
                 project_description=self.description,
                 slug=self.slug,
                 should_create_default_envs=self.should_create_default_envs,
+                has_delete_protection=self.has_delete_protection,
             )
         )
         return Request("POST", "/api/v1/projects", body=body)
@@ -96,27 +106,46 @@ class CreateProject(Operation[Project]):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateEnvironment(Operation[Environment]):
-    """Add an environment to a project, and return it.
+class UpdateProject(Operation[Project]):
+    """Change a project, and return it; what isn't given stays.
 
     Attributes:
-        name: for people.
-        slug: for requests.
-        position: counts from 1; last by default.
+        has_delete_protection: while it holds, the project can't be deleted.
     """
 
-    name: str
-    slug: str
-    project_id: str = field(kw_only=True)
-    position: int | None = field(default=None, kw_only=True)
+    project_id: str
+    name: str | None = field(default=None, kw_only=True)
+    slug: str | None = field(default=None, kw_only=True)
+    description: str | None = field(default=None, kw_only=True)
+    has_delete_protection: bool | None = field(default=None, kw_only=True)
 
     def request(self) -> Request:
         """Return what to send."""
         body = json_body(
-            lambda: wire.CreateEnvironment(name=self.name, slug=self.slug, position=self.position)
+            lambda: wire.UpdateProject(
+                name=self.name,
+                slug=self.slug,
+                description=self.description,
+                has_delete_protection=self.has_delete_protection,
+            )
         )
-        return Request("POST", fill("/api/v1/projects/{}/environments", self.project_id), body=body)
+        return Request("PATCH", fill("/api/v1/projects/{}", self.project_id), body=body)
 
-    def read(self, response: Response) -> Environment:
-        """Return the created environment."""
-        return decode(response, EnvironmentAnswer).environment
+    def read(self, response: Response) -> Project:
+        """Return the changed project."""
+        return decode(response, ProjectAnswer).project
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteProject(Operation[Project]):
+    """Delete a project with all its secrets, and return what it was."""
+
+    project_id: str
+
+    def request(self) -> Request:
+        """Return what to send."""
+        return Request("DELETE", fill("/api/v1/projects/{}", self.project_id))
+
+    def read(self, response: Response) -> Project:
+        """Return the deleted project."""
+        return decode(response, ProjectAnswer).project

@@ -1,6 +1,6 @@
 """Secrets read: list and get (interface.md section 4.8; wire.md sections 2.2 and 2.3).
 
-Flags are always sent, because published servers differ in their defaults.
+Flags in whose default published servers differ are always sent.
 """
 
 from __future__ import annotations
@@ -11,12 +11,19 @@ from typing import ClassVar
 from keybearer.client.decoding import decode
 from keybearer.client.errors import InvalidArgument
 from keybearer.client.messages import Query, Request, Response, fill, query_of
-from keybearer.client.models import ImportBlock, NotModified, Secret, SecretListing, SecretType
+from keybearer.client.models import (
+    AnySecretType,
+    ImportBlock,
+    NotModified,
+    Secret,
+    SecretListing,
+    SecretType,
+)
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import SecretsAnswer
+from keybearer.client.operations.answers import SecretAnswer, SecretsAnswer
 from keybearer.client.operations.place import ALL_SECRETS, ONE_SECRET, Place
 
-__all__ = ["GetSecret", "ListSecrets", "ListSecretsConditionally"]
+__all__ = ["GetSecret", "GetSecretById", "ListSecrets", "ListSecretsConditionally"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +32,7 @@ class _Listing(Place):
     recursive: bool = False
     expand_secret_references: bool = True
     view_secret_value: bool = True
+    include_personal_overrides: bool = False
     tag_slugs: tuple[str, ...] = ()
 
     def query(self) -> Query:
@@ -37,6 +45,7 @@ class _Listing(Place):
                 "recursive": self.recursive,
                 "expandSecretReferences": self.expand_secret_references,
                 "viewSecretValue": self.view_secret_value,
+                "includePersonalOverrides": self.include_personal_overrides or None,
                 "tagSlugs": self.tag_slugs,
             }
         )
@@ -70,14 +79,17 @@ class ListSecrets(_Listing, Operation[list[Secret]]):
         recursive: also the folders below, to a depth of 20.
         expand_secret_references: replace `${...}` by what it names.
         view_secret_value: ask for values; else they are masked.
+        include_personal_overrides: a user's own values in place of the shared ones.
         tag_slugs: only secrets that carry one of these tags.
         attach_to_process_env: set the variables that are unset or empty; never to a mask.
+        set_secrets_as_environment_variables: the same, by the name of another client library.
         unique_keys: keep the last of equal keys, which recursion may find; all are kept by default.
     """
 
     repeat: ClassVar[Repeat] = Repeat.FREELY
 
     attach_to_process_env: bool = False
+    set_secrets_as_environment_variables: bool = False
     unique_keys: bool = False
 
     def request(self) -> Request:
@@ -133,7 +145,7 @@ class GetSecret(Place, Operation[Secret]):
     include_imports: bool = field(default=True, kw_only=True)
     expand_secret_references: bool = field(default=True, kw_only=True)
     view_secret_value: bool = field(default=True, kw_only=True)
-    type: SecretType = field(default=SecretType.SHARED, kw_only=True)
+    type: AnySecretType = field(default=SecretType.SHARED, kw_only=True)
     version: int | None = field(default=None, kw_only=True)
 
     def request(self) -> Request:
@@ -155,3 +167,28 @@ class GetSecret(Place, Operation[Secret]):
     def read(self, response: Response) -> Secret:
         """Return the secret."""
         return self.read_one(response)
+
+
+@dataclass(frozen=True, slots=True)
+class GetSecretById(Operation[Secret]):
+    """Return one secret by its id; `NotFound` where there is none."""
+
+    repeat: ClassVar[Repeat] = Repeat.FREELY
+
+    secret_id: str
+    expand_secret_references: bool = field(default=True, kw_only=True)
+    view_secret_value: bool = field(default=True, kw_only=True)
+
+    def request(self) -> Request:
+        """Return what to send."""
+        query = query_of(
+            {
+                "expandSecretReferences": self.expand_secret_references,
+                "viewSecretValue": self.view_secret_value,
+            }
+        )
+        return Request("GET", fill("/api/v4/secrets/id/{}", self.secret_id), query=query)
+
+    def read(self, response: Response) -> Secret:
+        """Return the secret."""
+        return decode(response, SecretAnswer).secret

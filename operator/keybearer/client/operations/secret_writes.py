@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from keybearer.client.errors import InvalidArgument
 from keybearer.client.messages import Request, Response, fill, json_body
-from keybearer.client.models import Secret, SecretMetadata, SecretType
+from keybearer.client.models import AnySecretType, Secret, SecretMetadata, SecretType
 from keybearer.client.operation import Operation
 from keybearer.client.operations.place import ONE_SECRET, Place
 from keybearer.wire import secrets as wire
 from keybearer.wire.limits import HIDDEN_VALUE
 
-__all__ = ["CreateSecret", "DeleteSecret", "UpdateSecret"]
+__all__ = ["CreateSecret", "DeleteSecret", "UpdateSecret", "refuse_mask", "wire_metadata"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content(Place):
     secret_comment: str | None = field(default=None, repr=False)
     skip_multiline_encoding: bool | None = None
-    secret_metadata: tuple[SecretMetadata, ...] | None = None
     tag_ids: tuple[str, ...] | None = None
     secret_reminder_note: str | None = field(default=None, repr=False)
     secret_reminder_repeat_days: int | None = None
-    type: SecretType = SecretType.SHARED
+    type: AnySecretType = SecretType.SHARED
 
-    def wire_metadata(self) -> list[wire.SecretMetadata]:
-        return [
-            wire.SecretMetadata(key=item.key, value=item.value, is_encrypted=bool(item.is_encrypted))
-            for item in self.secret_metadata or ()
-        ]
-
-    def private_texts(self, value: str | None) -> tuple[str, ...]:
-        metadata = (item.value for item in self.secret_metadata or ())
-        return tuple(filter(None, (value, self.secret_comment, self.secret_reminder_note, *metadata)))
+    def private_texts(self, value: str | None, metadata: Iterable[SecretMetadata]) -> tuple[str, ...]:
+        texts = (value, self.secret_comment, self.secret_reminder_note, *(item.value for item in metadata))
+        return tuple(filter(None, texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +35,18 @@ class CreateSecret(_Content, Operation[Secret]):
     """Create a secret, and return it; `BadRequest` where one of that name exists.
 
     Attributes:
-        skip_multiline_encoding: see wire.md section 2.6.
+        metadata: keys and values beside the secret.
+        skip_multiline_encoding: with references in a value of several lines, write it as one line.
         tag_ids: the tags that it carries.
         secret_reminder_repeat_days: 1 to 365.
     """
 
     secret_name: str
     secret_value: str = field(repr=False)
+    metadata: tuple[SecretMetadata, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        _refuse_mask(self.secret_name, self.secret_value)
+        refuse_mask(self.secret_name, self.secret_value)
 
     def request(self) -> Request:
         """Return what to send."""
@@ -59,12 +55,12 @@ class CreateSecret(_Content, Operation[Secret]):
                 project_id=self.project_id,
                 environment=self.environment,
                 secret_path=self.secret_path,
-                type=self.type,
+                type=SecretType(self.type),
                 secret_value=self.secret_value,
                 secret_comment=self.secret_comment or "",
                 skip_multiline_encoding=self.skip_multiline_encoding,
                 tag_ids=list(self.tag_ids or ()),
-                secret_metadata=self.wire_metadata(),
+                secret_metadata=wire_metadata(self.metadata),
                 secret_reminder_note=self.secret_reminder_note,
                 secret_reminder_repeat_days=self.secret_reminder_repeat_days,
             )
@@ -77,7 +73,7 @@ class CreateSecret(_Content, Operation[Secret]):
 
     def confidential(self) -> tuple[str, ...]:
         """Return the value and what is written beside it."""
-        return self.private_texts(self.secret_value)
+        return self.private_texts(self.secret_value, self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +87,14 @@ class UpdateSecret(_Content, Operation[Secret]):
     secret_name: str
     secret_value: str | None = field(default=None, repr=False, kw_only=True)
     new_secret_name: str | None = field(default=None, kw_only=True)
+    new_metadata: tuple[SecretMetadata, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.secret_value is None and self.new_secret_name is None:
             raise InvalidArgument(f"update of {self.secret_name!r}: give secret_value or new_secret_name")
         if self.new_secret_name == "":
             raise InvalidArgument(f"update of {self.secret_name!r}: new_secret_name can't be empty")
-        _refuse_mask(self.secret_name, self.secret_value)
+        refuse_mask(self.secret_name, self.secret_value)
 
     def request(self) -> Request:
         """Return what to send."""
@@ -106,13 +103,13 @@ class UpdateSecret(_Content, Operation[Secret]):
                 project_id=self.project_id,
                 environment=self.environment,
                 secret_path=self.secret_path,
-                type=self.type,
+                type=SecretType(self.type),
                 secret_value=self.secret_value,
                 new_secret_name=self.new_secret_name,
                 secret_comment=self.secret_comment,
                 skip_multiline_encoding=self.skip_multiline_encoding,
                 tag_ids=None if self.tag_ids is None else list(self.tag_ids),
-                secret_metadata=None if self.secret_metadata is None else self.wire_metadata(),
+                secret_metadata=None if self.new_metadata is None else wire_metadata(self.new_metadata),
                 secret_reminder_note=self.secret_reminder_note,
                 secret_reminder_repeat_days=self.secret_reminder_repeat_days,
             )
@@ -125,7 +122,7 @@ class UpdateSecret(_Content, Operation[Secret]):
 
     def confidential(self) -> tuple[str, ...]:
         """Return the value and what is written beside it."""
-        return self.private_texts(self.secret_value)
+        return self.private_texts(self.secret_value, self.new_metadata or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,7 @@ class DeleteSecret(Place, Operation[Secret]):
     """Delete a secret, and return what it was; `NotFound` where there is none."""
 
     secret_name: str
-    type: SecretType = field(default=SecretType.SHARED, kw_only=True)
+    type: AnySecretType = field(default=SecretType.SHARED, kw_only=True)
 
     def request(self) -> Request:
         """Return what to send: a DELETE with a body (wire.md section 0)."""
@@ -142,7 +139,7 @@ class DeleteSecret(Place, Operation[Secret]):
                 project_id=self.project_id,
                 environment=self.environment,
                 secret_path=self.secret_path,
-                type=self.type,
+                type=SecretType(self.type),
             )
         )
         return Request("DELETE", fill(ONE_SECRET, self.secret_name), body=body)
@@ -152,7 +149,16 @@ class DeleteSecret(Place, Operation[Secret]):
         return self.read_one(response)
 
 
-def _refuse_mask(name: str, value: str | None) -> None:
+def wire_metadata(items: Iterable[SecretMetadata]) -> list[wire.SecretMetadata]:
+    """Return metadata as it is sent."""
+    return [
+        wire.SecretMetadata(key=item.key, value=item.value, is_encrypted=bool(item.is_encrypted))
+        for item in items
+    ]
+
+
+def refuse_mask(name: str, value: str | None) -> None:
+    """Raise InvalidArgument if the value is the mask that stands in place of a hidden one."""
     # A masked secret read and written back would destroy the value (wire.md section 2.8).
     if value == HIDDEN_VALUE:
         raise InvalidArgument(f"{name!r}: the value given is the mask of a hidden value, not a value")

@@ -12,9 +12,20 @@ from keybearer.client.decoding import decode
 from keybearer.client.messages import Request, Response, json_body
 from keybearer.client.models import AccessToken
 from keybearer.client.operation import Operation, Repeat
+from keybearer.client.operations.answers import SelectedOrganizationAnswer
 from keybearer.wire import auth as wire
+from keybearer.wire import users as users_wire
 
-__all__ = ["CheckToken", "KubernetesLogin", "LdapAuth", "RenewToken", "RevokeToken", "UniversalAuth"]
+__all__ = [
+    "CheckToken",
+    "KubernetesLogin",
+    "LdapAuth",
+    "RenewToken",
+    "RevokeToken",
+    "SelectOrganization",
+    "UniversalAuth",
+    "UserAuth",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +108,46 @@ class KubernetesLogin(_TokenOperation):
     def confidential(self) -> tuple[str, ...]:
         """Return the ServiceAccount's token."""
         return (self.jwt,)
+
+
+@dataclass(frozen=True, slots=True)
+class UserAuth(_TokenOperation):
+    """Log a person in with email and password.
+
+    Attributes:
+        organization_id: get a token for this organization, where the service tells them apart by it.
+    """
+
+    email: str
+    password: str = field(repr=False)
+    organization_id: str | None = None
+
+    def request(self) -> Request:
+        """Return what to send."""
+        body = json_body(lambda: users_wire.UserLogin(email=self.email, password=self.password))
+        return Request("POST", "/api/v3/auth/login", body=body)
+
+    def confidential(self) -> tuple[str, ...]:
+        """Return the password."""
+        return (self.password,)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectOrganization(Operation[AccessToken]):
+    """Get a token of the same person for an organization."""
+
+    repeat: ClassVar[Repeat] = Repeat.FREELY
+
+    organization_id: str
+
+    def request(self) -> Request:
+        """Return what to send."""
+        body = json_body(lambda: users_wire.SelectOrganization(organization_id=self.organization_id))
+        return Request("POST", "/api/v3/auth/select-organization", body=body)
+
+    def read(self, response: Response) -> AccessToken:
+        """Return the token."""
+        return AccessToken(access_token=decode(response, SelectedOrganizationAnswer).token)
 
 
 @dataclass(frozen=True, slots=True)

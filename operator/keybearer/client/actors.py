@@ -1,0 +1,155 @@
+"""What the client returns of those who use the service: identities, users, and what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
+
+from keybearer.client.lenient import Several, Text, from_wire
+
+__all__ = [
+    "ClientSecret",
+    "CreatedClientSecret",
+    "Identity",
+    "IdentityMembership",
+    "Organization",
+    "ProjectRole",
+    "TrustedIp",
+    "UniversalAuthSettings",
+    "User",
+    "UserMembership",
+]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """A machine identity; `role` is its role in the organization."""
+
+    id: str
+    name: Text = ""
+    org_id: Text = ""
+    role: Text = ""
+    created_at: Text = ""
+    updated_at: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustedIp:
+    """An address or a range from which a credential may be used."""
+
+    ip_address: str
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniversalAuthSettings:
+    """How an identity logs in by client id and client secret. Durations in seconds; 0 is without end or limit."""
+
+    client_id: str
+    identity_id: Text = ""
+    access_token_ttl: Annotated[int, Field(alias="accessTokenTTL")] = 0
+    access_token_max_ttl: Annotated[int, Field(alias="accessTokenMaxTTL")] = 0
+    access_token_num_uses_limit: int = 0
+    access_token_period: int = 0
+    client_secret_trusted_ips: Several[TrustedIp] = ()
+    access_token_trusted_ips: Several[TrustedIp] = ()
+    lockout_enabled: bool = True
+    lockout_threshold: int | None = None
+    lockout_duration_seconds: int | None = None
+    lockout_counter_reset_seconds: int | None = None
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSecret:
+    """What is known of a client secret: its first characters, never the whole.
+
+    Attributes:
+        client_secret_ttl: seconds; 0 for no end.
+        client_secret_num_uses_limit: 0 for no limit.
+    """
+
+    id: str
+    description: Text = ""
+    client_secret_prefix: Text = ""
+    client_secret_num_uses: int = 0
+    client_secret_num_uses_limit: int = 0
+    client_secret_ttl: Annotated[int, Field(alias="clientSecretTTL")] = 0
+    is_client_secret_revoked: bool = False
+    created_at: Text = ""
+    updated_at: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedClientSecret:
+    """A new client secret: the only time the service shows it."""
+
+    client_secret: str = field(repr=False)
+    client_secret_data: ClientSecret
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectRole:
+    """A role in a project: `admin`, `member`, `viewer` or `no-access`."""
+
+    role: str
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentityMembership:
+    """A machine identity's roles in a project."""
+
+    id: str
+    project_id: Text = ""
+    identity_id: Text = ""
+    roles: Several[ProjectRole] = ()
+    created_at: Text = ""
+    updated_at: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organization:
+    """An organization."""
+
+    id: str
+    name: Text = ""
+    slug: Text = ""
+    created_at: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A person; `role` is the role in the organization."""
+
+    id: str
+    email: Text = ""
+    username: Text = ""
+    first_name: Text = ""
+    last_name: Text = ""
+    role: Text = ""
+    org_id: Text = ""
+    created_at: Text = ""
+    updated_at: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMembership:
+    """A user's roles in a project."""
+
+    id: str
+    user: User
+    project_id: Text = ""
+    user_id: Text = ""
+    roles: Several[ProjectRole] = ()
+    created_at: Text = ""
+    updated_at: Text = ""
