@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -62,6 +64,27 @@ def serve(
             help="Folder with the files clientId and clientSecret, which that admin gets; no admin.json then."
         ),
     ] = None,
+    allow_outbound: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CIDR|HOST[:PORT]",
+            help="A loopback, private or otherwise inner address that Kubernetes and LDAP hosts of identities may "
+            "have; repeatable. None are allowed without.",
+        ),
+    ] = None,
+    service_account_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with the token and ca.crt of the pod's ServiceAccount, as which the service then creates "
+            "TokenReviews for Kubernetes auth without a tokenReviewerJwt."
+        ),
+    ] = None,
+    service_account_api: Annotated[
+        str, typer.Option(help="URL of the API server that this token is for; only there it is sent.")
+    ] = "https://kubernetes.default.svc",
+    audit_retention_days: Annotated[
+        int, typer.Option(min=1, max=3650, help="How long the audit log keeps its lines.")
+    ] = 90,
     log_format: Annotated[Literal["json", "text"], typer.Option(help="How to log, to stderr.")] = "json",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
@@ -72,6 +95,7 @@ def serve(
     """
     from keybearer.base.errors import ConfigurationError
     from keybearer.base.logs import configure_logging
+    from keybearer.domain.outbound import OutboundSettings
 
     os.umask(0o077)  # what the data directory holds is nobody else's
     try:
@@ -88,7 +112,10 @@ def serve(
             bootstrap_token,
             admin_dir,
         )
-        _run(options)
+        account = None if service_account_dir is None else service_account_dir.absolute()
+        outbound = OutboundSettings(tuple(allow_outbound or ()), account, service_account_api)
+        retention = timedelta(days=audit_retention_days)
+        _run(replace(options, outbound=outbound, audit_retention=retention))
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
         raise typer.Exit(2) from error

@@ -85,7 +85,9 @@ async def open_projects(
     rules = await rules_of(unit, principal, granted)
     return [
         ProjectAccess(
-            principal, project, Permissions(effective_roles(principal, roles), rules.get(project.id, ()))
+            principal,
+            project,
+            Permissions(effective_roles(principal, roles), rules.get(project.id, ()), project.id),
         )
         for project, roles, _ in found
     ]

@@ -97,6 +97,7 @@ def audited(
     by: Principal | AuditActor,
     event: EventType,
     project_id: ProjectId | None = None,
+    /,
     **details: AuditDetail,
 ) -> AuditEvent:
     """Return the event, as it came with the present request.

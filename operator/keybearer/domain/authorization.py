@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from keybearer.base.ids import IdentityId, OrganizationId
+from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.domain.errors import Denial, ForbiddenError
 
 __all__ = [
@@ -152,11 +152,16 @@ def require_organization(principal: Principal, action: Action, subject: Subject)
 
 
 def denied(
-    action: Action, subject: Subject, where: Where | None = None, *, inverted: bool = False
+    action: Action,
+    subject: Subject,
+    where: Where | None = None,
+    *,
+    inverted: bool = False,
+    project_id: ProjectId | None = None,
 ) -> ForbiddenError:
     """Return the refusal (wire.md section 8.2); `inverted` where a rule denies it, instead of none allowing it."""
     place = (None, None) if where is None else (where.environment, where.path)
     return ForbiddenError(
         f"You are not allowed to {action} on {subject}",
-        denial=Denial(action, subject, environment=place[0], path=place[1], inverted=inverted),
+        denial=Denial(action, subject, place[0], place[1], inverted, project_id),
     )

@@ -30,7 +30,11 @@ class DomainError(KeybearerError):
 
 
 class UnauthenticatedError(DomainError):
-    """Who asks is unknown, or no longer known."""
+    """Who asks is unknown, or no longer known; `attempted` is the identity that was tried to log in as."""
+
+    def __init__(self, message: str, *, name: str | None = None, attempted: str | None = None) -> None:
+        super().__init__(message, name=name)
+        self.attempted = attempted
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Denial:
     environment: str | None = None
     path: str | None = None
     inverted: bool = False
+    project_id: str | None = None
 
 
 class ForbiddenError(DomainError):

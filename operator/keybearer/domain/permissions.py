@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
+from keybearer.base.ids import ProjectId
 from keybearer.domain.authorization import Action, Subject, Where, allows, denied
+from keybearer.domain.errors import Denial, ForbiddenError
 from keybearer.domain.path_patterns import PathPattern, parse_pattern
 from keybearer.store.grants import Grant
 
-__all__ = ["ANY_ENVIRONMENT", "Effect", "Permissions", "Rule", "rule_of"]
+__all__ = ["ANY_ENVIRONMENT", "Effect", "Permissions", "Rule", "require_may_give", "rule_of", "rules_of_role"]
 
 ANY_ENVIRONMENT = "*"
 
@@ -79,10 +81,11 @@ def rule_of(grant: Grant) -> Rule:
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """Roles and rules together."""
+    """Roles and rules together, in the project that refusals name to the audit log."""
 
     roles: tuple[str, ...]
     rules: tuple[Rule, ...] = ()
+    project_id: ProjectId | None = None
 
     def allows(self, action: Action, subject: Subject, where: Where | None = None) -> bool:
         """Return whether it is allowed at the place; without one, in the whole project."""
@@ -101,7 +104,7 @@ class Permissions:
             ForbiddenError: it is not allowed there, or denied.
         """
         if not self.allows(action, subject, where):
-            raise denied(action, subject, where, inverted=self._denied(action, subject, where))
+            raise self._refusal(action, subject, where, inverted=self._denied(action, subject, where))
 
     def at(self, action: Action, subject: Subject) -> Callable[[str, str], bool]:
         """Return a question about many places, by environment and path, each decided once."""
@@ -144,7 +147,7 @@ class Permissions:
                 for rule in self._saying(Effect.ALLOW, action, subject)
             )
             if inverted or not allowed:
-                raise denied(action, subject, where, inverted=inverted)
+                raise self._refusal(action, subject, where, inverted=inverted)
 
     def may_give(self, rule: Rule) -> bool:
         """Return whether all that the rule speaks of is allowed to this principal, wherever it holds."""
@@ -152,10 +155,18 @@ class Permissions:
             # Values that the giver may not even read the names of are none of its to give.
             rule = replace(rule, actions=rule.actions | {Action.READ})
         if not all(
-            allows(self.roles, action, subject) for subject in rule.subjects for action in rule.actions
+            allows(self.roles, action, subject)
+            for subject in rule.subjects
+            for action in rule.actions
+            if action is not Action.READ_VALUE or subject is Subject.SECRETS  # nothing else has values
         ):
             return False
         return not any(mine.effect is Effect.DENY and mine.may_overlap(rule) for mine in self.rules)
+
+    def _refusal(
+        self, action: Action, subject: Subject, where: Where | None, *, inverted: bool
+    ) -> ForbiddenError:
+        return denied(action, subject, where, inverted=inverted, project_id=self.project_id)
 
     def _denied(self, action: Action, subject: Subject, where: Where | None) -> bool:
         # A question about the whole project is denied by a deny of any part of it.
@@ -163,3 +174,34 @@ class Permissions:
 
     def _saying(self, effect: Effect, action: Action, subject: Subject) -> Iterable[Rule]:
         return (rule for rule in self.rules if rule.effect is effect and rule.speaks_of(action, subject))
+
+
+def rules_of_role(role: str) -> list[Rule]:
+    """Return what a role gives, as rules for the whole project."""
+    everything = parse_pattern("/**")
+    return [
+        Rule(Effect.ALLOW, frozenset({subject}), actions, ANY_ENVIRONMENT, everything)
+        for subject in Subject
+        if (actions := frozenset(action for action in Action if allows([role], action, subject)))
+    ]
+
+
+def require_may_give(permissions: Permissions, rules: Iterable[Rule]) -> None:
+    """Let pass who may do all that these rules speak of.
+
+    Raises:
+        ForbiddenError: the principal would give more than it has (`PermissionBoundaryError`).
+    """
+    for rule in rules:
+        if not permissions.may_give(rule):
+            raise ForbiddenError(
+                "You can't grant more than you may do yourself, nor lift a denial that binds you",
+                name="PermissionBoundaryError",
+                denial=Denial(
+                    ", ".join(sorted(rule.actions)),
+                    ", ".join(sorted(rule.subjects)),
+                    rule.environment,
+                    str(rule.path),
+                    project_id=permissions.project_id,
+                ),
+            )

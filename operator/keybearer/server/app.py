@@ -11,12 +11,16 @@ from keybearer.server.openapi import add_documentation
 from keybearer.server.request_scope import RequestShell
 from keybearer.server.routes import (
     admin,
+    audit,
     auth,
     environments,
     events,
     folders,
+    grants,
     identities,
     imports,
+    kubernetes_auth,
+    ldap_auth,
     memberships,
     projects,
     secret_writes,
@@ -40,10 +44,16 @@ _ROUTERS: tuple[APIRouter, ...] = (
     projects.router,
     memberships.router,
     identities.router,
+    kubernetes_auth.login,
+    kubernetes_auth.router,
+    ldap_auth.login,
+    ldap_auth.router,
     users.login,
     users.router,
     admin.router,
     events.router,
+    grants.router,
+    audit.router,
 )
 
 

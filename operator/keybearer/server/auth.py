@@ -13,7 +13,14 @@ from starlette.responses import Response
 from keybearer.domain.authorization import Principal
 from keybearer.server.context import context_of
 
-__all__ = ["AuthenticatedRoute", "DirectRoute", "address_of", "bearer_of", "principal_of"]
+__all__ = [
+    "AuthenticatedRoute",
+    "DirectRoute",
+    "address_of",
+    "bearer_of",
+    "known_principal_of",
+    "principal_of",
+]
 
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _SCHEME_LENGTH = len("Bearer ")
@@ -64,6 +71,11 @@ def principal_of(request: Request) -> Principal:
     """Return who asks; only in routes of the two classes above."""
     principal: Principal = request.scope[_KEY]
     return principal
+
+
+def known_principal_of(request: Request) -> Principal | None:
+    """Return who asks, if that was asked already."""
+    return request.scope.get(_KEY)
 
 
 def address_of(request: Request) -> str | None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from starlette.requests import Request
 
 from keybearer.base.clock import Clock
 from keybearer.domain.admin import InstanceSetup, SetupDoor
+from keybearer.domain.audit_list import AuditList
+from keybearer.domain.audit_trail import DEFAULT_RETENTION, AuditTrail
+from keybearer.domain.auth_methods import AuthMethods
 from keybearer.domain.authentication import Authentication
 from keybearer.domain.environments import Environments
 from keybearer.domain.events import Events
+from keybearer.domain.external_logins import ExternalLogins
 from keybearer.domain.folders import Folders
+from keybearer.domain.grants import ProjectGrants
 from keybearer.domain.identities import Identities
 from keybearer.domain.memberships import UserMemberships
+from keybearer.domain.outbound import Outbound, OutboundSettings, outbound_of
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.projects import Projects
 from keybearer.domain.secrets.entity_tags import EntityTags
@@ -37,6 +44,8 @@ class ServiceContext:
     """The domain, wired."""
 
     authentication: Authentication
+    external_logins: ExternalLogins
+    auth_methods: AuthMethods
     setup: InstanceSetup
     user_logins: UserLogins
     users: Users
@@ -51,17 +60,37 @@ class ServiceContext:
     writing: SecretWriting
     lists: ListCache
     events: Events
+    grants: ProjectGrants
+    audit: AuditTrail
+    audit_list: AuditList
 
 
 def build_context(
-    database: Database, keys: ServerKeys, clock: Clock, door: SetupDoor = _CLOSED
+    database: Database,
+    keys: ServerKeys,
+    clock: Clock,
+    door: SetupDoor = _CLOSED,
+    audit_retention: timedelta = DEFAULT_RETENTION,
+    outbound: Outbound | None = None,
 ) -> ServiceContext:
-    """Return the domain on this database; `door` says who may set it up over the API while it is empty."""
+    """Return the domain on this database.
+
+    Args:
+        database: prepared and unlocked.
+        keys: of the service.
+        clock: for all of it.
+        door: who may set it up over the API while it is empty.
+        audit_retention: how long the audit log keeps its lines.
+        outbound: whom logins may ask; the open Internet by default.
+    """
+    audit = AuditTrail(database, clock, retention=audit_retention)
     passwords = Passwords()
     gate = PasswordGate(database, keys, passwords, clock)
     authentication = Authentication(database, keys, clock)
     return ServiceContext(
         authentication=authentication,
+        external_logins=ExternalLogins(database, keys, outbound or outbound_of(OutboundSettings()), clock),
+        auth_methods=AuthMethods(database, clock),
         setup=InstanceSetup(database, keys, passwords, clock, door),
         user_logins=UserLogins(database, keys, gate, clock),
         users=Users(database, passwords, gate, clock),
@@ -72,10 +101,13 @@ def build_context(
         folders=Folders(database, clock),
         tags=Tags(database, clock),
         imports=FolderImports(database, clock),
-        reading=SecretReading(database, EntityTags(keys.entity_tags)),
+        reading=SecretReading(database, EntityTags(keys.entity_tags), audit),
         writing=SecretWriting(database, clock),
         lists=ListCache(database),
         events=Events(database, authentication, clock),
+        grants=ProjectGrants(database, clock),
+        audit=audit,
+        audit_list=AuditList(database, audit),
     )
 
 

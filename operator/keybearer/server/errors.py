@@ -29,6 +29,7 @@ from keybearer.domain.errors import (
     UnauthenticatedError,
 )
 from keybearer.server.answers import json_response
+from keybearer.server.refusal_audit import record_refusal
 from keybearer.server.request_scope import request_id_of
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
 from keybearer.wire.errors import ErrorBody, ValidationIssue
@@ -87,6 +88,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
+    record_refusal(request, error)
     row = next(_TABLE[kind] for kind in type(error).__mro__ if kind in _TABLE)
     message: str | list[ValidationIssue] = str(error) or "The request took too long"
     if isinstance(error, SchemaViolationError):

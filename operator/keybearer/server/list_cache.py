@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from keybearer.domain.authorization import Principal
 from keybearer.domain.secrets.questions import Reached
+from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 
 __all__ = ["ListCache", "ListKey", "ListedAnswer"]
@@ -31,6 +32,7 @@ class ListedAnswer:
     tag: str
     reached: Reached
     body: bytes | None = field(repr=False)
+    read: AuditEvent | None = None
 
 
 class ListCache:

@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -21,8 +22,9 @@ from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.logs import get_logger
 from keybearer.domain.admin import SetupDoor
+from keybearer.domain.audit_trail import DEFAULT_RETENTION
 from keybearer.domain.bootstrap import AdminCredentials, AdminLogin, bootstrap
-from keybearer.domain.events import Events
+from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext, build_context
@@ -52,6 +54,8 @@ class ServiceOptions:
     bootstrap: Literal["auto", "api", "none"] = "auto"
     bootstrap_token: bool = True
     admin: AdminLogin | None = None
+    audit_retention: timedelta = DEFAULT_RETENTION
+    outbound: OutboundSettings = field(default_factory=OutboundSettings)
 
 
 async def serve(
@@ -81,7 +85,7 @@ async def serve(
                 server = _AnnouncingServer(
                     _config(create_app(context), tls), lambda: announce(url), context.events.close
                 )
-                await _run(server, listener, tls, options.certificate, context.events)
+                await _run(server, listener, tls, options.certificate, context)
 
 
 @contextlib.asynccontextmanager
@@ -93,11 +97,13 @@ async def _opened(
         if options.database_url is None
         else database_url(options.database_url)
     )
+    outbound = outbound_of(options.outbound)
     database = Database(url, clock)
     try:
         await database.prepare()
         keys = await unlock(database, options.root_key)
-        yield database, build_context(database, keys, clock, door), keys
+        context = build_context(database, keys, clock, door, options.audit_retention, outbound)
+        yield database, context, keys
     finally:
         await database.close()
 
@@ -116,7 +122,9 @@ def _invitation(url: str, door: SetupDoor) -> str:
         if door.token is None
         else f'with the header "Authorization: Bearer {door.token}", once and while this process runs,'
     )
-    return f"This instance is empty: {who} POST email, password and organization to {url}/api/v1/admin/bootstrap"
+    return (
+        f"This instance is empty: {who} POST email, password and organization to {url}/api/v1/admin/bootstrap"
+    )
 
 
 async def _bootstrap(
@@ -197,10 +205,14 @@ async def _run(
     listener: socket.socket,
     tls: ssl.SSLContext | None,
     certificate: CertificateFiles | None,
-    events: Events,
+    context: ServiceContext,
 ) -> None:
     async with asyncio.TaskGroup() as group:
-        beside = [group.create_task(events.run(), name="follow-changes")]
+        beside = [
+            group.create_task(context.events.run(), name="follow-changes"),
+            group.create_task(context.audit.keep_written(), name="write-audit-log"),
+            group.create_task(context.audit.keep_pruned(), name="prune-audit-log"),
+        ]
         if tls is not None and certificate is not None:
             watch = keep_certificate_fresh(tls, certificate)
             beside.append(group.create_task(watch, name="certificate-watch"))
@@ -209,6 +221,7 @@ async def _run(
         finally:
             for task in beside:
                 task.cancel()
+    await context.audit.flush()
 
 
 class _AnnouncingServer(uvicorn.Server):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.access import ProjectRef
+from keybearer.store.audit import AuditEvent
 from keybearer.store.records import Secret
 
 __all__ = [
@@ -89,6 +90,8 @@ class SecretListing:
     imports: tuple[ShownImport, ...]
     tag: str
     reached: Reached
+    read: AuditEvent | None = None
+    """What the audit log says of this answer; None where it shows no value."""
 
 
 @dataclass(frozen=True, slots=True)

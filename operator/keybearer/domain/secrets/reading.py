@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError
 from keybearer.domain.paths import depth_between
@@ -22,6 +24,7 @@ from keybearer.domain.secrets.questions import (
     ShownImport,
     ShownSecret,
 )
+from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Secret
 from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
@@ -34,8 +37,9 @@ __all__ = ["SecretReading", "folder_missing"]
 class SecretReading:
     """Answers questions about secrets."""
 
-    def __init__(self, database: Database, tags: EntityTags) -> None:
+    def __init__(self, database: Database, tags: EntityTags, trail: AuditTrail) -> None:
         self._database = database
+        self._trail = trail
         self._tags = tags
 
     async def list(
@@ -74,6 +78,9 @@ class SecretReading:
         self._database.revisions.observe(revisions)
         if tag in given:
             return NotModified(tag, reached)
+        read = _read(access, query, opened, expanded.reach)
+        if read is not None:
+            self._trail.read(read)
         shown = _all_shown(secrets, expanded.values)
         imports = tuple(
             ShownImport(
@@ -84,7 +91,7 @@ class SecretReading:
             )
             for imported in blocks
         )
-        return SecretListing(shown, imports, tag, reached)
+        return SecretListing(shown, imports, tag, reached, read)
 
     async def get(self, principal: Principal, query: GetSecret) -> ShownSecret:
         """Return one secret.
@@ -154,11 +161,29 @@ class SecretReading:
             raise ForbiddenError(
                 f"You do not have permission to view secret value on secret with name '{secret.key}'",
                 name="ForbiddenReadSecretError",
-                denial=Denial(Action.READ_VALUE, Subject.SECRETS, secret.environment, secret.path),
+                denial=Denial(
+                    Action.READ_VALUE,
+                    Subject.SECRETS,
+                    secret.environment,
+                    secret.path,
+                    project_id=access.project.id,
+                ),
             )
         values: Mapping[str, str] = {secret.id: secret.value or ""}
         if query.expand:
             values = (await expand_all(unit, access, [secret], single=True)).values
+        self._trail.read(
+            audited(
+                access.principal,
+                EventType.GET_SECRET,
+                access.project.id,
+                environment=secret.environment,
+                secretPath=secret.path,
+                secretKey=secret.key,
+                secretId=secret.id,
+                secretVersion=secret.version,
+            )
+        )
         return _shown(secret, values)
 
     async def _open(
@@ -274,6 +299,25 @@ def _has(pairs: list[tuple[str, str]], key: str | None, value: str | None) -> bo
     return any(
         (key is None or key == present_key) and (value is None or value == present_value)
         for present_key, present_value in pairs
+    )
+
+
+def _read(
+    access: ProjectAccess, query: ListSecrets, opened: Sequence[Secret], reach: FurtherReach
+) -> AuditEvent | None:
+    """Return what the audit log says of a list that shows the values of these secrets."""
+    if not opened:
+        return None
+    return audited(
+        access.principal,
+        EventType.GET_SECRETS,
+        access.project.id,
+        environment=query.at.environment,
+        secretPath=query.at.path,
+        recursive=query.recursive,
+        numberOfSecrets=len(opened),
+        secretKeys=[secret.key for secret in opened],
+        **({"furtherProjects": sorted(reach.projects)} if reach.projects else {}),
     )
 
 

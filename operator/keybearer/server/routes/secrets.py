@@ -104,6 +104,8 @@ async def _list(request: Request, model: type[ListSecretsQuery]) -> Response:
         if if_none_match is not None and kept.tag in candidates(if_none_match):
             return not_modified(kept.tag)
         if kept.body is not None:
+            if kept.read is not None:
+                context.audit.read_again(key, kept.read)
             return raw_json_response(kept.body, {"etag": kept.tag})
     answer = await context.reading.list(principal, _asked(query_of(request, model)), if_none_match)
     match answer:
@@ -113,7 +115,7 @@ async def _list(request: Request, model: type[ListSecretsQuery]) -> Response:
             return not_modified(answer.tag)
         case SecretListing():
             body = packed_json(listing_json(answer))
-            context.lists.keep(key, ListedAnswer(answer.tag, answer.reached, body))
+            context.lists.keep(key, ListedAnswer(answer.tag, answer.reached, body, answer.read))
             return raw_json_response(body, {"etag": answer.tag})
 
 

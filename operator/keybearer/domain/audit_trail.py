@@ -1,0 +1,174 @@
+"""Lines of the audit log that no writing unit brings along: what was read, and what was refused.
+
+They wait in memory and are written together, at most a second later: a reader is not made to wait for a commit.
+A process that is killed loses what waits; one that ends in good order writes it. How many there may be in a
+minute is bounded, for each actor and for all, so that nobody fills the disk with them: what goes beyond is
+counted, and told in one line per actor when the minute is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.base.origin import current_origin
+from keybearer.domain.audit import EventType
+from keybearer.store.audit import AuditDetail, AuditEvent, AuditRecord
+from keybearer.store.database import Database
+
+__all__ = ["DEFAULT_RETENTION", "AuditTrail"]
+
+DEFAULT_RETENTION = timedelta(days=90)
+_BATCH_SECONDS = 1.0
+_BATCH_ROWS = 500
+_MAX_WAITING = 20_000
+_MINUTE_SECONDS = 60.0
+_PRUNE_SECONDS = 3600.0
+_PRUNE_ROWS = 1000
+_MAX_ACTORS = 1000
+_READS_EACH, _READS_ALL = 1000, 5000
+_REFUSALS_EACH, _REFUSALS_ALL = 60, 600
+_log = get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Minute:
+    """What one kind of events has used of its bounds in the present minute."""
+
+    each: int
+    all: int
+    taken: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+    omitted: dict[str, tuple[AuditEvent, int]] = field(default_factory=dict)
+
+    def take(self, event: AuditEvent) -> bool:
+        """Return whether there is room for the event; count it either way."""
+        key = event.actor.id or event.ip_address or ""
+        if key not in self.taken and len(self.taken) >= _MAX_ACTORS:
+            key = ""
+        used = self.taken.get(key, 0)
+        if used < self.each and self.total < self.all:
+            self.taken[key] = used + 1
+            self.total += 1
+            return True
+        first, count = self.omitted.get(key, (event, 0))
+        self.omitted[key] = (first, count + 1)
+        return False
+
+
+class AuditTrail:
+    """Takes events at any time, from the event loop only; `keep_written` must run for them to be stored."""
+
+    def __init__(self, database: Database, clock: Clock, *, retention: timedelta = DEFAULT_RETENTION) -> None:
+        self._database = database
+        self._clock = clock
+        self._retention = retention
+        self._waiting: list[AuditRecord] = []
+        self._woken = asyncio.Event()
+        self._minute_ends = clock.monotonic() + _MINUTE_SECONDS
+        self._seen: set[Hashable] = set()
+        self._begin_minute()
+
+    def read(self, event: AuditEvent) -> None:
+        """Record that values were read."""
+        self._end_minute()
+        if self._reads.take(event):
+            self._put(event)
+
+    def read_again(self, answer: Hashable, event: AuditEvent) -> None:
+        """Record, once a minute per address, that the answer to an earlier reading was given out again."""
+        self._end_minute()
+        origin = current_origin()
+        seen = (answer, origin.address)
+        if seen in self._seen or len(self._seen) >= _READS_ALL:
+            return
+        self._seen.add(seen)
+        self.read(
+            replace(
+                event,
+                ip_address=origin.address,
+                user_agent=origin.user_agent,
+                request_id=origin.request_id,
+            )
+        )
+
+    def refused(self, event: AuditEvent) -> None:
+        """Record that somebody was refused."""
+        self._end_minute()
+        if self._refusals.take(event):
+            self._put(event)
+
+    async def flush(self) -> None:
+        """Write all that waits.
+
+        Raises:
+            BusyError: other writers held the turn for too long; it goes on waiting.
+        """
+        self._end_minute()
+        while self._waiting:
+            records, self._waiting = self._waiting[:_BATCH_ROWS], self._waiting[_BATCH_ROWS:]
+            try:
+                async with self._database.writing() as unit:
+                    await unit.audit_log.add(records)
+            except BaseException:
+                self._waiting = [*records, *self._waiting]
+                raise
+
+    async def keep_written(self) -> None:
+        """Write what waits, a second after the first of it came, until cancelled."""
+        while True:
+            await self._woken.wait()
+            await asyncio.sleep(_BATCH_SECONDS)
+            self._woken.clear()
+            try:
+                await self.flush()
+            except Exception as error:  # noqa: BLE001 - whatever it is, what waits is tried again
+                _log.warning("audit_log_waits", events=len(self._waiting), kind=type(error).__name__)
+                self._woken.set()
+
+    async def keep_pruned(self) -> None:
+        """Remove what is older than the retention, every hour, until cancelled."""
+        while True:
+            try:
+                await self.prune()
+            except Exception as error:  # noqa: BLE001 - the next hour tries again
+                _log.warning("audit_log_not_pruned", kind=type(error).__name__)
+            await asyncio.sleep(_PRUNE_SECONDS)
+
+    async def prune(self) -> None:
+        """Remove what is older than the retention; other writers have their turn between the batches."""
+        before = self._clock.now() - self._retention
+        removed = _PRUNE_ROWS
+        while removed == _PRUNE_ROWS:
+            async with self._database.writing() as unit:
+                removed = await unit.audit_log.prune(before, limit=_PRUNE_ROWS)
+
+    def _put(self, event: AuditEvent) -> None:
+        if len(self._waiting) >= _MAX_WAITING:
+            _log.error("audit_event_lost", event_type=event.event_type, request_id=event.request_id)
+            return
+        self._waiting.append(AuditRecord.of(event, self._clock.now()))
+        self._woken.set()
+
+    def _begin_minute(self) -> None:
+        self._reads = _Minute(_READS_EACH, _READS_ALL)
+        self._refusals = _Minute(_REFUSALS_EACH, _REFUSALS_ALL)
+        self._seen.clear()
+
+    def _end_minute(self) -> None:
+        now = self._clock.monotonic()
+        if now < self._minute_ends:
+            return
+        over = [("read", self._reads), ("refused", self._refusals)]
+        self._minute_ends = now + _MINUTE_SECONDS
+        self._begin_minute()
+        for kind, minute in over:
+            for first, count in minute.omitted.values():
+                details: dict[str, AuditDetail] = {"kind": kind, "count": count}
+                self._put(
+                    replace(first, event_type=EventType.EVENTS_OMITTED, project_id=None, details=details)
+                )
