@@ -137,7 +137,7 @@ def assemble(given: Circumstances) -> Assembly:
         sources=sources,
         gatherer=Gatherer(access, sources, references, renderer, settings.allowed_target_types),
         writer=writer,
-        restarter=WorkloadRestarter(gateway),
+        restarter=WorkloadRestarter(gateway, telemetry),
         cleaner=Cleaner(clock, gateway, writer, telemetry),
         fingerprinter=given.fingerprinter,
         telemetry=telemetry,

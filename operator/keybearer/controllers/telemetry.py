@@ -125,6 +125,21 @@ class Telemetry:
         if not first:
             self._tell(seen, "Normal", "TargetWritten", message, action=action)
 
+    def workload_missing(self, seen: ObservedObject, kind: str, name: str) -> None:
+        """A workload that is to be restarted doesn't exist."""
+        message = (
+            f"target.rolloutRestart names {kind} {name}, which doesn't exist; correct it if that is a slip"
+        )
+        self._tell(seen, "Warning", "WorkloadNotFound", message, action="Restart")
+
+    def request_unknown(self, seen: ObservedObject, request: str) -> None:
+        """The annotation of a request says something that is none."""
+        message = (
+            f"keybearer.dev/request {request[:64]!r} is none of sync, import, release-guard and approve-plan; "
+            "it was handled as sync"
+        )
+        self._tell(seen, "Warning", "RequestUnknown", message, action="Reconcile")
+
     def target_retired(self, seen: ObservedObject, key: TargetKey) -> None:
         """A target that is no longer named was taken back."""
         message = f"{key.kind} {key.name} is no longer named; what this object wrote there was removed"

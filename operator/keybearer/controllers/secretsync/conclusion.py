@@ -12,8 +12,9 @@ from keybearer.controllers.secretsync.plan import TargetPlan
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, Tone
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.secretsync.selection import KeyProblemReason
 from keybearer.controllers.secretsync.spec_target import TargetKind
-from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus, TargetStatus
+from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretSyncStatus, TargetStatus
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError
 
@@ -45,7 +46,7 @@ def conclude(
     report = Report(
         Tone.READY,
         Reason.SYNCED,
-        f"{len(desired.keys)} keys of {spec.source_label} are in {desired.key.kind} {desired.key.name}",
+        _synced_message(spec, desired, material),
         source=spec.source_label,
         target=_target_status(desired),
         keys=material.keys,
@@ -67,12 +68,7 @@ def conclude(
             reason=verdict.reason,
             message=verdict.message,
             target=previous.target,
-            keys=tuple(
-                key.model_copy(update={"state": KeyState.PENDING})
-                if key.key in _names(planned.changes)
-                else key
-                for key in material.keys
-            ),
+            keys=_pending(material.keys, planned.changes),
             changes=planned.changes,
         )
         return report, RunResult(failed=not held)
@@ -93,8 +89,25 @@ def _target_status(desired: DesiredTarget) -> TargetStatus:
     )
 
 
-def _names(changes: KeyChanges) -> frozenset[str]:
-    return frozenset((*changes.add, *changes.change))
+def _synced_message(spec: SecretSyncSpec, desired: DesiredTarget, material: Material) -> str:
+    count = len(desired.keys)
+    there = (
+        f"{count} {'key' if count == 1 else 'keys'} of {spec.source_label} {'is' if count == 1 else 'are'}"
+    )
+    clashes = sum(key.reason == KeyProblemReason.CLASH for key in material.keys)
+    more = f"; {clashes} more would have the same names, see status.keys" if clashes else ""
+    return f"{there} in {desired.key.kind} {desired.key.name}{more}"
+
+
+def _pending(keys: tuple[KeyStatus, ...], changes: KeyChanges) -> tuple[KeyStatus, ...]:
+    """Return the keys with what is held back marked so; all of them where the target was not even compared."""
+    held = frozenset((*changes.add, *changes.change))
+    return tuple(
+        key.model_copy(update={"state": KeyState.PENDING})
+        if key.state is KeyState.SYNCED and (key.key in held or not changes)
+        else key
+        for key in keys
+    )
 
 
 def describe_changes(desired: DesiredTarget, planned: TargetPlan) -> str:

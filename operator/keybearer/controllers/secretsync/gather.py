@@ -329,7 +329,7 @@ def _key_states(selection: Selection, data: Mapping[str, bytes]) -> tuple[KeySta
 def _problem_state(problem: KeyProblem) -> KeyStatus:
     return KeyStatus(
         key=problem.key[:_KEY_MAX],
-        state=KeyState.FAILED if problem.blocking else KeyState.SYNCED,
+        state=KeyState.FAILED if problem.blocking else KeyState.OVERRIDDEN,
         reason=problem.reason.value,
         message=problem.message,
         source=problem.source_ref,

@@ -118,6 +118,8 @@ class SecretSyncReconciler:
         if seen.deletion_timestamp is not None:
             return await self._clean_up(seen, previous)
         request = pending_request(seen, previous)
+        if request is not None and not request.is_known:
+            self._telemetry.request_unknown(seen, request.kind)
         report, result = await self._run(seen, previous, request, reconcile_id)
         if request is not None:
             # Answered however it ended: a release that waited on would let through what nobody has seen yet.
@@ -303,7 +305,7 @@ class SecretSyncReconciler:
         )
         # Ready comes first and keeps its reason under a suspension; the last one is what was told last.
         was = previous.conditions[-1].reason if previous.conditions else None
-        fine = report.tone in (Tone.READY, Tone.PAUSED)
+        fine = report.tone in (Tone.READY, Tone.PAUSED) or report.reason == Reason.PLANNED
         self._telemetry.outcome(seen, str(report.reason), report.message, was=was, fine=fine)
         if says_the_same(status, previous):
             return

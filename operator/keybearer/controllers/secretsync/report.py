@@ -69,7 +69,8 @@ def build_status(
     """Return the whole status that the report leads to."""
     keys, total = previous.keys, previous.keys_total
     if report.keys is not None:
-        keys, total = _bounded(report.keys), len(report.keys)
+        keys = _bounded(report.keys)
+        total = sum(key.state is not KeyState.OVERRIDDEN for key in report.keys)
     return SecretSyncStatus(
         observed_generation=generation,
         conditions=_conditions(previous, report, generation, now),

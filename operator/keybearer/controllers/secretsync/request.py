@@ -10,6 +10,7 @@ from keybearer.controllers.secretsync.status import SecretSyncStatus
 __all__ = ["PendingRequest", "pending_request"]
 
 _SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN = "sync", "import", "release-guard", "approve-plan"
+_KNOWN = frozenset((_SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +19,16 @@ class PendingRequest:
 
     Attributes:
         requested_at: the annotation's value, echoed when it is answered; any text that differs from the last.
-        kind: what is asked; `sync` where the other annotation says nothing we know.
+        kind: what is asked; `sync` where the other annotation is missing. What is not known is handled as `sync`.
     """
 
     requested_at: str
     kind: str
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether it asks for something that there is."""
+        return self.kind in _KNOWN
 
     @property
     def releases_guard(self) -> bool:

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keybearer.base.logs import get_logger
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.spec_target import Workload, WorkloadKind
+from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import KubeError, LeaseLostError, NotFoundError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS, JsonObject, ObjectKey
 
 __all__ = ["RESTART_ANNOTATION", "WorkloadRestarter"]
-
-_log = get_logger(__name__)
 
 RESTART_ANNOTATION = "keybearer.dev/restarted-for"
 _RESOURCES = {
@@ -32,15 +30,17 @@ _RESOURCES = {
 class WorkloadRestarter:
     """Patches pod templates."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, telemetry: Telemetry) -> None:
         self._gateway = gateway
+        self._telemetry = telemetry
 
     async def restart(
         self, seen: ObservedObject, workloads: Sequence[Workload], desired: DesiredTarget
     ) -> None:
         """Make the workloads roll out anew for this data.
 
-        A workload that doesn't exist needs no restart: it will start with the new data.
+        A workload that doesn't exist needs no restart, for it will start with the new data; but an Event names it:
+        it may be a slip of the pen.
 
         Raises:
             WaitingError: a workload could not be patched; the others were.
@@ -57,7 +57,7 @@ class WorkloadRestarter:
             except LeaseLostError:
                 raise
             except NotFoundError:
-                _log.info("restart_skipped", kind=workload.kind, namespace=key.namespace, name=key.name)
+                self._telemetry.workload_missing(seen, workload.kind, workload.name)
             except KubeError as error:
                 failed.append(f"{workload.kind} {workload.name}: {error}")
         if failed:

@@ -329,7 +329,7 @@ def _is_own(source: Source, secret: SourceSecret) -> bool:
 
 
 def _lost(lost: SourceSecret, winner: SourceSecret, target_key: str, reason: KeyProblemReason) -> KeyProblem:
-    message = f"{place(winner)} is taken, not {place(lost)}; both give {target_key}"
+    message = f"{place(winner)} is used and {place(lost)} is not: both become the key {target_key}"
     return KeyProblem(target_key, reason, message, place(lost))
 
 

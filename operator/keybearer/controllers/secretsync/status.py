@@ -44,6 +44,7 @@ class KeyState(StrEnum):
     SYNCED = "Synced"
     PENDING = "Pending"
     FAILED = "Failed"
+    OVERRIDDEN = "Overridden"
 
 
 class TargetStatus(ResourceModel):
@@ -71,7 +72,10 @@ class KeyStatus(ResourceModel):
         KeyState,
         Field(
             strict=False,
-            description="Synced; Pending, when it waits for a release or a mode; Failed, see reason.",
+            description=(
+                "Synced; Pending, when it waits for a release, a mode or room in the target; Failed, see reason; "
+                "Overridden, when another secret gives this key."
+            ),
         ),
     ]
     reason: Annotated[str | None, Field(max_length=128, description="Why, in a word.")] = None
@@ -129,7 +133,9 @@ class SecretSyncStatus(ResourceModel):
         tuple[KeyStatus, ...],
         Field(strict=False, max_length=KEYS_MAX, description="Keys, those with a problem first."),
     ] = ()
-    keys_total: Annotated[int | None, Field(ge=0, description="How many keys there are in all.")] = None
+    keys_total: Annotated[
+        int | None, Field(ge=0, description="How many keys there are in all, without overridden ones.")
+    ] = None
     plan: Annotated[PlanStatus | None, Field(description="What is held back; empty when nothing is.")] = None
     last_handled_requested_at: Annotated[
         str | None,

@@ -120,7 +120,7 @@ class World:
             sources=self.sources,
             gatherer=self.gatherer,
             writer=self.writer,
-            restarter=WorkloadRestarter(self.gateway),
+            restarter=WorkloadRestarter(self.gateway, telemetry),
             cleaner=Cleaner(self.clock, self.gateway, self.writer, telemetry),
             fingerprinter=FINGERPRINTER,
             telemetry=telemetry,

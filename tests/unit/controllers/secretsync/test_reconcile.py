@@ -151,6 +151,33 @@ class TestHappyPath:
 
             assert world.data() == {"FOREIGN": b64("cnry-foreign")}
             assert world.condition() == ("False", "TargetConflict")
+            assert {key["state"] for key in world.status["keys"]} == {"Pending"}
+
+    @in_virtual_time
+    async def test_a_request_that_is_none_is_handled_as_a_sync_and_said_to_be_unknown(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            world.put_sync()
+            await world.reconcile()
+            world.ask("nonsense", "1")
+            await world.reconcile()
+
+            (told,) = world.recorder.told
+            assert (told.type_, told.reason) == ("Warning", "RequestUnknown")
+            assert "'nonsense' is none of sync," in told.message
+            assert world.status["lastHandledRequestedAt"] == "1"
+
+    @in_virtual_time
+    async def test_keys_that_clash_are_counted_where_one_looks_first(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            keys = {"rename": [{"from": "/K.*/", "to": "SAME"}]}
+            world.put_sync(source={"projectSlug": "shop", "environment": "dev", "keys": keys})
+            await world.reconcile()
+
+            assert world.message() == (
+                "1 key of dev:/ is in Secret web; 1 more would have the same names, see status.keys"
+            )
+            assert [key["state"] for key in world.status["keys"]] == ["Overridden", "Synced"]
+            assert world.status["keysTotal"] == 1
 
     @in_virtual_time
     async def test_an_outage_keeps_the_last_good_target_and_says_so(self) -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.secretsync.restart import RESTART_ANNOTATION, WorkloadRestarter
 from keybearer.controllers.secretsync.spec_target import Workload
+from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import ForbiddenError, LeaseLostError
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.targets import UID, Body, desired, new_spec
@@ -29,8 +32,20 @@ def workload(kind: str, name: str) -> Workload:
     return Workload.model_validate({"kind": kind, "name": name})
 
 
-async def restart(gateway: FakeGateway, *workloads: Workload) -> None:
-    await WorkloadRestarter(gateway).restart(_SEEN, workloads, _WANTED)
+class _Telemetry:
+    def __init__(self) -> None:
+        self.missing: list[tuple[str, str]] = []
+
+    def workload_missing(self, seen: ObservedObject, kind: str, name: str) -> None:
+        assert seen is _SEEN
+        self.missing.append((kind, name))
+
+
+async def restart(gateway: FakeGateway, *workloads: Workload) -> list[tuple[str, str]]:
+    """Return what was missing."""
+    told = _Telemetry()
+    await WorkloadRestarter(gateway, cast("Telemetry", told)).restart(_SEEN, workloads, _WANTED)
+    return told.missing
 
 
 def mark(gateway: FakeGateway, kind: str, name: str) -> str | None:
@@ -52,9 +67,12 @@ async def test_each_kind_of_workload_is_marked_with_the_fingerprint_of_the_data(
     assert mark(gateway, "DaemonSet", "agent") == expected
 
 
-async def test_a_workload_that_does_not_exist_will_start_with_the_new_data(gateway: FakeGateway) -> None:
-    await restart(gateway, workload("Deployment", "missing"), workload("StatefulSet", "db"))
+async def test_a_workload_that_does_not_exist_is_named_and_keeps_no_other_from_it(
+    gateway: FakeGateway,
+) -> None:
+    missing = await restart(gateway, workload("Deployment", "missing"), workload("StatefulSet", "db"))
 
+    assert missing == [("Deployment", "missing")]
     assert mark(gateway, "StatefulSet", "db")
 
 

@@ -146,7 +146,9 @@ def test_later_sources_win_and_each_that_lost_is_reported() -> None:
     assert _data(selection) == {"A": b"cnry-three"}
     assert [problem.source_ref for problem in selection.problems] == ["dev:/one/A", "dev:/two/A"]
     assert not any(problem.blocking for problem in selection.problems)
-    assert selection.problems[1].message == "dev:/three/A is taken, not dev:/two/A; both give A"
+    assert (
+        selection.problems[1].message == "dev:/three/A is used and dev:/two/A is not: both become the key A"
+    )
 
 
 def test_in_a_recursive_source_the_later_path_wins_whatever_the_order_of_the_answer() -> None:
