@@ -12,7 +12,6 @@ from keybearer.base.clock import SystemClock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId
 from keybearer.domain.access import ProjectRef
 from keybearer.domain.audit_trail import AuditTrail
-from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.authorization import OrganizationRole, Principal, Where
 from keybearer.domain.folders import Folders, FoldersAt
 from keybearer.domain.paths import folder_name_of, parent_of
