@@ -11,8 +11,12 @@ Requests and answers are pure values (`operations`), the logic between them is a
 from __future__ import annotations
 
 from keybearer.client.actors import (
+    AuditActor,
+    AuditEvent,
+    AuditLog,
     ClientSecret,
     CreatedClientSecret,
+    Grant,
     Identity,
     IdentityMembership,
     Organization,
@@ -73,6 +77,9 @@ __all__ = [
     "AsyncEventStream",
     "AsyncKeybearer",
     "AsyncPools",
+    "AuditActor",
+    "AuditEvent",
+    "AuditLog",
     "BadRequest",
     "ChangedPlace",
     "ChangedSecret",
@@ -87,6 +94,7 @@ __all__ = [
     "EventStream",
     "EventType",
     "Folder",
+    "Grant",
     "Identity",
     "IdentityMembership",
     "ImportBlock",

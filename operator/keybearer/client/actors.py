@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from keybearer.client.lenient import Several, Text, from_wire
 
 __all__ = [
+    "AuditActor",
+    "AuditEvent",
+    "AuditLog",
     "ClientSecret",
     "CreatedClientSecret",
+    "Grant",
     "Identity",
     "IdentityMembership",
     "Organization",
@@ -153,3 +157,58 @@ class UserMembership:
     roles: Several[ProjectRole] = ()
     created_at: Text = ""
     updated_at: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a member of a project may (`allow`) or may not (`deny`) do in a part of it.
+
+    Attributes:
+        environment: a slug, or `*` for all.
+        secret_path: a pattern; `*` is within a name, `**` any depth.
+    """
+
+    id: str
+    project_id: Text = ""
+    identity_id: Text = ""
+    effect: str
+    subjects: Several[str] = ()
+    actions: Several[str] = ()
+    environment: Text = ""
+    secret_path: Text = ""
+    created_at: Text = ""
+    updated_at: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEvent:
+    """What was done; `metadata` holds names, ids and paths."""
+
+    type: str
+    metadata: dict[str, JsonValue] = field(default_factory=dict)
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditActor:
+    """Who did it; the keys of `metadata` depend on the type."""
+
+    type: str
+    metadata: dict[str, JsonValue] = field(default_factory=dict)
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLog:
+    """A line of the audit log."""
+
+    id: str
+    event: AuditEvent
+    actor: AuditActor
+    project_id: str | None = None
+    ip_address: Text = ""
+    user_agent: Text = ""
+    request_id: Text = ""
+    created_at: Text = ""

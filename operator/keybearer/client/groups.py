@@ -14,6 +14,7 @@ from keybearer.client.environment import list_and_attach
 from keybearer.client.operations import (
     environments,
     folders,
+    grants,
     identities,
     imports,
     memberships,
@@ -144,6 +145,22 @@ class MembershipsApi(Resource[Shell]):
     remove_user = call(memberships.RemoveUserMembership)
 
 
+class GrantsApi(Resource[Shell]):
+    """`client.grants`: what members may do in parts of a project."""
+
+    list = call(grants.ListGrants)
+    get = call(grants.GetGrant)
+    create = call(grants.CreateGrant)
+    update = call(grants.UpdateGrant)
+    delete = call(grants.DeleteGrant)
+
+
+class AuditLogsApi(Resource[Shell]):
+    """`client.audit_logs`."""
+
+    list = call(grants.ListAuditLogs)
+
+
 class UsersApi(Resource[Shell]):
     """`client.users`."""
 
@@ -234,6 +251,8 @@ class Groups(Generic[Shell]):
     tags: TagsApi[Shell]
     identities: IdentitiesApi[Shell]
     memberships: MembershipsApi[Shell]
+    grants: GrantsApi[Shell]
+    audit_logs: AuditLogsApi[Shell]
     users: UsersApi[Shell]
     organizations: OrganizationsApi[Shell]
     status: StatusApi[Shell]
@@ -249,6 +268,8 @@ class Groups(Generic[Shell]):
         self.tags = TagsApi(shell)
         self.identities = IdentitiesApi(shell)
         self.memberships = MembershipsApi(shell)
+        self.grants = GrantsApi(shell)
+        self.audit_logs = AuditLogsApi(shell)
         self.users = UsersApi(shell)
         self.organizations = OrganizationsApi(shell)
         self.status = StatusApi(shell)

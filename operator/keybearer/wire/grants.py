@@ -9,13 +9,23 @@ from pydantic import Field
 from keybearer.wire.base import WireInstant, WireModel
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX
 
-__all__ = ["CreateGrant", "Grant", "GrantAnswer", "GrantList", "GrantQuery", "UpdateGrant"]
+__all__ = [
+    "CreateGrant",
+    "Grant",
+    "GrantAction",
+    "GrantAnswer",
+    "GrantEffect",
+    "GrantList",
+    "GrantQuery",
+    "GrantSubject",
+    "UpdateGrant",
+]
 
-_Effect = Literal["allow", "deny"]
-_Subject = Literal["secrets", "secret-folders", "secret-imports", "environments", "tags", "workspace"]
-_Action = Literal["read", "read-value", "create", "edit", "delete"]
-_Subjects = Annotated[list[_Subject], Field(min_length=1, max_length=10)]
-_Actions = Annotated[list[_Action], Field(min_length=1, max_length=10)]
+GrantEffect = Literal["allow", "deny"]
+GrantSubject = Literal["secrets", "secret-folders", "secret-imports", "environments", "tags", "workspace"]
+GrantAction = Literal["read", "read-value", "create", "edit", "delete"]
+_Subjects = Annotated[list[GrantSubject], Field(min_length=1, max_length=10)]
+_Actions = Annotated[list[GrantAction], Field(min_length=1, max_length=10)]
 _Environment = Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
 _Pattern = Annotated[str, Field(min_length=1, max_length=1024)]
 
@@ -26,9 +36,9 @@ class Grant(WireModel):
     id: str
     project_id: str
     identity_id: str
-    effect: _Effect
-    subjects: list[_Subject]
-    actions: list[_Action]
+    effect: GrantEffect
+    subjects: list[GrantSubject]
+    actions: list[GrantAction]
     environment: str
     secret_path: str
     created_at: WireInstant
@@ -54,7 +64,7 @@ class GrantQuery(WireModel):
     identity_id: str | None = None
 
 
-def _only_secrets() -> list[_Subject]:
+def _only_secrets() -> list[GrantSubject]:
     return ["secrets"]
 
 
@@ -62,7 +72,7 @@ class CreateGrant(WireModel):
     """POST /api/v1/projects/{projectId}/grants. `identityId` names a machine identity or a user."""
 
     identity_id: Annotated[str, Field(min_length=1, max_length=36)]
-    effect: _Effect = "allow"
+    effect: GrantEffect = "allow"
     subjects: _Subjects = Field(default_factory=_only_secrets)
     actions: _Actions
     environment: _Environment
@@ -72,7 +82,7 @@ class CreateGrant(WireModel):
 class UpdateGrant(WireModel):
     """PATCH /api/v1/projects/{projectId}/grants/{grantId}: what is absent stays."""
 
-    effect: _Effect | None = None
+    effect: GrantEffect | None = None
     subjects: _Subjects | None = None
     actions: _Actions | None = None
     environment: _Environment | None = None

@@ -8,7 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.client.actors import (
+    AuditLog,
     ClientSecret,
+    Grant,
     Identity,
     IdentityMembership,
     Organization,
@@ -29,11 +31,14 @@ from keybearer.client.models import (
 )
 
 __all__ = [
+    "AuditLogsAnswer",
     "ClientSecretAnswer",
     "ClientSecretsAnswer",
     "EnvironmentAnswer",
     "FolderAnswer",
     "FoldersAnswer",
+    "GrantAnswer",
+    "GrantsAnswer",
     "IdentitiesAnswer",
     "IdentityAnswer",
     "IdentityMembershipAnswer",
@@ -274,3 +279,27 @@ class SelectedOrganizationAnswer:
     """`{token}`."""
 
     token: Annotated[str, Field(pattern=TOKEN_PATTERN)] = field(repr=False)
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class AuditLogsAnswer:
+    """`{auditLogs}`."""
+
+    audit_logs: tuple[AuditLog, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class GrantAnswer:
+    """`{grant}`."""
+
+    grant: Grant
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class GrantsAnswer:
+    """`{grants}`."""
+
+    grants: tuple[Grant, ...]
