@@ -129,6 +129,8 @@ def read_message(text: str) -> Changes:
     """
     try:
         news = orjson.loads(text)
+        if not isinstance(news, dict):
+            raise TypeError
         return Changes(
             identities={IdentityId(_text(item)) for item in _news(news, "i")},
             tokens={_text(item) for item in _news(news, "t")},
