@@ -35,9 +35,24 @@ def serve(
     database_url: Annotated[
         str | None,
         typer.Option(
-            envvar="KEYBEARER_DATABASE_URL", help="postgresql://...; SQLite in the data directory without."
+            help="postgresql://... without a password; SQLite in the data directory without. With a password it "
+            "comes from a file, or from KEYBEARER_DATABASE_URL."
         ),
     ] = None,
+    database_url_file: Annotated[
+        Path | None, typer.Option(help="File that holds the database's URL; for one with a password.")
+    ] = None,
+    database_pool_size: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=200,
+            help="Connections to PostgreSQL for reading, and as many for writing; one more listens.",
+        ),
+    ] = 4,
+    database_statement_timeout: Annotated[
+        float, typer.Option(min=1, max=3600, help="Seconds one statement on PostgreSQL may take.")
+    ] = 20,
     root_key_file: Annotated[
         Path | None,
         typer.Option(
@@ -95,7 +110,9 @@ def serve(
     """
     from keybearer.base.errors import ConfigurationError
     from keybearer.base.logs import configure_logging
+    from keybearer.cli.database_options import given_database_url
     from keybearer.domain.outbound import OutboundSettings
+    from keybearer.store.engines import Bounds
 
     os.umask(0o077)  # what the data directory holds is nobody else's
     try:
@@ -106,16 +123,19 @@ def serve(
             listen,
             tls_cert,
             tls_key,
-            database_url,
+            given_database_url(database_url, database_url_file),
             root_key_file,
             bootstrap,
             bootstrap_token,
             admin_dir,
         )
+        bounds = Bounds(pool_size=database_pool_size, statement=timedelta(seconds=database_statement_timeout))
         account = None if service_account_dir is None else service_account_dir.absolute()
         outbound = OutboundSettings(tuple(allow_outbound or ()), account, service_account_api)
         retention = timedelta(days=audit_retention_days)
-        _run(replace(options, outbound=outbound, audit_retention=retention))
+        _run(
+            replace(options, outbound=outbound, audit_retention=retention, database_bounds=bounds)
+        )
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
         raise typer.Exit(2) from error

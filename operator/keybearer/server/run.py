@@ -31,7 +31,7 @@ from keybearer.server.context import ServiceContext, build_context
 from keybearer.server.tls import CertificateFiles, keep_certificate_fresh, tls_context
 from keybearer.store.data_directory import DataDirectory
 from keybearer.store.database import Database
-from keybearer.store.engines import database_url, sqlite_url
+from keybearer.store.engines import Bounds, database_url, sqlite_url
 
 __all__ = ["ServiceOptions", "serve"]
 
@@ -51,6 +51,7 @@ class ServiceOptions:
     root_key: RootKeySource
     certificate: CertificateFiles | None = None
     database_url: str | None = field(default=None, repr=False)
+    database_bounds: Bounds = field(default_factory=Bounds)
     bootstrap: Literal["auto", "api", "none"] = "auto"
     bootstrap_token: bool = True
     admin: AdminLogin | None = None
@@ -98,7 +99,7 @@ async def _opened(
         else database_url(options.database_url)
     )
     outbound = outbound_of(options.outbound)
-    database = Database(url, clock)
+    database = Database(url, clock, options.database_bounds)
     try:
         await database.prepare()
         keys = await unlock(database, options.root_key)

@@ -129,8 +129,6 @@ def read_message(text: str) -> Changes:
     """
     try:
         news = orjson.loads(text)
-        if not isinstance(news, dict):
-            raise TypeError
         return Changes(
             identities={IdentityId(_text(item)) for item in _news(news, "i")},
             tokens={_text(item) for item in _news(news, "t")},
@@ -161,7 +159,9 @@ def _items(changes: Changes) -> Iterator[tuple[str, object]]:
         yield "f", [*named, run]
 
 
-def _news(news: Mapping[str, object], name: str) -> list[object]:
+def _news(news: object, name: str) -> list[object]:
+    if not isinstance(news, dict):
+        raise TypeError
     found = news.get(name, [])
     if not isinstance(found, list):
         raise TypeError
