@@ -10,13 +10,13 @@ from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
 from keybearer.domain.addresses import EVERY_ADDRESS
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.authorization import ActorKind, OrganizationRole
+from keybearer.domain.authorization import OrganizationRole
 from keybearer.domain.errors import ForbiddenError, InvalidError, UnauthenticatedError
 from keybearer.domain.issuing import TokenGrant, issue_token
+from keybearer.domain.login_terms import login_actor
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.users import NewUser, UserView, make_user
-from keybearer.store.audit import AuditActor
 from keybearer.store.database import Database
 from keybearer.store.records import Identity, Organization
 
@@ -108,8 +108,9 @@ class InstanceSetup:
             await unit.identities.add(identity)
             grant = TokenGrant(identity.id, "token-auth", _TOKEN_SECONDS, _TOKEN_SECONDS, EVERY_ADDRESS)
             issued = await issue_token(unit, self._keys.token_signing, grant, now)
-            actor = AuditActor(ActorKind.USER, user.identity.id, user.identity.name, organization.id)
-            await unit.audit(audited(actor, EventType.CREATE_ORGANIZATION, name=organization.name))
+            await unit.audit(
+                audited(login_actor(user.identity), EventType.CREATE_ORGANIZATION, name=organization.name)
+            )
         return SetUpInstance(organization, user, identity, issued.text)
 
 

@@ -12,10 +12,10 @@ from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
 from keybearer.domain.lifetimes import is_locked, lockout_after
+from keybearer.domain.login_terms import login_actor
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.universal_auth import credential_digest
-from keybearer.store.audit import AuditActor
 from keybearer.store.database import Database
 from keybearer.store.records import Identity, LoginFailures, User
 from keybearer.store.unit import UnitOfWork
@@ -71,7 +71,7 @@ class PasswordGate:
             failures = await unit.users.login_failures(digest)
             user = await unit.users.by_email(email)
         if failures is not None and is_locked(_counter(failures), self._clock.now()):
-            raise UnauthenticatedError(_LOCKED)
+            raise _refusal(_LOCKED, user)
         matches = await self._passwords.matches(None if user is None else user.password_hash, password)
         return PasswordAttempt(email, digest, user if matches else None)
 
@@ -79,13 +79,13 @@ class PasswordGate:
         """Return who is let in, or the refusal: returned, not raised, since its count must be committed."""
         now = self._clock.now()
         failures = await unit.users.claim_login_failures(attempt.digest)
-        if is_locked(_counter(failures), now):
-            return UnauthenticatedError(_LOCKED)
         present = await unit.users.by_email(attempt.email, for_change=True)
+        if is_locked(_counter(failures), now):
+            return _refusal(_LOCKED, present)
         if attempt.user is None or present is None or present.password_hash != attempt.user.password_hash:
             await unit.users.record_login_failures(_failed_again(failures, now))
             await unit.users.prune_login_failures(now)
-            return UnauthenticatedError(_INVALID)
+            return _refusal(_INVALID, present)
         await unit.users.forget_login_failures(attempt.digest, now)
         return present
 
@@ -112,8 +112,7 @@ class UserLogins:
             if isinstance(admitted, User):
                 identity = await unit.identities.get(admitted.identity_id)
                 if identity is not None:
-                    actor = AuditActor(ActorKind.USER, identity.id, identity.name, identity.organization_id)
-                    await unit.audit(audited(actor, EventType.LOGIN_USER))
+                    await unit.audit(audited(login_actor(identity), EventType.LOGIN_USER))
                     return await self._issue(unit, identity)
                 admitted = UnauthenticatedError(_INVALID)
         raise admitted
@@ -154,6 +153,10 @@ def require_user(principal: Principal) -> None:
     """
     if principal.kind is not ActorKind.USER:
         raise ForbiddenError("Only users can do this; log in with email and password", name="ForbiddenError")
+
+
+def _refusal(message: str, user: User | None) -> UnauthenticatedError:
+    return UnauthenticatedError(message, attempted=None if user is None else user.identity_id)
 
 
 def _counter(failures: LoginFailures) -> _UserLockout:
