@@ -133,9 +133,7 @@ def serve(
         account = None if service_account_dir is None else service_account_dir.absolute()
         outbound = OutboundSettings(tuple(allow_outbound or ()), account, service_account_api)
         retention = timedelta(days=audit_retention_days)
-        _run(
-            replace(options, outbound=outbound, audit_retention=retention, database_bounds=bounds)
-        )
+        _run(replace(options, outbound=outbound, audit_retention=retention, database_bounds=bounds))
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
         raise typer.Exit(2) from error

@@ -8,7 +8,7 @@ own messages included: each change arrives once, whoever made it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import orjson
