@@ -93,9 +93,10 @@ class PostgresServer:
         self._process.terminate(grace=_GRACE, by=signal.SIGINT)  # "fast shutdown": clients are sent away
         self._scratch.close()
 
-    def url(self, name: str) -> str:
-        """Return the URL of a database."""
-        return f"postgresql://{_USER}@/{name}?host={self.sockets}"
+    def url(self, name: str, *, user: str = _USER, password: str | None = None) -> str:
+        """Return the URL of a database; other users than ours are asked for their password."""
+        who = user if password is None else f"{user}:{password}"
+        return f"postgresql://{who}@/{name}?host={self.sockets}"
 
     def create(self, *, empty: bool = False) -> str:
         """Make a database and return its name: with the tables of this version, or without any."""
@@ -161,6 +162,9 @@ class PostgresServer:
         )
         if done.returncode != 0:
             raise RuntimeError(f"initdb ended with {done.returncode}: {done.stderr}")
+        (self.data / "pg_hba.conf").write_text(
+            f"local all {_USER} trust\nlocal all all scram-sha-256\n", encoding="ascii"
+        )
 
 
 def _programs(root: Path, *, foreign: bool) -> Path:
