@@ -16,6 +16,7 @@ from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.background import Background
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
+from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import WorkKey, WorkQueue
@@ -65,6 +66,7 @@ class Assembly:
     gate: WriteGate
     intake: EventIntake
     sources: SourceReader
+    instant: InstantUpdates
     references: References
     access: ServiceAccess
     sessions: SessionOpener
@@ -78,8 +80,10 @@ class Assembly:
 
     async def start(self, background: Background) -> None:
         """Start all that runs by itself; the watches are the caller's."""
-        reading = asyncio.Event()
+        listening, reading = asyncio.Event(), asyncio.Event()
         background.start("post Events", self.recorder.run())
+        background.start("follow events", self.instant.run(listening))
+        await listening.wait()
         background.start("read sources", self.sources.run(reading))
         await reading.wait()
         background.start("follow references", self.references.run())
@@ -92,6 +96,7 @@ class Assembly:
         """Bring gauges up to date; called when the metrics are asked for."""
         self.metrics.collect_queue(self.queue)
         self.metrics.bulk_limit.set(self.gate.limit)
+        self.metrics.event_streams.set(self.instant.open_streams)
         self.metrics.objects.labels("SecretSync").set(len(self.objects))
 
     async def close(self) -> None:
@@ -113,7 +118,11 @@ def assemble(given: Circumstances) -> Assembly:
     objects, observed = ObjectStore(), ObservedStore()
     recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock)
     telemetry = Telemetry(given.metrics, recorder)
-    sources = SourceReader(clock, queue.add, given.rng)
+    instant = InstantUpdates(clock, given.rng)
+    sources = SourceReader(clock, queue.add, given.rng, instant)
+    instant.on_touch, instant.on_told = sources.touch, sources.show
+    instant.on_attempt = lambda result: given.metrics.event_stream_attempts.labels(result).inc()
+    instant.on_event = given.metrics.events.inc
     sources.on_read = lambda result: given.metrics.source_reads.labels(result).inc()
     sources.on_saved = given.metrics.coalesced.inc
     references = References(gateway, queue.add, _watch_factory(given))
@@ -154,6 +163,7 @@ def assemble(given: Circumstances) -> Assembly:
         gate=gate,
         intake=intake,
         sources=sources,
+        instant=instant,
         references=references,
         access=access,
         sessions=sessions,

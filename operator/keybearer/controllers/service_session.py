@@ -7,6 +7,7 @@ needs. Nothing is raised, and nothing repeats a value.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -14,9 +15,11 @@ from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock, parse_instant
 from keybearer.client import (
     AnswerTooLong,
+    AsyncEventStream,
     AsyncKeybearer,
     ClientError,
     DecodeError,
+    EventPlace,
     NotFound,
     NotModified,
     PermissionDenied,
@@ -27,6 +30,7 @@ from keybearer.client import (
     TransportError,
     Unauthenticated,
 )
+from keybearer.controllers.event_feed import FeedRefusal, RefusalKind
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.outcome import ReconcileError, WaitingError
 from keybearer.controllers.resilience import CircuitBreaker, TokenBucket
@@ -120,6 +124,26 @@ class ServiceSession:
         self._breaker.succeeded()
         return _source_secret(secret)
 
+    async def open_feed(
+        self, query: SourceQuery, places: Sequence[EventPlace]
+    ) -> AsyncEventStream | FeedRefusal:
+        """Return a feed of events of the query's project, or why there is none."""
+        held_back = await self._admit()
+        if held_back is not None:
+            return FeedRefusal(RefusalKind.FAILED, held_back.message, held_back.after)
+        try:
+            feed = await self._client.events.subscribe(
+                project_id=await self._project_id(query), places=places
+            )
+        except (TransportError, ServerFailure) as error:
+            # Not counted by the breaker: what stands before a service may hold back streams alone.
+            return FeedRefusal(RefusalKind.FAILED, str(error))
+        except (ClientError, ReconcileError) as error:
+            after = self._failure(query, error).after
+            return FeedRefusal(_kind_of_refusal(error), str(error), after)
+        self._breaker.succeeded()
+        return feed
+
     async def close(self) -> None:
         """End the session; a token that was logged in for is revoked."""
         await self._client.aclose()
@@ -173,6 +197,18 @@ class ServiceSession:
             self._refused = failure = replace(failure, after=_REFUSED)
             self._refused_until = self._clock.monotonic() + _REFUSED.total_seconds()
         return failure
+
+
+def _kind_of_refusal(error: ClientError | ReconcileError) -> RefusalKind:
+    match error:
+        case PermissionDenied():
+            return RefusalKind.DENIED
+        case RateLimited():
+            return RefusalKind.CROWDED
+        case Unauthenticated() | ReconcileError():
+            return RefusalKind.FAILED
+        case _:
+            return RefusalKind.UNAVAILABLE
 
 
 def _describe(url: str, query: SourceQuery, error: ClientError | ReconcileError) -> SourceFailure:

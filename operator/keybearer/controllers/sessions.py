@@ -19,6 +19,7 @@ from keybearer.client import (
     UniversalAuth,
 )
 from keybearer.controllers.identity import ServiceIdentity
+from keybearer.controllers.instant import STREAMS_MAX
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
@@ -27,6 +28,7 @@ from keybearer.kube.gateway import Gateway
 __all__ = ["SessionOpener"]
 
 _TIMEOUT = timedelta(seconds=10)
+_READS_MAX = 100
 _TOKEN_LIFETIME = timedelta(minutes=10)
 
 
@@ -50,6 +52,7 @@ class SessionOpener:
             retry=NO_RETRIES,  # the source has its own backoff, the session its breaker
             ca_pem=identity.ca_pem,
             max_response_bytes=ANSWER_MAX_BYTES,
+            max_connections=_READS_MAX + STREAMS_MAX,
             user_agent=f"keybearer-operator/{__version__}",
             clock=self._clock,
             rng=self._rng,

@@ -11,7 +11,7 @@ import asyncio
 import random
 import sys
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,13 +20,17 @@ from typing import Protocol
 from keybearer.base.backoff import Backoff, jittered
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
+from keybearer.client import EventPlace
+from keybearer.controllers.event_feed import EventFeed, FeedRefusal
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.queue import Lane, Trigger, WorkKey
 
 __all__ = [
     "Listing",
     "NotChanged",
+    "PollingOnly",
     "SourceFailure",
+    "SourceFollower",
     "SourceKey",
     "SourceQuery",
     "SourceReader",
@@ -37,6 +41,10 @@ _log = get_logger(__name__)
 
 _MIN_GAP = 0.5
 """Seconds between the starts of two reads of a source: a burst of manifests becomes a few reads."""
+_SETTLING = 0.02
+"""Seconds between hearing of a change and reading it: several events about one write come together."""
+_SPREAD_PER_SOURCE, _SPREAD_MAX = 0.01, 5.0
+"""Seconds over which the reads of many sources that are due at once are spread."""
 _RETRY = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(seconds=60), jitter=0.3)
 _TOLERATED = 1
 """Passing failures in a row that are not shown while a good listing is at hand: a blip costs no status writes."""
@@ -117,6 +125,56 @@ class SourceSession(Protocol):
         """Ask once; never raises for what the service answers or fails to answer."""
         ...
 
+    def open_feed(
+        self, query: SourceQuery, places: Sequence[EventPlace]
+    ) -> Awaitable[EventFeed | FeedRefusal]:
+        """Open a feed of the query's project: of these places, or of all of it without any."""
+        ...
+
+
+class SourceFollower(Protocol):
+    """Listens for changes of sources, so that they need not wait for their next poll."""
+
+    def follow(self, key: SourceKey, session: SourceSession) -> None:
+        """Listen for changes of a source; the newest session given is used."""
+        ...
+
+    def forget(self, key: SourceKey) -> None:
+        """Listen no more for changes of a source."""
+        ...
+
+    def judged(self, key: SourceKey, *, readable: bool) -> None:
+        """Learn whether the source could be read."""
+        ...
+
+    def settle(self, key: SourceKey) -> Awaitable[None]:
+        """Wait a moment until it is known whether changes will be heard: the first read comes after."""
+        ...
+
+    def is_instant(self, key: SourceKey) -> bool:
+        """Tell whether changes are heard."""
+        ...
+
+
+class PollingOnly:
+    """Listens for nothing."""
+
+    def follow(self, key: SourceKey, session: SourceSession) -> None:
+        """Do nothing."""
+
+    def forget(self, key: SourceKey) -> None:
+        """Do nothing."""
+
+    def judged(self, key: SourceKey, *, readable: bool) -> None:
+        """Do nothing."""
+
+    async def settle(self, key: SourceKey) -> None:
+        """Return at once."""
+
+    def is_instant(self, key: SourceKey) -> bool:  # noqa: ARG002 - it is the same for all
+        """Return that nothing is."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class SourceReading:
@@ -146,6 +204,8 @@ class _Source:
     failed_at: float = -1.0
     failures: int = 0
     reading: asyncio.Task[None] | None = None
+    is_due: bool = False
+    """A change was heard of since the read under way began."""
     next_poll: asyncio.TimerHandle | None = None
 
     def interval(self) -> timedelta | None:
@@ -156,9 +216,16 @@ class _Source:
 class SourceReader:
     """Owns the sources, their polls and their subscribers. `run` must be under way before `read` is called."""
 
-    def __init__(self, clock: Clock, trigger: Trigger, rng: random.Random | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        trigger: Trigger,
+        rng: random.Random | None = None,
+        follower: SourceFollower | None = None,
+    ) -> None:
         self._clock = clock
         self._trigger = trigger
+        self._follower = follower or PollingOnly()
         self._rng = rng or random.Random()  # noqa: S311 - jitter, not cryptography
         self._sources: OrderedDict[SourceKey, _Source] = OrderedDict()
         self._wanted: dict[WorkKey, frozenset[SourceKey]] = {}
@@ -224,10 +291,42 @@ class SourceReader:
                 _stop_poll(source)
                 self._values_bytes -= source.size
                 del self._sources[gone]
+                self._follower.forget(gone)
         if keys:
             self._wanted[subscriber] = keys
         else:
             self._wanted.pop(subscriber, None)
+
+    def touch(self, keys: Collection[SourceKey], since: float) -> None:
+        """Read these sources again soon, as something was heard of them.
+
+        Many at once are spread over a while; a burst about one source becomes a few reads.
+
+        Args:
+            keys: the sources.
+            since: monotonic seconds; a read that began after it needs no repetition.
+        """
+        spread = min(len(keys) * _SPREAD_PER_SOURCE, _SPREAD_MAX)
+        for key in keys:
+            source = self._sources.get(key)
+            if source is None or source.started_at >= since:
+                continue
+            if source.reading is not None:
+                source.is_due = True
+            else:
+                self._schedule_in(source, _SETTLING + spread * self._rng.random())
+
+    def show(self, keys: Collection[SourceKey]) -> None:
+        """Have the subscribers show anew whether changes are heard."""
+        for key in keys:
+            source = self._sources.get(key)
+            if source is not None:
+                self._notify(source, Lane.REFRESH)
+
+    def is_instant(self, subscriber: WorkKey) -> bool:
+        """Tell whether changes of all sources of the subscriber are heard."""
+        keys = self._wanted.get(subscriber, frozenset())
+        return bool(keys) and all(self._follower.is_instant(key) for key in keys)
 
     def sessions_in_use(self) -> set[str]:
         """Return the ids of the sessions that some source asks through."""
@@ -241,6 +340,7 @@ class SourceReader:
             source = self._sources[key] = _Source(key, session)
         self._sources.move_to_end(key)
         source.session = session
+        self._follower.follow(key, session)
         if source.subscribers.get(subscriber) != interval:
             before = source.interval()
             source.subscribers[subscriber] = interval
@@ -264,11 +364,14 @@ class SourceReader:
         try:
             _stop_poll(source)
             gap = source.started_at + _MIN_GAP - self._clock.monotonic()
-            if source.started_at >= 0 and gap > 0:
+            if source.started_at < 0:
+                await self._follower.settle(source.key)
+            elif gap > 0:
                 await asyncio.sleep(gap)
             etag = source.etag if source.secrets is not None else None
             async with self._turn(source, etag):
                 source.started_at = started_at = self._clock.monotonic()
+                source.is_due = False
                 answer = await _ask(source, etag)
             self._take_answer(source, answer, started_at)
         finally:
@@ -285,8 +388,11 @@ class SourceReader:
         self, source: _Source, answer: Listing | NotChanged | SourceFailure, started_at: float
     ) -> None:
         if isinstance(answer, SourceFailure):
+            if not answer.passing:
+                self._follower.judged(source.key, readable=False)
             self._take_failure(source, answer, started_at)
             return
+        self._follower.judged(source.key, readable=True)
         recovered = source.failure is not None
         source.failure = None
         source.failures = 0
@@ -340,6 +446,9 @@ class SourceReader:
             self._trigger(subscriber, lane)
 
     def _schedule(self, source: _Source) -> None:
+        if source.is_due:
+            self._schedule_in(source, _SETTLING)
+            return
         _stop_poll(source)
         if source.failures:
             wait = _RETRY.delay(source.failures, self._rng)
@@ -350,8 +459,14 @@ class SourceReader:
             if interval is None:
                 return
             wait = jittered(interval, self._rng)
+        self._schedule_in(source, wait.total_seconds())
+
+    def _schedule_in(self, source: _Source, seconds: float) -> None:
+        """Have the source read in so many seconds, or before if that is planned already."""
         loop = asyncio.get_running_loop()
-        source.next_poll = loop.call_later(wait.total_seconds(), self._poll, source)
+        if source.next_poll is None or source.next_poll.when() > loop.time() + seconds:
+            _stop_poll(source)
+            source.next_poll = loop.call_later(seconds, self._poll, source)
 
     def _poll(self, source: _Source) -> None:
         source.next_poll = None

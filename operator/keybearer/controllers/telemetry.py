@@ -57,6 +57,18 @@ class OperatorMetrics:
             "Reconciles that a reading of another one served.",
             registry=registry,
         )
+        self.event_streams = Gauge(
+            "keybearer_event_streams", "Streams of events that are open.", registry=registry
+        )
+        self.event_stream_attempts = Counter(
+            "keybearer_event_stream_attempts_total",
+            "Ends of attempts to open a stream of events, and ends of open ones.",
+            ["result"],
+            registry=registry,
+        )
+        self.events = Counter(
+            "keybearer_events_total", "Events that streams told of changes.", registry=registry
+        )
         self.writes = Counter(
             "keybearer_target_writes_total", "Writes of targets.", ["kind", "action"], registry=registry
         )

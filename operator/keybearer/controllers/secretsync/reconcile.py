@@ -300,7 +300,7 @@ class SecretSyncReconciler:
             previous,
             report,
             generation=seen.generation,
-            updates=Updates.POLLING,
+            updates=Updates.EVENTS if self._sources.is_instant(seen.key) else Updates.POLLING,
             now=self._clock.now(),
         )
         # Ready comes first and keeps its reason under a suspension; the last one is what was told last.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 
+from keybearer.client import EventPlace
+from keybearer.controllers.event_feed import EventFeed, FeedRefusal
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
+from unit.controllers.fakes.event_feeds import FakeFeeds
 
 __all__ = ["DENIED", "OUTAGE", "FakeSession", "listing", "secret"]
 
@@ -31,6 +35,7 @@ class FakeSession:
     Attributes:
         asked: the tag of each request, None for a whole read.
         asked_at: the loop's time of each request.
+        feeds: what listening yields; by default no stream is to be had.
         versions: what single versions are read as; others don't exist.
     """
 
@@ -40,6 +45,7 @@ class FakeSession:
         self._id = session_id
         self.versions: dict[tuple[str, int], SourceSecret | SourceFailure] = {}
         self.is_closed = False
+        self.feeds = FakeFeeds()
         self.asked: list[str | None] = []
         self.asked_at: list[float] = []
 
@@ -60,6 +66,11 @@ class FakeSession:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    async def open_feed(self, query: SourceQuery, places: Sequence[EventPlace]) -> EventFeed | FeedRefusal:
+        """Refuse, but where a test sets `feeds`."""
+        del query
+        return await self.feeds.open(places)
 
     async def read_version(
         self, query: SourceQuery, name: str, version: int
