@@ -15,7 +15,7 @@ from keybearer.domain.authorization import (
     Where,
 )
 from keybearer.domain.errors import NotFoundError
-from keybearer.domain.permissions import Permissions, Rule, rule_of
+from keybearer.domain.permissions import Permissions, Rule, require_may_give, rule_of, rules_of_role
 from keybearer.store.records import Project
 from keybearer.store.unit import UnitOfWork
 
@@ -52,6 +52,14 @@ class ProjectAccess:
     def allows(self, action: Action, subject: Subject, where: Where | None = None) -> bool:
         """Return whether it is allowed at the place; without one, in the whole project."""
         return self.permissions.allows(action, subject, where)
+
+    def require_may_give_roles(self, roles: Iterable[str]) -> None:
+        """Let pass who may do all that these roles give.
+
+        Raises:
+            ForbiddenError: the principal would give more than it has (`PermissionBoundaryError`).
+        """
+        require_may_give(self.permissions, (rule for role in roles for rule in rules_of_role(role)))
 
 
 def effective_roles(principal: Principal, roles: tuple[str, ...] | None) -> tuple[str, ...]:

@@ -8,10 +8,12 @@ from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.domain.addresses import require_address
+from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import DomainError, NotFoundError, UnauthenticatedError
 from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
 from keybearer.domain.lifetimes import NO_FAILURES, Lockout, is_locked, lockout_after, token_terms
+from keybearer.domain.login_terms import login_actor
 from keybearer.domain.principals import CheckedToken, PrincipalCache, token_digest
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.tokens import read_token, sign_token
@@ -138,6 +140,7 @@ class Authentication:
             terms = token_terms(token, now)
             await unit.credentials.renew_token(token.id, renewed_at=now, expires_at=terms.expires_at)
             unit.drop_token(token.id)
+            await _audit(unit, EventType.RENEW_TOKEN, token)
         renewed = replace(token, expires_at=terms.expires_at)
         return IssuedToken(sign_token(self._keys.token_signing, renewed, now), terms)
 
@@ -149,8 +152,10 @@ class Authentication:
         """
         claims = read_token(self._keys.token_signing, text)
         async with self._database.writing() as unit:
-            if not await unit.credentials.delete_token(claims.token_id):
+            token = await unit.credentials.token(claims.token_id)
+            if token is None or not await unit.credentials.delete_token(claims.token_id):
                 raise UnauthenticatedError(_NOT_ALLOWED)
+            await _audit(unit, EventType.REVOKE_TOKEN, token)
             unit.drop_token(claims.token_id)
 
     async def _check(self, text: str, digest: bytes, now: datetime) -> CheckedToken:
@@ -189,14 +194,15 @@ class Authentication:
             raise UnauthenticatedError(_INVALID)
         if is_locked(auth, attempt.now):
             raise UnauthenticatedError(
-                "This identity auth method is temporarily locked, please try again later"
+                "This identity auth method is temporarily locked, please try again later",
+                attempted=auth.identity_id,
             )
         require_address(auth.client_secret_trusted_ips, attempt.address)
         secret = await self._matching(unit, auth, attempt.digest)
         if secret is None:
             if auth.lockout_enabled:
                 await _count(unit, auth, lockout_after(auth, attempt.now))
-            raise UnauthenticatedError(_INVALID)
+            raise UnauthenticatedError(_INVALID, attempted=auth.identity_id)
         ended = _ended(secret, attempt.now)
         if ended is not None:
             await unit.credentials.revoke_client_secret(secret.id, attempt.now)
@@ -228,7 +234,26 @@ class Authentication:
         if auth.failures or auth.locked_until is not None:
             await _count(unit, auth, NO_FAILURES)
         await unit.credentials.count_use(secret.id, now)
+        identity = await unit.identities.get(auth.identity_id)
+        if identity is None:
+            raise UnauthenticatedError(_INVALID)
+        await unit.audit(
+            audited(
+                login_actor(identity),
+                EventType.LOGIN_UNIVERSAL_AUTH,
+                identityId=identity.id,
+                clientSecretId=secret.id,
+            )
+        )
         return await issue_token(unit, self._keys.token_signing, grant, now)
+
+
+async def _audit(unit: UnitOfWork, event: EventType, token: AccessToken) -> None:
+    identity = await unit.identities.get(token.identity_id)
+    if identity is not None:
+        await unit.audit(
+            audited(login_actor(identity), event, tokenId=token.id, authMethod=token.auth_method)
+        )
 
 
 async def _count(unit: UnitOfWork, auth: UniversalAuth, counter: Lockout) -> None:
@@ -264,10 +289,13 @@ def _principal(identity: Identity, token: AccessToken) -> Principal:
 
 
 def _ended(secret: ClientSecret, now: datetime) -> UnauthenticatedError | None:
+    identity_id = secret.identity_id
     if secret.ttl > 0 and now >= secret.created_at + timedelta(seconds=secret.ttl):
-        return UnauthenticatedError("Access denied due to expired client secret")
+        return UnauthenticatedError("Access denied due to expired client secret", attempted=identity_id)
     if secret.num_uses_limit > 0 and secret.num_uses >= secret.num_uses_limit:
-        return UnauthenticatedError("Access denied due to client secret usage limit reached")
+        return UnauthenticatedError(
+            "Access denied due to client secret usage limit reached", attempted=identity_id
+        )
     return None
 
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId, new_uuid
 from keybearer.domain.access import ProjectRef, open_project
-from keybearer.domain.authorization import Action, Principal, Subject
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.paths import ROOT
+from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder
 from keybearer.store.unit import UnitOfWork
@@ -79,6 +82,7 @@ class Environments:
             environment = Environment(new_uuid(), project.id, name, slug, place, now, now)
             await _renumber(unit, [*others[: place - 1], environment, *others[place - 1 :]], others)
             await add_environment(unit, environment)
+            await unit.audit(_event(principal, EventType.CREATE_ENVIRONMENT, environment))
             return environment
 
     async def get(
@@ -138,7 +142,9 @@ class Environments:
                 updated_at=self._clock.now(),
             )
             await unit.projects.update_environments([new])
+            await unit.audit(_event(principal, EventType.UPDATE_ENVIRONMENT, new))
             if new.slug != old.slug:
+                await unit.grants.rename_environment(access.project.id, old.slug, new.slug)
                 unit.changes.organizations.add(access.project.organization_id)  # references name it
             await _renumber(unit, [*others[: place - 1], new, *others[place - 1 :]], others)
             return new
@@ -155,11 +161,26 @@ class Environments:
             access.require(Action.DELETE, Subject.ENVIRONMENTS)
             await unit.move_project(access.project.id)
             old = await _one(unit, access.project.id, environment_id=environment_id)
+            access.permissions.require_all_beneath(
+                [Action.DELETE], [Subject.SECRETS, Subject.FOLDERS], Where(old.slug, ROOT)
+            )
             await unit.projects.delete_environment(old.id)
+            await unit.audit(_event(principal, EventType.DELETE_ENVIRONMENT, old))
             unit.changes.organizations.add(access.project.organization_id)
             others = await unit.projects.environments([access.project.id])
             await _renumber(unit, others, others)
             return old
+
+
+def _event(principal: Principal, kind: EventType, environment: Environment) -> AuditEvent:
+    return audited(
+        principal,
+        kind,
+        environment.project_id,
+        environmentId=environment.id,
+        environment=environment.slug,
+        name=environment.name,
+    )
 
 
 async def _one(

@@ -9,9 +9,11 @@ from datetime import datetime
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import ROOT, ancestors, folder_name_of, normalize_path, parent_of
+from keybearer.store.audit import AuditDetail, AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder
 from keybearer.store.unit import UnitOfWork
@@ -77,13 +79,16 @@ class Folders:
             now = self._clock.now()
             for missing in paths:
                 if missing not in present:
+                    access.require(Action.CREATE, Subject.FOLDERS, Where(environment.slug, missing))
                     parent = present[parent_of(missing)]
                     folder = _new_folder(environment, parent, missing, now)
                     if missing == path:
                         folder = replace(folder, description=description)
                     await unit.folders.add(folder)
                     present[missing] = folder
-            return FolderView(present[path], environment)
+            view = FolderView(present[path], environment)
+            await unit.audit(_event(principal, EventType.CREATE_FOLDER, access, view))
+            return view
 
     async def list(
         self, principal: Principal, at: FoldersAt, *, recursive: bool, modified_since: datetime | None
@@ -100,11 +105,15 @@ class Folders:
             if above is None:
                 return []
             found = await (unit.folders.descendants(above) if recursive else unit.folders.children(above))
+            readable = access.permissions.at(Action.READ, Subject.FOLDERS)
         return [
             FolderView(folder, environment)
             for folder in found
-            if modified_since is None
-            or (folder.last_secret_modified is not None and folder.last_secret_modified >= modified_since)
+            if readable(environment.slug, folder.path)
+            and (
+                modified_since is None
+                or (folder.last_secret_modified is not None and folder.last_secret_modified >= modified_since)
+            )
         ]
 
     async def get(self, principal: Principal, folder_id: str) -> FolderView:
@@ -134,6 +143,7 @@ class Folders:
         """
         async with self._database.reading() as unit:
             access, environment = await self._open(unit, principal, at, Action.READ)
+            access.require(Action.READ, Subject.FOLDERS, Where(environment.slug, at.path))
             folder = await unit.folders.at(access.project.id, at.environment, at.path)
             if folder is None:
                 raise NotFoundError(
@@ -170,12 +180,17 @@ class Folders:
             await unit.move_project(access.project.id)
             folder = await _find(unit, access, environment, at, id_or_name)
             _require_movable(folder)
+            where = Where(environment.slug, folder.path)
+            access.require(Action.DELETE, Subject.FOLDERS, where)
+            access.permissions.require_all_beneath([Action.DELETE], [Subject.FOLDERS, Subject.SECRETS], where)
             if not force and await _holds_anything(unit, folder):
                 raise InvalidError(
                     f"Folder '{folder.path}' is not empty; send forceDelete to delete it anyway"
                 )
             await unit.folders.delete(folder.id)
-            return FolderView(folder, environment)
+            view = FolderView(folder, environment)
+            await unit.audit(_event(principal, EventType.DELETE_FOLDER, access, view))
+            return view
 
     async def _rename(
         self, unit: UnitOfWork, principal: Principal, ref: ProjectRef, change: FolderChange
@@ -187,6 +202,7 @@ class Folders:
         _require_movable(old)
         path = normalize_path(f"{parent_of(old.path)}/{change.name}")
         ancestors(path)
+        _require_moving(access, Where(environment.slug, old.path), Where(environment.slug, path))
         longest = await unit.folders.longest_path_beneath(old)
         if longest and longest - len(old.path) + len(path) > FOLDER_PATH_MAX:
             raise InvalidError("The paths of folders under it would grow too long; choose a shorter name")
@@ -202,13 +218,18 @@ class Folders:
         )
         await unit.folders.rename(old, new)
         await unit.imports.follow_rename(old, new)
-        return FolderView(new, environment)
+        view = FolderView(new, environment)
+        await unit.audit(_event(principal, EventType.UPDATE_FOLDER, access, view, formerPath=old.path))
+        return view
 
     async def _open(
         self, unit: UnitOfWork, principal: Principal, at: FoldersAt, action: Action
     ) -> tuple[ProjectAccess, Environment]:
+        """Return where it happens; what is done to a folder is asked for at the folder's own path."""
         access = await open_project(unit, principal, at.project)
-        access.require(action, Subject.FOLDERS, Where(at.environment, at.path))
+        where = Where(at.environment, at.path)
+        if not access.permissions.allows_beneath(action, Subject.FOLDERS, where):
+            access.require(action, Subject.FOLDERS, where)
         environment = await unit.projects.environment(access.project.id, at.environment)
         if environment is None:
             raise NotFoundError(
@@ -250,6 +271,36 @@ async def _find(
     if named is None or "/" in id_or_name:
         raise _unknown(id_or_name)
     return named
+
+
+def _require_moving(access: ProjectAccess, old: Where, new: Where) -> None:
+    """Let pass who may take a folder with all it holds from one place to the other.
+
+    Whoever is bound to places could otherwise bring what is hidden from it to where it may read.
+    """
+    access.require(Action.EDIT, Subject.FOLDERS, old)
+    if old == new:
+        return
+    permissions = access.permissions
+    permissions.require_all_beneath(
+        [Action.READ, Action.READ_VALUE, Action.EDIT, Action.DELETE], [Subject.SECRETS], old
+    )
+    permissions.require_all_beneath([Action.EDIT, Action.DELETE], [Subject.FOLDERS], old)
+    permissions.require_all_beneath([Action.CREATE], [Subject.FOLDERS, Subject.SECRETS], new)
+
+
+def _event(
+    principal: Principal, kind: EventType, access: ProjectAccess, view: FolderView, **details: AuditDetail
+) -> AuditEvent:
+    return audited(
+        principal,
+        kind,
+        access.project.id,
+        environment=view.environment.slug,
+        folderId=view.folder.id,
+        folderPath=view.folder.path,
+        **details,
+    )
 
 
 def _require_movable(folder: Folder) -> None:

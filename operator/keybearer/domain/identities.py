@@ -8,6 +8,7 @@ from dataclasses import replace
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
 from keybearer.domain.administrators import move_actor, require_other_admin
+from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import (
     Action,
     ActorKind,
@@ -58,6 +59,15 @@ class Identities:
         identity = Identity(IdentityId(new_uuid()), OrganizationId(organization_id), name, role, 1, now, now)
         async with self._database.writing() as unit:
             await unit.identities.add(identity)
+            await unit.audit(
+                audited(
+                    principal,
+                    EventType.CREATE_IDENTITY,
+                    identityId=identity.id,
+                    name=identity.name,
+                    role=role,
+                )
+            )
         return identity
 
     async def get(self, principal: Principal, identity_id: str) -> Identity:
@@ -99,6 +109,9 @@ class Identities:
                 await require_other_admin(unit, old)
                 await move_actor(unit, old)
             await unit.identities.update(new)
+            await unit.audit(
+                audited(principal, EventType.UPDATE_IDENTITY, identityId=new.id, name=new.name, role=new.role)
+            )
             return new
 
     async def delete(self, principal: Principal, identity_id: str) -> Identity:
@@ -115,6 +128,9 @@ class Identities:
             await require_other_admin(unit, identity)
             await move_actor(unit, identity)
             await unit.identities.delete(identity.id)
+            await unit.audit(
+                audited(principal, EventType.DELETE_IDENTITY, identityId=identity.id, name=identity.name)
+            )
             return identity
 
     async def attach_universal_auth(
@@ -134,6 +150,7 @@ class Identities:
                 raise InvalidError("Failed to add universal auth to already configured identity")
             auth = universal_auth_of(identity.id, terms, self._clock)
             await unit.credentials.put_universal_auth(auth)
+            await unit.audit(audited(principal, EventType.ADD_UNIVERSAL_AUTH, identityId=identity.id))
             return auth
 
     async def change_universal_auth(
@@ -152,6 +169,7 @@ class Identities:
             former = await _universal_auth(unit, identity, for_change=True)
             auth = changed_universal_auth(former, change, self._clock)
             await unit.credentials.update_universal_auth(auth)
+            await unit.audit(audited(principal, EventType.UPDATE_UNIVERSAL_AUTH, identityId=identity.id))
             return auth
 
     async def universal_auth(self, principal: Principal, identity_id: str) -> UniversalAuth:
@@ -180,6 +198,7 @@ class Identities:
             for secret in await unit.credentials.client_secrets(identity.id, usable_only=True):
                 await self._revoke(unit, secret)
             await unit.credentials.delete_universal_auth(identity.id)
+            await unit.audit(audited(principal, EventType.REVOKE_UNIVERSAL_AUTH, identityId=identity.id))
             return auth
 
     async def create_client_secret(
@@ -210,6 +229,14 @@ class Identities:
                 num_uses_limit=num_uses_limit,
             )
             await unit.credentials.add_client_secret(issued.record)
+            await unit.audit(
+                audited(
+                    principal,
+                    EventType.CREATE_CLIENT_SECRET,
+                    identityId=identity.id,
+                    clientSecretId=issued.record.id,
+                )
+            )
             return issued, auth
 
     async def client_secrets(
@@ -256,6 +283,14 @@ class Identities:
             identity = await _identity(unit, principal, identity_id)
             auth = await _universal_auth(unit, identity, for_change=True)
             secret = await _client_secret(unit, identity, secret_id)
+            await unit.audit(
+                audited(
+                    principal,
+                    EventType.REVOKE_CLIENT_SECRET,
+                    identityId=identity.id,
+                    clientSecretId=secret.id,
+                )
+            )
             return await self._revoke(unit, secret), auth
 
     async def _revoke(self, unit: UnitOfWork, secret: ClientSecret) -> ClientSecret:

@@ -128,6 +128,7 @@ class UserMemberships:
     async def _put(
         self, unit: UnitOfWork, access: ProjectAccess, user: User, roles: tuple[str, ...]
     ) -> UserMembership:
+        access.require_may_give_roles(roles)
         now = self._clock.now()
         present = await unit.projects.membership(access.project.id, user.identity_id)
         if present is None:

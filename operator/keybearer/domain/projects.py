@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, IdentityId, ProjectId, new_uuid
-from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project, rules_of
+from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import (
     Action,
     ActorKind,
@@ -18,11 +19,12 @@ from keybearer.domain.authorization import (
     Principal,
     ProjectRole,
     Subject,
-    allows,
     require_organization,
 )
 from keybearer.domain.environments import add_environment
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.permissions import Permissions
+from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Membership, Project
 from keybearer.store.unit import UnitOfWork
@@ -111,6 +113,7 @@ class Projects:
                 await add_environment(unit, environment)
                 environments.append(environment)
             unit.changes.revisions[project.id] = project.revision
+            await unit.audit(_event(principal, EventType.CREATE_PROJECT, project))
         return ProjectView(project, tuple(environments))
 
     async def get(self, principal: Principal, ref: ProjectRef) -> ProjectView:
@@ -171,6 +174,7 @@ class Projects:
                 updated_at=self._clock.now(),
             )
             await unit.projects.update(new)
+            await unit.audit(_event(principal, EventType.UPDATE_PROJECT, new))
             return await _view(unit, new)
 
     async def delete(self, principal: Principal, ref: ProjectRef) -> ProjectView:
@@ -191,6 +195,7 @@ class Projects:
             await unit.move_names(access.project.organization_id)
             unit.changes.organizations.add(access.project.organization_id)
             await unit.projects.delete(access.project.id)
+            await unit.audit(_event(principal, EventType.DELETE_PROJECT, access.project))
         return view
 
     async def put_member(
@@ -204,6 +209,16 @@ class Projects:
         """
         async with self._database.writing() as unit:
             access = await self._open_for_members(unit, principal, ref, identity_id, Action.CREATE)
+            access.require_may_give_roles(roles)
+            await unit.audit(
+                audited(
+                    principal,
+                    EventType.PUT_PROJECT_MEMBER,
+                    access.project.id,
+                    identityId=identity_id,
+                    roles=list(roles),
+                )
+            )
             present = await unit.projects.membership(access.project.id, identity_id)
             if present is None:
                 return await self._add_member(unit, access.project.id, identity_id, roles)
@@ -226,6 +241,9 @@ class Projects:
             if present is None:
                 raise NotFoundError(f"Identity with ID '{identity_id}' is not a member of the project")
             await unit.projects.delete_membership(present.id)
+            await unit.audit(
+                audited(principal, EventType.REMOVE_PROJECT_MEMBER, access.project.id, identityId=identity_id)
+            )
             return present
 
     async def members(self, principal: Principal, ref: ProjectRef) -> Sequence[Membership]:
@@ -272,7 +290,16 @@ async def _readable(unit: UnitOfWork, principal: Principal) -> Sequence[Project]
     if principal.organization_role == OrganizationRole.ADMIN:
         return await unit.projects.all_of(principal.organization_id)
     found = await unit.projects.of_member(principal.organization_id, principal.identity_id)
-    return [project for project, roles in found if allows(roles, Action.READ, Subject.PROJECT)]
+    rules = await rules_of(unit, principal, [project.id for project, _ in found])
+    return [
+        project
+        for project, roles in found
+        if Permissions(roles, rules.get(project.id, ())).allows(Action.READ, Subject.PROJECT)
+    ]
+
+
+def _event(principal: Principal, kind: EventType, project: Project) -> AuditEvent:
+    return audited(principal, kind, project.id, name=project.name, slug=project.slug)
 
 
 async def _view(unit: UnitOfWork, project: Project) -> ProjectView:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from keybearer.base.clock import Clock
 from keybearer.base.ids import ProjectId, new_uuid
 from keybearer.domain.access import ProjectRef, open_project
+from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.store.database import Database
@@ -47,6 +48,9 @@ class Tags:
             now = self._clock.now()
             tag = Tag(new_uuid(), access.project.id, slug, name or slug, color, now, now)
             await unit.tags.add(tag)
+            await unit.audit(
+                audited(principal, EventType.CREATE_TAG, access.project.id, tagId=tag.id, slug=tag.slug)
+            )
             return tag
 
     async def list(self, principal: Principal, ref: ProjectRef) -> Sequence[Tag]:
@@ -86,6 +90,9 @@ class Tags:
             await unit.move_project(access.project.id)
             tag = await _one(unit, access.project.id, tag_id=tag_id)
             await unit.tags.delete(tag.id)
+            await unit.audit(
+                audited(principal, EventType.DELETE_TAG, access.project.id, tagId=tag.id, slug=tag.slug)
+            )
             unit.changes.organizations.add(access.project.organization_id)  # any secret may have carried it
             return tag
 

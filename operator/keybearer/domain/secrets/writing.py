@@ -13,6 +13,7 @@ from typing import TypeVar
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
 from keybearer.domain.access import ProjectAccess, open_project
+from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.secrets.expansion import target_of
@@ -25,12 +26,17 @@ from keybearer.store.records import Folder, Metadata, Secret, SecretDetails, Tag
 from keybearer.store.references import ANYWHERE
 from keybearer.store.secrets import Location, ReferenceTarget
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
+from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, HIDDEN_VALUE, SECRET_NAME_MAX
 
 __all__ = ["ChangedSecret", "NewSecret", "OnMissing", "SecretWriting"]
 
 _T = TypeVar("_T")
 _MAX_REFERENCES = 1000
+
+
+_CREATED = (EventType.CREATE_SECRET, EventType.CREATE_SECRETS)
+_UPDATED = (EventType.UPDATE_SECRET, EventType.UPDATE_SECRETS)
+_DELETED = (EventType.DELETE_SECRET, EventType.DELETE_SECRETS)
 
 
 class OnMissing(StrEnum):
@@ -93,10 +99,9 @@ class SecretWriting:
             access = await self._open(unit, principal, at, Action.CREATE)
             if personal:
                 raise InvalidError("Must be user to create personal secret")
-            return [
-                ShownSecret(secret, secret.value or "")
-                for secret in await self._create(unit, access, at, new)
-            ]
+            created = await self._create(unit, access, at, new)
+            await _audit(unit, access, _CREATED, created)
+            return [ShownSecret(secret, secret.value or "") for secret in created]
 
     async def update(
         self,
@@ -116,17 +121,17 @@ class SecretWriting:
             SchemaViolationError: a name or value has a form that is not allowed.
         """
         async with self._database.writing() as unit:
-            access = await self._open(unit, principal, at, Action.EDIT)
+            access = await self._open(
+                unit, principal, at, Action.EDIT, {change.at or at for change in changes}
+            )
             if personal:
                 raise InvalidError("Must be user to update personal secret")
             shown = []
             for change in changes:
-                place = change.at or at
-                if change.at is not None:
-                    access.require(Action.EDIT, Subject.SECRETS, Where(place.environment, place.path))
-                secret = await self._update(unit, access, place, change, on_missing)
+                secret = await self._update(unit, access, change.at or at, change, on_missing)
                 if secret is not None:
                     shown.append(ShownSecret(secret, change.value or ""))
+            await _audit(unit, access, _UPDATED, [one.secret for one in shown])
             return shown
 
     async def delete(
@@ -149,13 +154,23 @@ class SecretWriting:
                 raise NotFoundError("Secret not found")
             await unit.secrets.delete(secret.id for secret in found)
             await unit.folders.mark_modified([folder.id], self._clock.now())
+            await _audit(unit, access, _DELETED, found)
+            if not access.allows(Action.READ_VALUE, Subject.SECRETS, Where(at.environment, at.path)):
+                return [ShownSecret(secret, HIDDEN_VALUE, hidden=True) for secret in found]
             return [ShownSecret(secret, secret.value or "") for secret in found]
 
     async def _open(
-        self, unit: UnitOfWork, principal: Principal, at: SecretsAt, action: Action
+        self,
+        unit: UnitOfWork,
+        principal: Principal,
+        at: SecretsAt,
+        action: Action,
+        places: Iterable[SecretsAt] = (),
     ) -> ProjectAccess:
+        """Return the project in which it is allowed at these places, at the request's own without."""
         access = await open_project(unit, principal, at.project)
-        access.require(action, Subject.SECRETS, Where(at.environment, at.path))
+        for place in places or (at,):
+            access.require(action, Subject.SECRETS, Where(place.environment, place.path))
         await unit.move_project(access.project.id)
         return access
 
@@ -277,6 +292,26 @@ class SecretWriting:
             await unit.secrets.update(access.project.id, secrets)
             await _store_references(unit, secrets)
             await unit.folders.mark_modified({secret.folder_id for secret in secrets}, now)
+
+
+async def _audit(
+    unit: UnitOfWork, access: ProjectAccess, kinds: tuple[EventType, EventType], secrets: Sequence[Secret]
+) -> None:
+    """Write down which secrets were changed, under the word for one of them or for several."""
+    one, many = kinds
+    places = {(secret.environment, secret.path) for secret in secrets}
+    for environment, path in sorted(places):
+        there = [secret.key for secret in secrets if (secret.environment, secret.path) == (environment, path)]
+        await unit.audit(
+            audited(
+                access.principal,
+                one if len(there) == 1 else many,
+                access.project.id,
+                environment=environment,
+                secretPath=path,
+                secretKeys=there,
+            )
+        )
 
 
 async def _folder(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, *, name: str) -> Folder:
