@@ -48,12 +48,12 @@ _ROUTERS: tuple[APIRouter, ...] = (
     kubernetes_auth.router,
     ldap_auth.login,
     ldap_auth.router,
+    audit.router,
     users.login,
     users.router,
     admin.router,
     events.router,
     grants.router,
-    audit.router,
 )
 
 
