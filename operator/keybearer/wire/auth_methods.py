@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from keybearer.wire.base import Confidential, WireInstant, WireModel
+from keybearer.wire.base import WireInstant, WireModel
 from keybearer.wire.identities import TrustedIp
 from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
 
@@ -30,9 +30,12 @@ _Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 _Globs = Annotated[str, Field(max_length=4096)]
 _Audience = Annotated[str, StringConstraints(strip_whitespace=True, max_length=512)]
 _Pem = Annotated[str, Field(max_length=65_536)]
-_Token = Annotated[str, StringConstraints(strip_whitespace=True, max_length=16_384), Field(repr=False)]
+_TokenText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=16_384)]
+_Token = Annotated[_TokenText | None, Field(repr=False)]
 _Dn = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024)]
-_Password = Annotated[Confidential, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")]
+_PasswordText = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")]
+_Password = Annotated[_PasswordText, Field(repr=False)]
+_ChangedPassword = Annotated[_PasswordText | None, Field(repr=False)]
 _SearchFilter = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
 _Threshold = Annotated[int, Field(ge=1, le=30)]
 _Duration = Annotated[int, Field(ge=30, le=86_400)]
@@ -75,7 +78,7 @@ class _KubernetesShown(_Terms):
 class KubernetesAuthConfig(_KubernetesShown):
     """POST .../kubernetes-auth/identities/{id}."""
 
-    token_reviewer_jwt: _Token | None = None
+    token_reviewer_jwt: _Token = None
 
 
 class UpdateKubernetesAuth(_ChangedTerms):
@@ -83,7 +86,7 @@ class UpdateKubernetesAuth(_ChangedTerms):
 
     kubernetes_host: _Url | None = None
     ca_cert: _Pem | None = None
-    token_reviewer_jwt: _Token | None = None
+    token_reviewer_jwt: _Token = None
     token_review_mode: Literal["api"] | None = None
     allowed_namespaces: _Globs | None = None
     allowed_names: _Globs | None = None
@@ -138,7 +141,7 @@ class UpdateLdapAuth(_ChangedTerms):
 
     url: _Url | None = None
     bind_dn: Annotated[_Dn | None, Field(alias="bindDN")] = None
-    bind_pass: _Password | None = None
+    bind_pass: _ChangedPassword = None
     search_base: _Dn | None = None
     search_filter: _SearchFilter | None = None
     ldap_ca_certificate: _Pem | None = None
