@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import Row as Result
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.orm import aliased
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
@@ -73,13 +74,15 @@ _DETAILS_BYTES = func.coalesce(func.sum(func.coalesce(func.length(SecretRow.deta
 _SEALED_BYTES = func.coalesce(func.sum(func.length(SecretRow.value)), 0) + _DETAILS_BYTES
 
 # Lists are asked for all the time: their statements are built once.
-_IN_ENVIRONMENT = and_(
-    EnvironmentRow.project_id == bindparam("project"),
-    EnvironmentRow.slug == bindparam("environment"),
-    SecretRow.owner == "",
+_ENVIRONMENT = and_(
+    EnvironmentRow.project_id == bindparam("project"), EnvironmentRow.slug == bindparam("environment")
 )
+_IN_ENVIRONMENT = and_(_ENVIRONMENT, SecretRow.owner == "")
 _DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
 _BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE)
+_OWNERS = and_(_ENVIRONMENT, SecretRow.owner == bindparam("owner"))
+_OVERRIDES = {False: and_(_OWNERS, FolderRow.path == bindparam("path")), True: and_(_OWNERS, WITHIN_SUBTREE)}
+_OVERRIDE = aliased(SecretRow)
 
 
 class TooLargeError(KeybearerError):
@@ -139,6 +142,34 @@ class Secrets:
         rows = (await self._connection.execute(_LISTS[recursive, with_values], place)).all()
         return await self._opened(rows, condition, place, with_values=with_values)
 
+    async def overrides(
+        self,
+        project_id: ProjectId,
+        environment: EnvironmentSlug,
+        path: FolderPath,
+        owner: str,
+        *,
+        recursive: bool,
+        with_values: bool,
+    ) -> list[Secret]:
+        """Return the owner's personal secrets of the folder, and of all under it if asked, with their tags.
+
+        Raises:
+            TooLargeError: their envelopes hold more than `LISTED_MAX_BYTES`.
+        """
+        place = {"project": project_id, "environment": environment, "owner": owner, **subtree(path)}
+        condition = _OVERRIDES[recursive]
+        size = _joined(select(_SEALED_BYTES)).where(condition)
+        await self._require_within(size, place, LISTED_MAX_BYTES)
+        columns = _COLUMNS if with_values else _HIDDEN
+        rows = (await self._connection.execute(_joined(select(*columns)).where(condition), place)).all()
+        return await self._opened(rows, condition, place, with_values=with_values)
+
+    async def has_overrides(self, owner: str) -> bool:
+        """Return whether the owner has any personal secret: most have none, and need no second look."""
+        statement = select(SecretRow.id).where(SecretRow.owner == owner).limit(1)
+        return (await self._connection.execute(statement)).first() is not None
+
     async def exists_in(self, folder_id: str) -> bool:
         """Return whether the folder itself holds a shared secret."""
         statement = select(SecretRow.id).where(SecretRow.folder_id == folder_id, SecretRow.owner == "")
@@ -151,8 +182,9 @@ class Secrets:
         *,
         with_values: bool = True,
         max_bytes: int | None = None,
+        owner: str = "",
     ) -> list[Secret]:
-        """Return the shared secrets at these places, those that exist, with their tags.
+        """Return the secrets at these places, those that exist, with their tags: shared ones, or an owner's.
 
         Raises:
             TooLargeError: their envelopes hold more than `max_bytes`, where that is given.
@@ -166,7 +198,7 @@ class Secrets:
             for chunk in _chunks(keys)
         ]
         conditions = [
-            and_(EnvironmentRow.project_id == project_id, SecretRow.owner == "", or_(*some))
+            and_(EnvironmentRow.project_id == project_id, SecretRow.owner == owner, or_(*some))
             for some in _chunks(places)
         ]
         if max_bytes is not None:
@@ -258,11 +290,34 @@ class Secrets:
         self._changes.folders += before
         self._changes.folders += [_change(ChangeKind.UPDATED, secret) for secret in secrets]
 
+    async def move_overrides(self, old: Secret, new: Secret) -> None:
+        """Have the personal secrets on top of a shared one follow it to its new key and folder."""
+        at_old = and_(SecretRow.folder_id == old.folder_id, SecretRow.key == old.key, SecretRow.owner != "")
+        moved = list((await self._connection.execute(select(SecretRow.id).where(at_old))).scalars())
+        if not moved:
+            return
+        self._changes.folders += await self._places(ChangeKind.DELETED, moved)
+        for some in _chunks(moved):
+            await self._connection.execute(
+                update(SecretRow).where(SecretRow.id.in_(some)).values(folder_id=new.folder_id, key=new.key)
+            )
+        self._changes.folders += await self._places(ChangeKind.CREATED, moved)
+
     async def delete(self, secret_ids: Iterable[str]) -> None:
-        """Remove the secrets with all their versions."""
+        """Remove the secrets with all their versions, and with a shared one the personal ones on top of it."""
         for some in _chunks(list(secret_ids)):
-            self._changes.folders += await self._places(ChangeKind.DELETED, some)
-            await self._connection.execute(delete(SecretRow).where(SecretRow.id.in_(some)))
+            on_top = (
+                select(_OVERRIDE.id)
+                .join(
+                    SecretRow,
+                    and_(SecretRow.folder_id == _OVERRIDE.folder_id, SecretRow.key == _OVERRIDE.key),
+                )
+                .where(SecretRow.id.in_(some), SecretRow.owner == "", _OVERRIDE.owner != "")
+            )
+            going = [*some, *(await self._connection.execute(on_top)).scalars()]
+            self._changes.folders += await self._places(ChangeKind.DELETED, going)
+            for part in _chunks(going):
+                await self._connection.execute(delete(SecretRow).where(SecretRow.id.in_(part)))
 
     async def delete_of_owner(self, owner: str) -> None:
         """Remove all personal secrets of a user, with all their versions."""
