@@ -7,6 +7,7 @@ socket's folder, `PGPASSFILE`. Nothing of it is taken apart here, so that `sslmo
 from __future__ import annotations
 
 import asyncio
+import ssl
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -166,6 +167,8 @@ async def connect_postgres(url: URL, bounds: Bounds, *, read_only: bool) -> asyn
                     ),
                 },
             )
+    except ssl.SSLError as error:  # before ValueError, which a certificate that doesn't verify is too
+        raise ConnectError(brief(error)) from None
     except (asyncpg.ClientConfigurationError, ValueError):
         # Not chained: the driver repeats what it can't read.
         raise ConfigurationError(

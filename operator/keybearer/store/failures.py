@@ -99,6 +99,8 @@ def brief(error: Exception) -> str:
             return _REFUSALS[prefix]
     if isinstance(origin, ssl.SSLError):
         return f"TLS fails ({getattr(origin, 'verify_message', None) or origin.reason})"
+    if isinstance(origin, FileNotFoundError):
+        return "a file that is needed is missing; see to sslrootcert and to the host, if it is a folder"
     if isinstance(origin, TimeoutError):
         return "the server doesn't answer"
     if isinstance(origin, (sqlite3.Error, OSError)):
