@@ -46,7 +46,7 @@ class Events:
         database: Database,
         authentication: Authentication,
         clock: Clock,
-        dependents: Dependents | None = None,
+        dependents: Dependents,
     ) -> None:
         self._database = database
         self._authentication = authentication
@@ -113,8 +113,6 @@ class Events:
             await self._woken.wait()
             self._woken.clear()
             changes, self._followed = self._followed, []
-            if self._dependents is None:
-                continue
             try:
                 async with self._database.reading() as unit:
                     consequences = await self._dependents(unit, changes)
@@ -140,8 +138,6 @@ class Events:
                 stream.doubt()
         if changes.folders:
             self._offer(changes.folders)
-            if self._dependents is None:
-                return
             self._followed += changes.folders
             if len(self._followed) > _FOLLOWED_MAX:
                 self._followed.clear()

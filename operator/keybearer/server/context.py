@@ -23,6 +23,7 @@ from keybearer.domain.memberships import UserMemberships
 from keybearer.domain.outbound import Outbound, OutboundSettings, outbound_of
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.projects import Projects
+from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.entity_tags import EntityTags
 from keybearer.domain.secrets.folder_imports import FolderImports
 from keybearer.domain.secrets.reading import SecretReading
@@ -104,7 +105,7 @@ def build_context(
         reading=SecretReading(database, EntityTags(keys.entity_tags), audit),
         writing=SecretWriting(database, clock),
         lists=ListCache(database),
-        events=Events(database, authentication, clock),
+        events=Events(database, authentication, clock, dependent_changes),
         grants=ProjectGrants(database, clock),
         audit=audit,
         audit_list=AuditList(database, audit),

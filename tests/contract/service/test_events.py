@@ -156,6 +156,49 @@ class TestWhatIsTold:
             assert "subscribe again" in stream.until_ended().data["message"]
 
 
+class TestConsequences:
+    """Every folder whose list changed is told of, though nobody wrote to it (design.md section 3)."""
+
+    @pytest.fixture
+    def importing(self, secrets: ProjectSecrets) -> dict[str, Any]:
+        """Return the import by which `/web` shows `/common`."""
+        secrets.folder("/common")
+        secrets.folder("/web")
+        place = {"projectId": secrets.project.id, "environment": "dev", "path": "/web"}
+        body = {**place, "import": {"environment": "dev", "path": "/common"}}
+        made: dict[str, Any] = secrets.client.json("POST", "/api/v2/secret-imports", json=body)
+        return {**place, "id": made["secretImport"]["id"]}
+
+    def test_a_folder_that_imports_a_changed_one_is_told(
+        self, listen: Listen, secrets: ProjectSecrets, importing: dict[str, Any]
+    ) -> None:
+        with listen(*registrations(environmentSlug="dev", secretPath=importing["path"])) as stream:
+            secrets.create("KEY", "cnry-v", path="/common")
+            stream.until_names("dev", "/web")
+        assert [frame.event for frame in stream.events] == ["secret:import-mutation"]
+        assert stream.events[0].data["data"]["payload"] == {"environment": "dev", "secretPath": "/web"}
+
+    def test_an_import_that_comes_or_goes_is_told(
+        self, listen: Listen, secrets: ProjectSecrets, importing: dict[str, Any]
+    ) -> None:
+        with listen() as stream:
+            path = f"/api/v2/secret-imports/{importing.pop('id')}"
+            secrets.client.json("DELETE", path, json=importing)
+            stream.until_names("dev", "/web")
+        assert [frame.event for frame in stream.events] == ["secret:import-mutation"]
+
+    def test_a_secret_that_refers_to_a_changed_one_is_told(
+        self, listen: Listen, service: ServiceProcess, secrets: ProjectSecrets
+    ) -> None:
+        other = service.create_project()
+        secrets.create("TARGET", "cnry-one", environment="prod")
+        service.create_secret(other, "FAR", f"cnry-${{@{secrets.project.slug}.prod.TARGET}}")
+        with listen(of=other) as stream:
+            secrets.update("TARGET", environment="prod", secretValue="cnry-two")
+            stream.until_names("dev", "/", "FAR")
+        assert [frame.event for frame in stream.events] == ["secret:update"]
+
+
 class TestRegistrations:
     @pytest.mark.parametrize(
         ("asked", "told"),

@@ -21,6 +21,15 @@ _places = st.builds(
 )
 
 
+def _disjoint(streams: list[frozenset[EventPlace]]) -> list[frozenset[EventPlace]]:
+    seen: set[EventPlace] = set()
+    kept = []
+    for stream in streams:
+        kept.append(stream - seen)
+        seen |= stream
+    return kept
+
+
 def places(*paths: str) -> list[EventPlace]:
     return [EventPlace("dev", path) for path in paths]
 
@@ -66,9 +75,7 @@ def test_the_outermost_places_cover_all_places_and_none_another(wanted: list[Eve
 def test_streams_are_bounded_and_what_fits_is_in_one(
     wanted: list[EventPlace], present: list[frozenset[EventPlace]]
 ) -> None:
-    seen: set[EventPlace] = set()
-    present = [stream - seen for stream in present if not seen.update(stream - seen) or True]
-    packed = pack(wanted, present)
+    packed = pack(wanted, _disjoint(present))
     assert len(packed) == STREAMS_PER_PROJECT
     assert all(len(stream) <= PLACES_PER_STREAM for stream in packed)
     listened = [place for stream in packed for place in stream]
