@@ -43,7 +43,7 @@ def secret_json(shown: ShownSecret) -> Json:
     """Return a secret (wire.md section 2.1)."""
     secret = shown.secret
     details = secret.details
-    return {
+    answer: Json = {
         "id": secret.id,
         "_id": secret.id,
         "workspace": secret.project_id,
@@ -70,6 +70,9 @@ def secret_json(shown: ShownSecret) -> Json:
         ],
         "isRotatedSecret": False,
     }
+    if secret.owner:
+        answer["user"] = secret.owner
+    return answer
 
 
 def listing_json(listing: SecretListing) -> Json:

@@ -85,7 +85,10 @@ class SecretTag(WireModel):
 
 
 class Secret(WireModel):
-    """A secret as every route answers it (wire.md section 2.1). Instants in UTC; `version` counts from 1."""
+    """A secret as every route answers it (wire.md section 2.1). Instants in UTC; `version` counts from 1.
+
+    `user` is the owner of a personal one.
+    """
 
     id: str
     legacy_id: Annotated[str, Field(alias="_id")]
@@ -107,6 +110,7 @@ class Secret(WireModel):
     secret_metadata: list[SecretMetadata] = Field(default_factory=list)
     tags: list[SecretTag] = Field(default_factory=list)
     is_rotated_secret: bool = False
+    user: str | None = None
 
 
 class ImportBlock(WireModel):

@@ -21,7 +21,7 @@ from keybearer.domain.secrets.questions import ListSecrets
 
 __all__ = ["EntityTags", "FurtherReach", "candidates"]
 
-_FORMAT = 1
+_FORMAT = 2
 _MAC_BYTES = 16
 _MAX_FURTHER = 32
 _MAX_CANDIDATES = 8
@@ -57,6 +57,7 @@ class EntityTags:
             query.expand,
             query.view_value,
             query.include_imports,
+            query.personal_overrides,
             sorted(query.tag_slugs),
             sorted([key or "", value is not None, value or ""] for key, value in query.metadata),
             sorted(revisions.items()),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from keybearer.domain.access import ProjectAccess, open_projects
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import ForbiddenError, InvalidError
 from keybearer.domain.secrets.entity_tags import FurtherReach
+from keybearer.domain.secrets.personal import owners_values
 from keybearer.domain.secrets.references import (
     Expander,
     Expansion,
@@ -66,7 +68,7 @@ async def expand_all(
         return Expanded(values, FurtherReach())
     lookup = _Lookup(unit, access, single=single)
     # What was listed needs no second reading.
-    lookup.known.update({target_of(secret): secret.value or "" for secret in given})
+    await lookup.take(given)
     growing = _Growing(values)
     waiting = referring
     for _ in range(_MAX_ROUNDS):
@@ -150,6 +152,12 @@ class _Lookup:
         reached = {access.project.id for access in self._projects.values() if access is not None}
         return FurtherReach(frozenset(reached - {home}), names=len(self._projects) > 1)
 
+    async def take(self, given: Sequence[Secret]) -> None:
+        """Learn the secrets that were read already."""
+        self.known.update({target_of(secret): secret.value or "" for secret in given})
+        places = [target_of(secret).location for secret in given if not secret.owner]
+        self._put("", await self._own_at(self._home, places))
+
     async def fetch(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
         """Learn these; each comes with a secret that names it."""
         if len(self.known) + len(lacking) > _MAX_TARGETS:
@@ -168,16 +176,24 @@ class _Lookup:
                 place = Location(secret.environment, secret.path, secret.key)
                 self.known[ReferenceTarget(slug, place)] = secret.value
                 self._size += len(secret.value or "")
+            self._put(slug, await self._own_at(access, locations))
+
+    def _put(self, slug: str, values: Mapping[Location, str]) -> None:
+        """Have a user's own values stand for the shared ones (wire.md section 2.6)."""
+        for place, value in values.items():
+            self.known[ReferenceTarget(slug, place)] = value
+            self._size += len(value)
 
     async def _at(self, access: ProjectAccess, locations: list[Location]) -> list[Secret]:
-        left = max(0, LISTED_MAX_BYTES - self._size)
-        try:
-            return await self._unit.secrets.at(access.project.id, locations, max_bytes=left)
-        except TooLargeError as error:
-            raise InvalidError(
-                f"What the list refers to holds more than {LISTED_MAX_BYTES >> 20} MiB; "
-                "ask for fewer secrets at a time, or with expandSecretReferences=false"
-            ) from error
+        with _bounded():
+            return await self._unit.secrets.at(access.project.id, locations, max_bytes=self._left())
+
+    async def _own_at(self, access: ProjectAccess, locations: list[Location]) -> dict[Location, str]:
+        with _bounded():
+            return await owners_values(self._unit, access, locations, max_bytes=self._left())
+
+    def _left(self) -> int:
+        return max(0, LISTED_MAX_BYTES - self._size)
 
     async def _open_projects(self, slugs: set[str]) -> None:
         fresh = slugs - self._projects.keys()
@@ -203,6 +219,17 @@ class _Lookup:
         raise ForbiddenError(
             "Failed to expand one or more secret references", details=sorted(refused)[:_MAX_DETAILS]
         )
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    try:
+        yield
+    except TooLargeError as error:
+        raise InvalidError(
+            f"What the list refers to holds more than {LISTED_MAX_BYTES >> 20} MiB; "
+            "ask for fewer secrets at a time, or with expandSecretReferences=false"
+        ) from error
 
 
 def _refusal(target: ReferenceTarget, secret: Secret) -> str:

@@ -32,7 +32,10 @@ class SecretsAt:
 
 @dataclass(frozen=True, slots=True)
 class ListSecrets:
-    """A list, all defaults applied. Metadata pairs must all hold; a None value asks for the key alone."""
+    """A list, all defaults applied. Metadata pairs must all hold; a None value asks for the key alone.
+
+    `personal_overrides` puts the values of the user who asks in the place of shared ones.
+    """
 
     at: SecretsAt
     recursive: bool
@@ -41,6 +44,7 @@ class ListSecrets:
     include_imports: bool
     tag_slugs: tuple[str, ...] = ()
     metadata: tuple[tuple[str | None, str | None], ...] = ()
+    personal_overrides: bool = False
 
 
 @dataclass(frozen=True, slots=True)

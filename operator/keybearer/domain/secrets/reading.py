@@ -14,6 +14,7 @@ from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
 from keybearer.domain.secrets.expansion import Expanded, expand_all
 from keybearer.domain.secrets.imported import ImportedBlock, imported_blocks, imported_secret
+from keybearer.domain.secrets.personal import overridden, owner_of
 from keybearer.domain.secrets.questions import (
     GetSecret,
     ListSecrets,
@@ -63,7 +64,8 @@ class SecretReading:
             blocks = await _imported(unit, access, query, secrets)
             if not secrets and not blocks:
                 await _require_environment(unit, access, query.at)
-            secrets = sorted(_selected(secrets, query), key=lambda secret: (secret.key, secret.path))
+            secrets = await overridden(unit, access, query, list(_selected(secrets, query)))
+            secrets.sort(key=lambda secret: (secret.key, secret.path))
             # A secret that comes in several ways is expanded once.
             everything = {secret.id: secret for block in blocks for secret in block.secrets}
             everything.update((secret.id, secret) for secret in secrets)
@@ -105,7 +107,8 @@ class SecretReading:
             access = await self._open(unit, principal, query.at)
             place = Location(query.at.environment, query.at.path, query.key)
             # Personal secrets belong to users: a machine identity has none (wire.md section 2.8).
-            found = [] if query.personal else await unit.secrets.at(access.project.id, [place])
+            owner = owner_of(principal) if query.personal else ""
+            found = [] if owner is None else await unit.secrets.at(access.project.id, [place], owner=owner)
             if not found:
                 folder = await unit.folders.at(access.project.id, place.environment, place.path)
                 if folder is None:
@@ -130,7 +133,7 @@ class SecretReading:
         """
         async with self._database.reading() as unit:
             found = await unit.secrets.by_ids([secret_id])
-            if not found or found[0].owner:
+            if not found or found[0].owner not in ("", owner_of(principal)):
                 raise NotFoundError(f"Secret with ID '{secret_id}' not found")
             secret = found[0]
             ref = ProjectRef(id=secret.project_id)
@@ -139,7 +142,7 @@ class SecretReading:
             query = GetSecret(
                 at,
                 secret.key,
-                personal=False,
+                personal=bool(secret.owner),
                 version=None,
                 expand=expand,
                 view_value=view_value,

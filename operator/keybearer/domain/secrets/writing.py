@@ -17,6 +17,7 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.secrets.expansion import target_of
+from keybearer.domain.secrets.personal import writing_owner
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.reading import folder_missing
 from keybearer.domain.secrets.references import builds_references, named_targets, rename_references
@@ -97,9 +98,8 @@ class SecretWriting:
         """
         async with self._database.writing() as unit:
             access = await self._open(unit, principal, at, Action.CREATE)
-            if personal:
-                raise InvalidError("Must be user to create personal secret")
-            created = await self._create(unit, access, at, new)
+            owner = writing_owner(principal, "create", personal=personal)
+            created = await self._create(unit, access, at, new, owner)
             await _audit(unit, access, _CREATED, created)
             return [ShownSecret(secret, secret.value or "") for secret in created]
 
@@ -124,11 +124,10 @@ class SecretWriting:
             access = await self._open(
                 unit, principal, at, Action.EDIT, {change.at or at for change in changes}
             )
-            if personal:
-                raise InvalidError("Must be user to update personal secret")
+            owner = writing_owner(principal, "update", personal=personal)
             shown = []
             for change in changes:
-                secret = await self._update(unit, access, change.at or at, change, on_missing)
+                secret = await self._update(unit, access, change.at or at, change, owner, on_missing)
                 if secret is not None:
                     shown.append(ShownSecret(secret, change.value or ""))
             await _audit(unit, access, _UPDATED, [one.secret for one in shown])
@@ -145,11 +144,10 @@ class SecretWriting:
         """
         async with self._database.writing() as unit:
             access = await self._open(unit, principal, at, Action.DELETE)
-            if personal:
-                raise InvalidError("Must be user to delete personal secret")
+            owner = writing_owner(principal, "delete", personal=personal)
             folder = await _folder(unit, access, at, name="DeleteSecret")
             wanted = list(dict.fromkeys(keys))
-            found = await unit.secrets.at(access.project.id, _locations(at, wanted))
+            found = await unit.secrets.at(access.project.id, _locations(at, wanted), owner=owner)
             if len(found) < len(wanted):
                 raise NotFoundError("Secret not found")
             await unit.secrets.delete(secret.id for secret in found)
@@ -175,7 +173,7 @@ class SecretWriting:
         return access
 
     async def _create(
-        self, unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, new: Sequence[NewSecret]
+        self, unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, new: Sequence[NewSecret], owner: str
     ) -> list[Secret]:
         folder = await _folder(unit, access, at, name="CreateSecret")
         now = self._clock.now()
@@ -188,7 +186,7 @@ class SecretWriting:
                 environment=at.environment,
                 path=at.path,
                 key=_key(access, item.key, field="secretName"),
-                owner="",
+                owner=owner,
                 version=1,
                 value=checked_value(item.value),
                 details=SecretDetails(
@@ -202,7 +200,10 @@ class SecretWriting:
             for item in new
         ]
         keys = [secret.key for secret in secrets]
-        taken = await unit.secrets.at(access.project.id, _locations(at, keys), with_values=False)
+        places = _locations(at, keys)
+        if owner:
+            await _require_shared(unit, access, places)
+        taken = await unit.secrets.at(access.project.id, places, with_values=False, owner=owner)
         if taken or len(set(keys)) < len(keys):
             raise InvalidError("Secret already exists")
         await unit.secrets.insert(access.project.id, secrets)
@@ -216,12 +217,15 @@ class SecretWriting:
         access: ProjectAccess,
         at: SecretsAt,
         change: ChangedSecret,
+        owner: str,
         on_missing: OnMissing,
     ) -> Secret | None:
-        found = await unit.secrets.at(access.project.id, _locations(at, [change.key]))
+        if owner and change.new_key is not None and change.new_key.strip() != change.key:
+            raise InvalidError("Personal secret cannot change the key name")
+        found = await unit.secrets.at(access.project.id, _locations(at, [change.key]), owner=owner)
         if not found:
             await _folder(unit, access, at, name="UpdateSecret")
-            return await self._missing(unit, access, at, change, on_missing)
+            return await self._missing(unit, access, at, change, owner, on_missing)
         old = found[0]
         new_key = await _new_key(unit, access, old, change)
         tags = old.tags
@@ -241,6 +245,7 @@ class SecretWriting:
         await unit.secrets.update(access.project.id, [new])
         await _store_references(unit, [new])
         if new.key != old.key:
+            await unit.secrets.move_overrides(old, new)
             await self._rename_in_others(unit, access, old, new.key)
         await unit.folders.mark_modified([new.folder_id], new.updated_at)
         return new
@@ -251,6 +256,7 @@ class SecretWriting:
         access: ProjectAccess,
         at: SecretsAt,
         change: ChangedSecret,
+        owner: str,
         on_missing: OnMissing,
     ) -> Secret | None:
         match on_missing:
@@ -270,7 +276,7 @@ class SecretWriting:
                     change.reminder_note,
                     change.reminder_repeat_days,
                 )
-                return (await self._create(unit, access, at, [new]))[0]
+                return (await self._create(unit, access, at, [new], owner))[0]
 
     async def _rename_in_others(
         self, unit: UnitOfWork, access: ProjectAccess, old: Secret, new_key: str
@@ -319,6 +325,13 @@ async def _folder(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, *, nam
     if folder is None:
         raise folder_missing(at, name=name)
     return folder
+
+
+async def _require_shared(unit: UnitOfWork, access: ProjectAccess, places: Sequence[Location]) -> None:
+    """Let pass personal secrets that have a shared one of their key."""
+    shared = await unit.secrets.at(access.project.id, places, with_values=False)
+    if {secret.key for secret in shared} < {place.key for place in places}:
+        raise InvalidError("Failed to create personal secret override for no corresponding shared secret")
 
 
 async def _tags(unit: UnitOfWork, access: ProjectAccess, tag_ids: set[str]) -> dict[str, Tag]:

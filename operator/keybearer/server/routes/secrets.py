@@ -128,6 +128,7 @@ def _asked(query: ListSecretsQuery) -> ListSecrets:
         include_imports=query.include_imports,
         tag_slugs=tag_slugs(query.tag_slugs),
         metadata=metadata_pairs(query.metadata_filter),
+        personal_overrides=query.include_personal_overrides,
     )
 
 
