@@ -19,7 +19,7 @@ from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, norma
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.outage import ApiServerOutage
-from keybearer.controllers.queue import WorkKey, WorkQueue
+from keybearer.controllers.queue import Shares, WorkKey, WorkQueue
 from keybearer.controllers.references import References, WatchFactory
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.secretsync.apply import TargetWriter
@@ -109,8 +109,7 @@ class Assembly:
 def assemble(given: Circumstances) -> Assembly:
     """Return the parts, wired; nothing runs yet."""
     settings, clock, gateway = given.settings, given.clock, given.gateway
-    # One tenant's slow objects never hold more than half of the workers.
-    queue = WorkQueue(clock, _BACKOFF, given.rng, per_namespace=max(1, settings.workers // 2))
+    queue = WorkQueue(clock, _BACKOFF, given.rng, shares=_shares(settings))
     gate = WriteGate(clock, ConcurrencyLimit(maximum=settings.workers))
     gateway.admit_writes(gate.write)
     outage = ApiServerOutage(gateway.server_version, given.rng)
@@ -183,6 +182,13 @@ def assemble(given: Circumstances) -> Assembly:
         objects=objects,
         metrics=given.metrics,
     )
+
+
+def _shares(settings: OperatorSettings) -> Shares | None:
+    """Return how many of the workers one tenant's slow objects may hold: three in four at most."""
+    if len(settings.namespaces) == 1:
+        return None
+    return Shares(urgent=max(1, settings.workers // 4), other=max(1, settings.workers // 2))
 
 
 def _watch_factory(given: Circumstances) -> WatchFactory:

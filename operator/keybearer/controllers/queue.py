@@ -4,7 +4,8 @@ Level-triggered: a key says *look at this object*, never what happened to it. A 
 and is never worked on by two workers; a trigger that arrives meanwhile makes it run once more. Lanes order what
 people wait for before what runs by itself, namespaces take turns inside a lane, and every `_AGING`th turn goes to
 one of the less urgent lanes, each in its turn, so that no tenant's hot loop starves another's refresh. A namespace
-has a bounded number of keys in work at once, so that slow ones of one tenant never hold all workers.
+has a bounded number of keys in work at once, so that slow ones of one tenant never hold all workers; urgent ones are
+counted apart, so that none waits for the bulk of its own namespace.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from enum import IntEnum
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 
-__all__ = ["Lane", "Trigger", "WorkItem", "WorkKey", "WorkQueue"]
+__all__ = ["Lane", "Shares", "Trigger", "WorkItem", "WorkKey", "WorkQueue"]
 
 _AGING = 8
 """Every eighth turn goes to the lanes below the first, each in turn: a 24th of all turns is sure to each."""
@@ -42,6 +43,9 @@ class Lane(IntEnum):
     """A retry, an audit, a resync."""
 
 
+_LANES = tuple(Lane)
+
+
 @dataclass(frozen=True, slots=True)
 class WorkKey:
     """What to look at."""
@@ -58,6 +62,22 @@ class WorkItem:
     key: WorkKey
     lane: Lane
     since: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How many keys of one namespace may be in work at once, urgent ones and others."""
+
+    urgent: int
+    other: int
+
+
+@dataclass(slots=True)
+class _Run:
+    """A key in work: how it is counted, and the lane and instant of a trigger that came meanwhile."""
+
+    urgent: bool
+    again: tuple[Lane, float] | None = None
 
 
 class _FairLane:
@@ -103,17 +123,25 @@ class WorkQueue:
         backoff: Backoff,
         rng: random.Random | None = None,
         *,
-        per_namespace: int | None = None,
+        shares: Shares | None = None,
     ) -> None:
+        """Start empty.
+
+        Args:
+            clock: for delays.
+            backoff: the delays of keys that fail.
+            rng: for their jitter.
+            shares: of a namespace; None lets one have all workers.
+        """
         self._clock = clock
-        self._per_namespace = per_namespace
+        self._shares = None if shares is None else {True: shares.urgent, False: shares.other}
         self._backoff = backoff
         self._rng = rng or random.Random()  # noqa: S311 - jitter, not cryptography
         self._lanes = tuple(_FairLane() for _ in Lane)
         self._waiting: dict[WorkKey, tuple[Lane, float]] = {}
-        self._running: dict[WorkKey, tuple[Lane, float] | None] = {}
-        self._running_in: Counter[str] = Counter()
-        self._full: set[str] = set()
+        self._running: dict[WorkKey, _Run] = {}
+        self._running_in: Counter[tuple[str, bool]] = Counter()
+        self._full: dict[bool, set[str]] = {True: set(), False: set()}
         self._failures: dict[WorkKey, int] = {}
         self._delayed: list[_Delayed] = []
         self._due: dict[WorkKey, _Delayed] = {}
@@ -147,9 +175,9 @@ class WorkQueue:
             return
         now = self._clock.monotonic()
         self._due.pop(key, None)
-        if key in self._running:
-            again = self._running[key]
-            self._running[key] = (lane, now) if again is None else (min(lane, again[0]), again[1])
+        run = self._running.get(key)
+        if run is not None:
+            run.again = (lane, now) if run.again is None else (min(lane, run.again[0]), run.again[1])
         else:
             self._wait(key, lane, now)
 
@@ -177,7 +205,7 @@ class WorkQueue:
         if waiting is not None:
             self._lanes[waiting[0]].discard(key)
         if key in self._running:
-            self._running[key] = None
+            self._running[key].again = None
 
     def failures(self, key: WorkKey) -> int:
         """Return how many runs in a row asked for backoff."""
@@ -196,6 +224,9 @@ class WorkQueue:
         while True:
             item = self._pop(urgent_only=urgent_only)
             if item is not None:
+                if self._waiting:
+                    # It may have taken what woke another, who finds nothing now: whoever takes wakes the next.
+                    self._wake_any()
                 return item
             if self._closed:
                 raise asyncio.CancelledError
@@ -216,8 +247,8 @@ class WorkQueue:
             failed: run again after the backoff of the key; otherwise its count of failures starts anew.
             requeue_after: run again after this time (without backoff).
         """
-        again = self._running.pop(key)
-        self._release(key.namespace)
+        run = self._running.pop(key)
+        self._release(key.namespace, urgent=run.urgent)
         if failed:
             count = self._failures[key] = self._failures.get(key, 0) + 1
             self.add_after(key, self._backoff.delay(count, self._rng))
@@ -225,9 +256,9 @@ class WorkQueue:
             self._failures.pop(key, None)
         if requeue_after is not None:
             self.add_after(key, requeue_after)
-        if again is not None and not self._closed:
+        if run.again is not None and not self._closed:
             self._due.pop(key, None)
-            self._wait(key, *again)
+            self._wait(key, *run.again)
         if not self._running:
             for waiter in self._idle:
                 if not waiter.done():
@@ -271,33 +302,42 @@ class WorkQueue:
         if not self._waiting:
             return None
         if urgent_only:
-            order: Sequence[_FairLane] = self._lanes[:1]
+            order: Sequence[Lane] = (Lane.URGENT,)
         else:
             self._turn += 1
             order = self._order()
-        key = next(filter(None, (fair.pop(self._full) for fair in order)), None)
-        if key is None:
-            return None
-        lane, since = self._waiting.pop(key)
-        self._running[key] = None
-        self._running_in[key.namespace] += 1
-        if self._running_in[key.namespace] == self._per_namespace:
-            self._full.add(key.namespace)
-        return WorkItem(key, lane, since)
+        for lane in order:
+            urgent = lane is Lane.URGENT
+            key = self._lanes[lane].pop(self._full[urgent])
+            if key is not None:
+                _, since = self._waiting.pop(key)
+                self._occupy(key, urgent=urgent)
+                return WorkItem(key, lane, since)
+        return None
 
-    def _release(self, namespace: str) -> None:
-        self._running_in[namespace] -= 1
-        if not self._running_in[namespace]:
-            del self._running_in[namespace]
-        if namespace in self._full:
-            self._full.remove(namespace)
+    def _occupy(self, key: WorkKey, *, urgent: bool) -> None:
+        self._running[key] = _Run(urgent)
+        if self._shares is None:
+            return
+        self._running_in[key.namespace, urgent] += 1
+        if self._running_in[key.namespace, urgent] == self._shares[urgent]:
+            self._full[urgent].add(key.namespace)
+
+    def _release(self, namespace: str, *, urgent: bool) -> None:
+        if self._shares is None:
+            return
+        self._running_in[namespace, urgent] -= 1
+        if not self._running_in[namespace, urgent]:
+            del self._running_in[namespace, urgent]
+        if namespace in self._full[urgent]:
+            self._full[urgent].remove(namespace)
             self._wake_any()  # one of its keys may run now
 
-    def _order(self) -> Sequence[_FairLane]:
+    def _order(self) -> Sequence[Lane]:
         """Return the lanes in the order of this turn."""
         if self._turn % _AGING:
-            return self._lanes
-        urgent, *lower = self._lanes
+            return _LANES
+        urgent, *lower = _LANES
         shift = self._turn // _AGING % len(lower)
         return (*lower[shift:], *lower[:shift], urgent)
 

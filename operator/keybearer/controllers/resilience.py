@@ -6,8 +6,8 @@ import asyncio
 import math
 import random
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 from datetime import timedelta
 
@@ -24,8 +24,12 @@ _WINDOW = 1000
 _QUEUED_NONE, _QUEUED_LOW, _QUEUED_HIGH = 0.5, 2.0, 4.0
 """Writes of ours that may stand in the API server's queue: fewer, and it idles; more, and urgent ones wait."""
 
-_URGENT_SECONDS = 0.25
-"""How long the newest urgent run is given way: ten times what a repair takes."""
+_URGENT_RUN_SECONDS = 0.05
+"""How long the newest urgent run is given way before it writes: ten times what a repair takes to come so far."""
+_URGENT_WRITE_SECONDS = 0.25
+"""How long the newest urgent write is."""
+_CLOCK_SECONDS = 0.001
+"""By how much a timer of the event loop may come too early for the clock."""
 
 
 class TokenBucket:
@@ -144,11 +148,47 @@ class ConcurrencyLimit:
         return self._limit
 
 
+class _Recent:
+    """Counts what is under way, and tells whether the newest of it began a moment ago."""
+
+    def __init__(self, clock: Clock, moment: float, over: Callable[[], None]) -> None:
+        """Count nothing yet.
+
+        Args:
+            clock: for the age of the newest.
+            moment: in seconds.
+            over: called when something is not recent any more, or not under way.
+        """
+        self._clock = clock
+        self._moment = moment
+        self._over = over
+        self._under_way = 0
+        self._since = -math.inf
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count what runs within."""
+        self._under_way += 1
+        self._since = self._clock.monotonic()
+        timer = asyncio.get_running_loop().call_later(self._moment + _CLOCK_SECONDS, self._over)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self._under_way -= 1
+            self._over()
+
+    def is_recent(self) -> bool:
+        """Tell whether something is under way whose newest began less than a moment ago."""
+        return self._under_way > 0 and self._clock.monotonic() - self._since < self._moment
+
+
 class WriteGate:
     """Lets urgent writes pass, and bulk writes in turn, as many at once as the limit says.
 
-    While an urgent run is young, one bulk write at a time is all: it finds the API server nearly idle. An urgent run
-    that waits for something else, a slow template say, holds the others back no longer than that.
+    While an urgent run is young, or writes, bulk writes have half of their places: it finds a shorter queue, and on
+    an API server without one nobody loses more than that. An urgent run that waits for something else, a slow
+    template say, is given way for a moment only.
     """
 
     def __init__(self, clock: Clock, limit: ConcurrencyLimit) -> None:
@@ -156,8 +196,8 @@ class WriteGate:
         self._limit = limit
         self._in_use = 0
         self._line: deque[asyncio.Future[None]] = deque()
-        self._urgent_runs = 0
-        self._urgent_since = -math.inf
+        self._urgent = _Recent(clock, _URGENT_RUN_SECONDS, self._admit)
+        self._urgent_writes = _Recent(clock, _URGENT_WRITE_SECONDS, self._admit)
 
     @property
     def limit(self) -> int:
@@ -168,30 +208,27 @@ class WriteGate:
     def run(self, *, urgent: bool) -> Iterator[None]:
         """Say of what runs within, and of its writes, whether it is urgent."""
         token = urgent_work.set(urgent)
-        if urgent:
-            self._urgent_runs += 1
-            self._urgent_since = self._clock.monotonic()
         try:
-            yield
+            with self._urgent.one() if urgent else nullcontext():
+                yield
         finally:
             urgent_work.reset(token)
-            if urgent:
-                self._urgent_runs -= 1
-                self._admit()
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[None]:
-        """Wait for a place unless the work is urgent, then take the time of what is done within."""
-        bulk = not urgent_work.get()
-        if bulk:
-            await self._enter()
+        """Wait for a place unless the work is urgent, then take the time of what is done within, if it succeeds."""
+        if urgent_work.get():
+            with self._urgent_writes.one():
+                yield
+            return
+        await self._enter()
         began = self._clock.monotonic()
         try:
             yield
-        finally:
+            # A refusal is quick whatever the queue: it says nothing of it.
             self._limit.observe(self._clock.monotonic() - began, self._in_use)
-            if bulk:
-                self._leave()
+        finally:
+            self._leave()
 
     async def _enter(self) -> None:
         if self._in_use < self._room() and not self._line:
@@ -211,9 +248,8 @@ class WriteGate:
         self._admit()
 
     def _room(self) -> int:
-        if self._urgent_runs and self._clock.monotonic() - self._urgent_since < _URGENT_SECONDS:
-            return 1
-        return self._limit.limit
+        gives_way = self._urgent.is_recent() or self._urgent_writes.is_recent()
+        return max(1, self._limit.limit // 2) if gives_way else self._limit.limit
 
     def _admit(self) -> None:
         room = self._room()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 
 import pytest
 
 from keybearer.base.clock import SystemClock
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate, urgent_work
+from keybearer.kube.errors import KubeError
 from unit.controllers.fakes.virtual_loop import LoopClock, in_virtual_time
 
 _MAXIMUM = 32
@@ -103,26 +105,79 @@ async def _writes(gate: WriteGate, seconds: float, done: list[float]) -> None:
         done.append(asyncio.get_running_loop().time() - 1000)
 
 
+def _wide_gate() -> WriteGate:
+    """Return a gate with four places."""
+    limit = ConcurrencyLimit(minimum=4, maximum=4)
+    return WriteGate(LoopClock(), limit)
+
+
 @in_virtual_time
-async def test_bulk_writes_go_one_by_one_while_an_urgent_run_is_young() -> None:
-    gate, done = WriteGate(LoopClock(), ConcurrencyLimit(maximum=2)), list[float]()
+async def test_bulk_writes_have_half_of_their_places_while_an_urgent_run_is_young() -> None:
+    gate, done = _wide_gate(), list[float]()
     async with asyncio.TaskGroup() as group:
         with gate.run(urgent=True):
             for _ in range(4):
-                group.create_task(_writes(gate, 0.05, done))
-            await asyncio.sleep(0.12)
-    assert done == pytest.approx([0.05, 0.1, 0.15, 0.17])
+                group.create_task(_writes(gate, 0.01, done))
+            await asyncio.sleep(0.03)
+    assert done == pytest.approx([0.01, 0.01, 0.02, 0.02])
 
 
 @in_virtual_time
-async def test_an_urgent_run_that_takes_long_holds_bulk_writes_back_no_longer() -> None:
-    gate, done = WriteGate(LoopClock(), ConcurrencyLimit(maximum=2)), list[float]()
+async def test_an_urgent_write_is_given_way_for_longer_and_its_end_lets_the_others_in() -> None:
+    gate, done = _wide_gate(), list[float]()
     async with asyncio.TaskGroup() as group:
         with gate.run(urgent=True):
-            for _ in range(6):
-                group.create_task(_writes(gate, 0.1, done))
-            await asyncio.sleep(60)
-    assert done == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4, 0.5])
+            async with gate.write():
+                for _ in range(4):
+                    group.create_task(_writes(gate, 0.15, done))
+                await asyncio.sleep(0.1)
+    assert done == pytest.approx([0.15, 0.15, 0.25, 0.25])
+
+
+@pytest.mark.parametrize("writing", [False, True], ids=["a run that waits", "a write that hangs"])
+@in_virtual_time
+async def test_what_is_urgent_but_takes_long_holds_bulk_writes_back_no_longer(
+    writing: bool,  # noqa: FBT001 - a case
+) -> None:
+    gate, done = _wide_gate(), list[float]()
+    moment = 0.251 if writing else 0.051
+    async with asyncio.TaskGroup() as group:
+        with gate.run(urgent=True):
+            async with gate.write() if writing else nullcontext():
+                for _ in range(4):
+                    group.create_task(_writes(gate, 10, done))
+                await asyncio.sleep(60)
+    assert done == pytest.approx([10, 10, 10 + moment, 10 + moment])
+
+
+@in_virtual_time
+async def test_an_api_server_without_a_queue_loses_half_of_its_bulk_writes_at_most() -> None:
+    gate, done = _wide_gate(), list[float]()
+
+    async def edit_without_end() -> None:
+        while True:
+            with gate.run(urgent=True):
+                await asyncio.sleep(0.04)
+
+    editing = asyncio.create_task(edit_without_end())
+    async with asyncio.TaskGroup() as group:
+        for _ in range(400):
+            group.create_task(_writes(gate, 0.01, done))
+    editing.cancel()
+    assert done[-1] == pytest.approx(2.0, abs=0.05), "two at once instead of four"
+
+
+@in_virtual_time
+async def test_refusals_that_come_at_once_say_nothing_of_the_queue() -> None:
+    limit = ConcurrencyLimit(maximum=_MAXIMUM)
+    gate = WriteGate(LoopClock(), limit)
+    _drive(limit, capacity=1000, shortest=0.02, writes=200)
+    reached = gate.limit
+    for _ in range(200):
+        with gate.run(urgent=False), pytest.raises(KubeError):
+            async with gate.write():
+                raise KubeError("refused")
+    assert gate.limit == reached == _MAXIMUM
 
 
 async def test_what_is_urgent_about_a_run_ends_with_it() -> None:

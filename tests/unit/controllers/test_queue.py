@@ -8,12 +8,12 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from keybearer.base.backoff import Backoff
-from keybearer.controllers.queue import Lane, WorkItem, WorkKey, WorkQueue
+from keybearer.controllers.queue import Lane, Shares, WorkItem, WorkKey, WorkQueue
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.virtual_loop import LoopClock, VirtualLoop, in_virtual_time, settle
 
@@ -360,10 +360,26 @@ async def test_closing_ends_a_kept_worker_too() -> None:
 
 
 @in_virtual_time
+async def test_a_worker_that_took_what_woke_another_wakes_the_next() -> None:
+    queue = new_queue()
+    plain = [asyncio.create_task(queue.take()) for _ in range(2)]
+    kept = asyncio.create_task(queue.take(urgent_only=True))
+    await settle()
+    queue.add(key("first"), Lane.FIRST)
+    queue.add(key("edited"), Lane.URGENT)  # the plain worker that was woken for the other key takes this one
+    await settle()
+
+    done = [task.result().key for task in (*plain, kept) if task.done()]
+    assert sorted(one.name for one in done) == ["edited", "first"]
+    for task in (*plain, kept):
+        task.cancel()
+
+
+@in_virtual_time
 async def test_a_namespace_has_no_more_keys_in_work_than_its_share() -> None:
-    queue = WorkQueue(LoopClock(), _EXACT, SteadyChance(), per_namespace=2)
+    queue = WorkQueue(LoopClock(), _EXACT, SteadyChance(), shares=Shares(urgent=1, other=2))
     for name in "abc":
-        queue.add(key(name, "big"), Lane.URGENT)
+        queue.add(key(name, "big"), Lane.FIRST)
     queue.add(key("a", "small"), Lane.REFRESH)
 
     assert [(await queue.take()).key for _ in range(3)] == [
@@ -382,8 +398,23 @@ async def test_a_namespace_has_no_more_keys_in_work_than_its_share() -> None:
 
 
 @in_virtual_time
+async def test_an_urgent_key_never_waits_for_the_bulk_of_its_own_namespace() -> None:
+    queue = WorkQueue(LoopClock(), _EXACT, SteadyChance(), shares=Shares(urgent=1, other=1))
+    for name in "ab":
+        queue.add(key(name), Lane.FIRST)
+    await queue.take()
+    queue.add(key("drifted"), Lane.URGENT)
+    queue.add(key("edited"), Lane.URGENT)
+
+    assert (await queue.take()).key == key("drifted")
+    assert await taken(queue) is None, "of urgent keys a namespace has its share as well"
+    queue.done(key("drifted"))
+    assert (await queue.take()).key == key("edited")
+
+
+@in_virtual_time
 async def test_a_share_that_becomes_free_wakes_a_kept_worker_for_an_urgent_key() -> None:
-    queue = WorkQueue(LoopClock(), _EXACT, SteadyChance(), per_namespace=1)
+    queue = WorkQueue(LoopClock(), _EXACT, SteadyChance(), shares=Shares(urgent=1, other=1))
     queue.add(key("a"), Lane.URGENT)
     queue.add(key("b"), Lane.URGENT)
     await queue.take()
@@ -392,6 +423,62 @@ async def test_a_share_that_becomes_free_wakes_a_kept_worker_for_an_urgent_key()
     queue.done(key("a"))
 
     assert (await kept).key == key("b")
+
+
+_PLAIN, _KEPT = 3, 2
+_STEPS = st.one_of(
+    st.tuples(st.sampled_from("abc"), st.sampled_from("12345"), st.sampled_from(list(Lane))),
+    st.integers(min_value=0, max_value=_PLAIN + _KEPT - 1),
+)
+
+
+@given(steps=st.lists(st.tuples(_STEPS, st.booleans()), max_size=40))
+def test_no_worker_is_idle_while_a_key_waits_that_it_may_take(
+    steps: list[tuple[tuple[str, str, Lane] | int, bool]],
+) -> None:
+    @in_virtual_time
+    async def run() -> None:
+        shares = Shares(urgent=1, other=2)
+        queue = WorkQueue(LoopClock(), _EXACT, SteadyChance(), shares=shares)
+        leave = [asyncio.Event() for _ in range(_PLAIN + _KEPT)]
+        held: dict[int, WorkItem] = {}
+
+        async def work(number: int) -> None:
+            while True:
+                held[number] = item = await queue.take(urgent_only=number >= _PLAIN)
+                await leave[number].wait()
+                leave[number].clear()
+                del held[number]
+                queue.done(item.key)
+
+        workers = [asyncio.create_task(work(number)) for number in range(_PLAIN + _KEPT)]
+        await settle()
+        for step, settles in steps:
+            if isinstance(step, int):
+                if step in held:
+                    leave[step].set()
+            else:
+                namespace, name, lane = step
+                queue.add(key(name, namespace), lane)
+            if settles:
+                await settle()
+        await settle()
+        _judge_idle(queue, held, shares)
+        for worker in workers:
+            worker.cancel()
+
+    run()
+
+
+def _judge_idle(queue: WorkQueue, held: dict[int, WorkItem], shares: Shares) -> None:
+    running = Counter((item.key.namespace, item.lane is Lane.URGENT) for item in held.values())
+    idle_plain = any(number not in held for number in range(_PLAIN))
+    idle_kept = any(number not in held for number in range(_PLAIN, _PLAIN + _KEPT))
+    for waiting, (lane, _) in queue._waiting.items():
+        urgent = lane is Lane.URGENT
+        share = shares.urgent if urgent else shares.other
+        may_run = running[waiting.namespace, urgent] < share
+        assert not (may_run and (idle_plain or (urgent and idle_kept))), waiting
 
 
 @in_virtual_time
