@@ -80,7 +80,8 @@ _ENVIRONMENT = and_(
 _IN_ENVIRONMENT = and_(_ENVIRONMENT, SecretRow.owner == "")
 _DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
 _BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE)
-_OWNERS = and_(_ENVIRONMENT, SecretRow.owner == bindparam("owner"))
+_PERSONAL = and_(SecretRow.owner == bindparam("owner"), SecretRow.owner != "")  # as the index has it
+_OWNERS = and_(_ENVIRONMENT, _PERSONAL)
 _OVERRIDES = {False: and_(_OWNERS, FolderRow.path == bindparam("path")), True: and_(_OWNERS, WITHIN_SUBTREE)}
 _OVERRIDE = aliased(SecretRow)
 
@@ -167,8 +168,8 @@ class Secrets:
 
     async def has_overrides(self, owner: str) -> bool:
         """Return whether the owner has any personal secret: most have none, and need no second look."""
-        statement = select(SecretRow.id).where(SecretRow.owner == owner).limit(1)
-        return (await self._connection.execute(statement)).first() is not None
+        statement = select(SecretRow.id).where(_PERSONAL).limit(1)
+        return (await self._connection.execute(statement, {"owner": owner})).first() is not None
 
     async def exists_in(self, folder_id: str) -> bool:
         """Return whether the folder itself holds a shared secret."""
@@ -321,7 +322,7 @@ class Secrets:
 
     async def delete_of_owner(self, owner: str) -> None:
         """Remove all personal secrets of a user, with all their versions."""
-        await self._connection.execute(delete(SecretRow).where(SecretRow.owner == owner))
+        await self._connection.execute(delete(SecretRow).where(_PERSONAL), {"owner": owner})
 
     async def _places(self, kind: ChangeKind, secret_ids: Sequence[str]) -> list[ListChange]:
         """Return where the secrets are now, as changes of this kind."""

@@ -15,6 +15,7 @@ from keybearer.domain.secrets.writing import ChangedSecret, NewSecret, OnMissing
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
+from keybearer.server.errors import BadRequestError
 from keybearer.server.rendering import secret_json
 from keybearer.server.routes.bodies import is_personal, secrets_at
 from keybearer.store.records import Metadata
@@ -77,7 +78,10 @@ async def update_secrets(request: Request, body: BatchUpdateSecrets) -> Response
 @router.delete("/api/v3/secrets/batch/raw", response_model=SecretsAnswer, summary="Delete secrets (v3)")
 @router.delete("/api/v4/secrets/batch", response_model=SecretsAnswer, summary="Delete secrets")
 async def delete_secrets(request: Request, body: BatchDeleteSecrets) -> Response:
-    personal = any(is_personal(item.type) for item in body.secrets)
+    kinds = {is_personal(item.type) for item in body.secrets}
+    if len(kinds) > 1:
+        raise BadRequestError("One request deletes either shared or personal secrets; send two")
+    personal = kinds == {True}
     shown = await context_of(request).writing.delete(
         principal_of(request), secrets_at(body), [item.secret_key for item in body.secrets], personal=personal
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Boolean, ForeignKey, Index, Integer, LargeBinary, String, UniqueConstraint
+from sqlalchemy import Boolean, ForeignKey, Index, Integer, LargeBinary, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from keybearer.store.columns import Instant, Uuid
@@ -21,7 +21,16 @@ class SecretRow(Row):
     """
 
     __tablename__ = "secrets"
-    __table_args__ = (UniqueConstraint("folder_id", "key", "owner"),)
+    __table_args__ = (
+        UniqueConstraint("folder_id", "key", "owner"),
+        # Few secrets are personal; whose are all of a user's is asked for with the same condition.
+        Index(
+            "ix_secrets_owner",
+            "owner",
+            sqlite_where=text("owner <> ''"),
+            postgresql_where=text("owner <> ''"),
+        ),
+    )
 
     id: Mapped[str] = mapped_column(Uuid, primary_key=True)
     project_id: Mapped[str] = mapped_column(Uuid, ForeignKey("projects.id", ondelete="CASCADE"), index=True)

@@ -44,10 +44,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("digest", name="pk_login_failures"),
     )
     op.create_index("ix_login_failures_expires_at", "login_failures", ["expires_at"])
+    personal = sa.text("owner <> ''")
+    op.create_index(
+        "ix_secrets_owner", "secrets", ["owner"], sqlite_where=personal, postgresql_where=personal
+    )
 
 
 def downgrade() -> None:
     """Drop the tables, and with the column what told users from machine identities: users go."""
+    op.drop_index("ix_secrets_owner", "secrets")
     op.drop_index("ix_login_failures_expires_at", "login_failures")
     op.drop_table("login_failures")
     op.drop_table("users")
