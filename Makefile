@@ -6,6 +6,8 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 PY := PYTHONPATH=tests:. $(BIN)/python
+# Takes the place of make's shell, so that a signal to make reaches it.
+EXEC_PY := exec env $(PY)
 READY := $(VENV)/.ready
 
 # The first interpreter that is new enough; name another one with PYTHON=...
@@ -26,11 +28,11 @@ $(READY): requirements/dev.txt pyproject.toml
 setup: $(READY) ## Make the virtual environment
 
 demo: $(READY) ## Start everything on this machine and watch a Secret follow its source (DEMO_EXIT=1: end after that)
-	@$(PY) -m demo $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig "$(KUBECONFIG)")
+	@$(EXEC_PY) -m demo $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig "$(KUBECONFIG)")
 
 test: $(READY) ## Run every test but those that need packages of the operating system
 	@$(PY) -m support.controlplane build
-	@$(BIN)/pytest -m "not system" $(PYTEST_ARGS)
+	@exec $(BIN)/pytest -m "not system" $(PYTEST_ARGS)
 
 test-system: $(READY) ## Run the tests that need packages of the operating system; says which were NOT RUN
 	@$(PY) -m support.controlplane build
@@ -47,7 +49,7 @@ check: $(READY) ## Lint, types, layers, CRDs in step, chart; no tests
 
 bench: $(READY) ## Measure against a floor of the same run; writes build/bench.json (BENCH_ARGS=--quick for a short one)
 	@$(PY) -m support.controlplane build
-	@$(PY) -m bench operator $(BENCH_ARGS)
+	@$(EXEC_PY) -m bench operator $(BENCH_ARGS)
 
 crds: $(READY) ## Write the CRDs from the models
 	$(BIN)/keybearer crds --output-dir crds

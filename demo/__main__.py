@@ -50,6 +50,8 @@ def main() -> int:
 
 def _cluster(stack: contextlib.ExitStack, stage: Stage, kubeconfig: str | None) -> Cluster:
     if kubeconfig is not None:
+        if not Path(kubeconfig).is_file():
+            raise DemoError(f"there is no kubeconfig {kubeconfig}; name one that exists with KUBECONFIG=...")
         return Cluster(kubeconfig)
     with stage.step("Start a Kubernetes control plane: etcd, kube-apiserver, two controllers") as observed:
         control_plane = stack.enter_context(ControlPlane())

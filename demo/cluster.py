@@ -46,6 +46,11 @@ class Cluster:
             raise DemoError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the cluster was started for the demo, and goes with it."""
+        return self._control_plane is not None
+
     def secret(self, namespace: str, name: str) -> dict[str, str]:
         """Return the decoded data of a Secret; empty where there is none."""
         found = self.kubectl("-n", namespace, "get", "secret", name, "-o", "json", "--ignore-not-found")

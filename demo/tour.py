@@ -35,6 +35,7 @@ class Tour:
         self._folder = folder
         self._programs = contextlib.ExitStack()
         self._admin: dict[str, str] = {}
+        self._made_namespace = False
 
     def __enter__(self) -> Self:
         return self
@@ -43,6 +44,11 @@ class Tour:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._programs.close()
+        if self._made_namespace and not self._cluster.is_ours:
+            self._cluster.kubectl("delete", "namespace", _NAMESPACE, "--wait=false")
+            self._stage.observed(
+                f"namespace {_NAMESPACE} is being deleted; the custom resources stay in the cluster"
+            )
 
     def run(self) -> None:
         """Go through all steps.
@@ -61,13 +67,17 @@ class Tour:
     def stay(self) -> None:
         """Leave everything up until Ctrl-C, and say how to go on."""
         values = {
-            "KUBECONFIG": self._cluster.kubeconfig,
             "service": self._admin["url"],
             "credentials": str(self._folder / "service" / "admin.json"),
             "operator log": str(self._folder / "operator.log"),
         }
-        self._stage.table("\nStill running; try things out:", values)
-        self._stage.console.print("Press Ctrl-C to stop and remove everything.")
+        self._stage.table("\nStill running; in another terminal:", values)
+        for line in (
+            f"export KUBECONFIG={self._cluster.kubeconfig}",
+            f"kubectl -n {_NAMESPACE} get secretsyncs",
+        ):
+            self._stage.console.print(f"  {line}", soft_wrap=True)
+        self._stage.console.print("\nPress Ctrl-C to stop and remove everything.")
         signal.pause()
 
     def _install_crds(self) -> None:
@@ -75,9 +85,15 @@ class Tour:
             self._cluster.kubectl("apply", "--server-side", "-f", str(_ROOT / "crds"))
             self._cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
             observed("CRDs Established: secretsyncs.keybearer.dev")
+            if self._cluster.kubectl("get", "namespace", _NAMESPACE, "--ignore-not-found", "-o", "name"):
+                raise DemoError(
+                    f"namespace {_NAMESPACE} exists already: another demo may be running there; "
+                    f"end it, or `kubectl delete namespace {_NAMESPACE}`, and try again"
+                )
             self._cluster.kubectl(
-                "apply", "-f", "-", given=json.dumps(_manifest("Namespace", _NAMESPACE, "v1"))
+                "create", "-f", "-", given=json.dumps(_manifest("Namespace", _NAMESPACE, "v1"))
             )
+            self._made_namespace = True
 
     def _start_service(self) -> None:
         with self._stage.step("Start the secrets service and fill a project") as observed:
@@ -105,6 +121,7 @@ class Tour:
                 "keybearer operator",
                 [
                     *(keybearer(), "operator", "--service-url", self._admin["url"]),
+                    *(() if self._cluster.is_ours else ("--namespace", _NAMESPACE)),
                     *(
                         "--metrics-listen",
                         "127.0.0.1:0",
