@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId, new_uuid
-from keybearer.domain.access import ProjectRef, open_project
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import ROOT
+from keybearer.domain.secrets.stored_references import follow_folders
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder
@@ -141,6 +142,8 @@ class Environments:
                 position=place,
                 updated_at=self._clock.now(),
             )
+            if new.slug != old.slug:
+                await _follow_slug(unit, access, old, new)
             await unit.projects.update_environments([new])
             await unit.audit(_event(principal, EventType.UPDATE_ENVIRONMENT, new))
             if new.slug != old.slug:
@@ -181,6 +184,19 @@ def _event(principal: Principal, kind: EventType, environment: Environment) -> A
         environment=environment.slug,
         name=environment.name,
     )
+
+
+async def _follow_slug(unit: UnitOfWork, access: ProjectAccess, old: Environment, new: Environment) -> None:
+    """Have the project's references name the environment by its new slug."""
+    root = await unit.folders.at(access.project.id, old.slug, ROOT)
+    if root is None:
+        return
+
+    def moved(slug: EnvironmentSlug, path: FolderPath) -> tuple[EnvironmentSlug, FolderPath]:
+        return (new.slug if slug == old.slug else slug), path
+
+    paths = [ROOT, *(folder.path for folder in await unit.folders.descendants(root))]
+    await follow_folders(unit, access, old.slug, paths, moved, new.updated_at)
 
 
 async def _one(

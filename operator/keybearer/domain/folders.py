@@ -13,6 +13,7 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import ROOT, ancestors, folder_name_of, normalize_path, parent_of
+from keybearer.domain.secrets.stored_references import follow_folders
 from keybearer.store.audit import AuditDetail, AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder
@@ -154,7 +155,7 @@ class Folders:
     async def update(
         self, principal: Principal, ref: ProjectRef, changes: Sequence[FolderChange]
     ) -> Sequence[FolderView]:
-        """Rename folders, all or none; what lies under them moves along.
+        """Rename folders, all or none; what lies under them moves along, and what names them follows.
 
         Raises:
             NotFoundError: no such project, environment or folder.
@@ -216,8 +217,9 @@ class Folders:
             version=old.version + 1,
             updated_at=self._clock.now(),
         )
+        if path != old.path:
+            await _follow_rename(unit, access, environment.slug, old, new)
         await unit.folders.rename(old, new)
-        await unit.imports.follow_rename(old, new)
         view = FolderView(new, environment)
         await unit.audit(_event(principal, EventType.UPDATE_FOLDER, access, view, formerPath=old.path))
         return view
@@ -252,6 +254,21 @@ def _new_folder(environment: Environment, parent: Folder, path: FolderPath, now:
         created_at=now,
         updated_at=now,
     )
+
+
+async def _follow_rename(
+    unit: UnitOfWork, access: ProjectAccess, environment: EnvironmentSlug, old: Folder, new: Folder
+) -> None:
+    """Have the project's references and imports name the folder, and those under it, by the new path."""
+
+    def moved(of_environment: EnvironmentSlug, path: FolderPath) -> tuple[EnvironmentSlug, FolderPath]:
+        if of_environment == environment and (path == old.path or path.startswith(f"{old.path}/")):
+            return of_environment, FolderPath(new.path + path[len(old.path) :])
+        return of_environment, path
+
+    paths = [old.path, *(folder.path for folder in await unit.folders.descendants(old))]
+    await follow_folders(unit, access, environment, paths, moved, new.updated_at)
+    await unit.imports.follow_rename(old, new)
 
 
 async def _holds_anything(unit: UnitOfWork, folder: Folder) -> bool:

@@ -201,3 +201,20 @@ def test_a_viewer_reads_folders_but_changes_none(service: ServiceProcess, secret
         ("DELETE", f"/api/v2/folders/{made['id']}"),
     ):
         client.json(method, path, status=403, json={**place, "name": "b"})
+
+
+def test_references_follow_a_renamed_folder(admin: Client, secrets: ProjectSecrets) -> None:
+    folder = secrets.folder("/old")
+    secrets.folder("/old/deep")
+    secrets.create("KEY", "cnry-key", path="/old")
+    secrets.create("DEEP", "cnry-deep", path="/old/deep")
+    secrets.create("NEAR", "<${KEY}>", path="/old")
+    secrets.create("FAR", "${dev.old.KEY} ${dev.old.deep.DEEP} ${dev.old.GONE}")
+    body = {"projectId": secrets.project.id, "environment": "dev", "path": "/", "name": "new"}
+    admin.json("PATCH", f"/api/v2/folders/{folder['id']}", json=body)
+    assert secrets.values(path="/new")["NEAR"] == "<cnry-key>"
+    assert secrets.values() == {"FAR": "cnry-key cnry-deep ${dev.new.GONE}"}
+    assert secrets.list()[0]["version"] == 2
+    assert secrets.get("NEAR", path="/new")["version"] == 1
+    secrets.update("KEY", path="/new", newSecretName="OTHER")
+    assert secrets.values(path="/new")["NEAR"] == "<cnry-key>"

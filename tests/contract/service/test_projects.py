@@ -289,3 +289,13 @@ def test_a_viewer_reads_environments_and_tags_but_changes_none(
         ("POST", f"{base}/tags", {"slug": "x"}),
     ):
         client.json(method, path, status=403, json=body)
+
+
+def test_references_follow_the_slug_of_an_environment(admin: Client, secrets: ProjectSecrets) -> None:
+    secrets.create("KEY", "cnry-key", environment="prod")
+    secrets.create("FAR", "<${prod.KEY}>")
+    base = f"/api/v1/projects/{secrets.project.id}/environments"
+    prod = admin.json("GET", f"{base}/slug/prod")["environment"]
+    admin.json("PATCH", f"{base}/{prod['id']}", json={"slug": "live"})
+    assert secrets.values() == {"FAR": "<cnry-key>"}
+    assert secrets.values(expandSecretReferences="false") == {"FAR": "<${live.KEY}>"}

@@ -11,10 +11,11 @@ from keybearer.domain.secrets.references import (
     ExpansionLimitError,
     ExpansionStepsError,
     Steps,
+    builds_references,
+    follow_moves,
     has_references,
     named_targets,
     on_one_line,
-    rename_references,
 )
 from keybearer.store.secrets import Location, ReferenceTarget
 
@@ -223,7 +224,11 @@ def test_expansion_without_nesting_is_plain_substitution(values: dict[str, str])
     ],
 )
 def test_a_rename_follows_the_secret(text: str, result: str) -> None:
-    assert rename_references(text, at("USER"), at("OLD"), "NEW") == result
+    def renamed(place: Location) -> Location:
+        return at("NEW").location if place == at("OLD").location else place
+
+    here = at("USER").location
+    assert follow_moves(text, here, here, project_slug="own-slug", moved=renamed) == result
 
 
 @pytest.mark.parametrize(
@@ -235,3 +240,66 @@ def test_a_rename_follows_the_secret(text: str, result: str) -> None:
 )
 def test_several_lines_are_written_as_one(text: str, result: str) -> None:
     assert on_one_line(text) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        pytest.param("${KEY}", "${KEY}", id="beside the text: both move"),
+        pytest.param("${dev.old.KEY}", "${dev.new.KEY}", id="by its path"),
+        pytest.param("${dev.old.deep.KEY}", "${dev.new.deep.KEY}", id="beneath the folder"),
+        pytest.param("${@own.dev.old.KEY}", "${@own.dev.new.KEY}", id="by the project's slug"),
+        pytest.param("${@other.dev.old.KEY}", "${@other.dev.old.KEY}", id="another project's"),
+        pytest.param("${dev.older.KEY}", "${dev.older.KEY}", id="a name that begins alike"),
+        pytest.param("${prod.old.KEY}", "${prod.old.KEY}", id="another environment's"),
+    ],
+)
+def test_a_renamed_folder_is_followed_by_what_lies_in_it(text: str, result: str) -> None:
+    def moved(place: Location) -> Location:
+        parts = place.path.split("/")
+        if place.environment != "dev" or parts[1] != "old":
+            return place
+        return Location(place.environment, FolderPath("/".join(["", "new", *parts[2:]])), place.key)
+
+    here = Location(EnvironmentSlug("dev"), FolderPath("/old"), "USER")
+    assert follow_moves(text, here, moved(here), project_slug="own", moved=moved) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        pytest.param("${KEY}", "${prod.there.KEY}", id="the near one is far now"),
+        pytest.param("${dev.KEY}", "${prod.there.KEY}", id="the far one elsewhere"),
+    ],
+)
+def test_a_moved_secret_is_named_by_its_whole_path(text: str, result: str) -> None:
+    def moved(place: Location) -> Location:
+        return Location(EnvironmentSlug("prod"), FolderPath("/there"), place.key)
+
+    here = at("USER").location
+    assert follow_moves(text, here, here, project_slug="own", moved=moved) == result
+
+
+def test_what_no_reference_can_name_is_not_followed() -> None:
+    def moved(place: Location) -> Location:
+        return Location(place.environment, place.path, "A.B")
+
+    here = at("USER").location
+    assert follow_moves("${KEY}", here, here, project_slug="own", moved=moved) == "${KEY}"
+
+
+@pytest.mark.parametrize(
+    ("text", "builds"),
+    [
+        pytest.param("plain", False, id="no reference"),
+        pytest.param("${KEY} and ${dev.a.KEY}", False, id="whole references"),
+        pytest.param("${FOO:-bar} $x", False, id="what a shell would read"),
+        pytest.param("${dev.${A}.KEY}", True, id="a reference within one"),
+        pytest.param("${dev.", True, id="the begin of one"),
+        pytest.param("x$", True, id="the very begin of one"),
+        pytest.param("$${A}", True, id="a begin before another's text"),
+        pytest.param(".KEY}", False, id="the end of one: whoever begins it is found"),
+    ],
+)
+def test_texts_that_build_references_are_told_from_those_that_name_them(text: str, *, builds: bool) -> None:
+    assert builds_references(text) is builds

@@ -8,7 +8,7 @@ every few hundred, so that whoever runs it can let others go on.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 
 from keybearer.base.errors import KeybearerError
@@ -23,13 +23,14 @@ __all__ = [
     "ExpansionStepsError",
     "Steps",
     "builds_references",
+    "follow_moves",
     "has_references",
     "named_targets",
     "on_one_line",
-    "rename_references",
 ]
 
 _REFERENCE = re.compile(r"\$\{([a-zA-Z0-9\-_.@]+)\}")
+_PART = re.compile(r"[a-zA-Z0-9\-_@]+")
 _BEGUN = re.compile(r"\$(?:\{[a-zA-Z0-9\-_.@]*)?(?:\0|\Z)")
 """A reference that is begun here and goes on in what stands in the place of another one (a NUL, which no stored
 text holds), or in the text around one that refers to this."""
@@ -91,16 +92,43 @@ def named_targets(text: str, at: ReferenceTarget) -> set[ReferenceTarget]:
     return {_target(match[1], at) for match in _REFERENCE.finditer(text)}
 
 
-def rename_references(text: str, at: ReferenceTarget, old: ReferenceTarget, new_key: str) -> str:
-    """Return the text with every reference to `old` naming the new key instead."""
+def follow_moves(
+    text: str,
+    at: Location,
+    now_at: Location,
+    *,
+    project_slug: str,
+    moved: Callable[[Location], Location],
+) -> str:
+    """Return the text with its references naming the new places of what is moved.
 
-    def renamed(match: re.Match[str]) -> str:
-        if _target(match[1], at) != old:
+    Args:
+        text: as it is stored.
+        at: where the text was when it was written.
+        now_at: where it will be: the text may move as well.
+        project_slug: of the project in which things move; its texts may name it, or leave it out.
+        moved: tells the new place of a secret, or the same one.
+    """
+    home = ReferenceTarget("", at)
+
+    def followed(match: re.Match[str]) -> str:
+        target = _target(match[1], home)
+        if target.project_slug not in ("", project_slug):
             return match[0]
-        before, dot, _ = match[1].rpartition(".")
-        return f"${{{before}{dot}{new_key}}}"
+        place = moved(target.location)
+        if place == target.location:
+            return match[0]
+        is_near = (place.environment, place.path) == (now_at.environment, now_at.path)
+        if "." not in match[1] and is_near:
+            parts = [place.key]
+        else:
+            slug = [f"@{target.project_slug}"] if target.project_slug else []
+            parts = [*slug, place.environment, *place.path.strip("/").split("/"), place.key]
+        parts = [part for part in parts if part]
+        # A name with a dot, or with what no reference may hold, can't be referred to from there.
+        return f"${{{'.'.join(parts)}}}" if all(map(_PART.fullmatch, parts)) else match[0]
 
-    return _REFERENCE.sub(renamed, text)
+    return _REFERENCE.sub(followed, text)
 
 
 def on_one_line(text: str) -> str:

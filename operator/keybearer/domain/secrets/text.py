@@ -5,7 +5,7 @@ from __future__ import annotations
 from keybearer.domain.errors import InvalidError, SchemaViolationError
 from keybearer.wire.limits import HIDDEN_VALUE, SECRET_NAME_MAX, SECRET_VALUE_MAX_BYTES
 
-__all__ = ["checked_name", "checked_value"]
+__all__ = ["checked_name", "checked_size", "checked_value"]
 
 # What JavaScript's `trim` takes away, which the published service uses; Python's set is another one.
 _WHITE = (
@@ -44,8 +44,17 @@ def checked_value(text: str) -> str:
         raise InvalidError("The value is the mask of a hidden value; send the real one, or none")
     if text.endswith("\n"):
         value += "\n"
+    checked_size(value)
+    return value
+
+
+def checked_size(value: str) -> None:
+    """Let pass a value that is not too large.
+
+    Raises:
+        SchemaViolationError: it is.
+    """
     if len(value.encode()) > SECRET_VALUE_MAX_BYTES:
         raise SchemaViolationError(
             f"Secret value has at most {SECRET_VALUE_MAX_BYTES} bytes.", field="secretValue"
         )
-    return value

@@ -16,18 +16,16 @@ from keybearer.domain.access import ProjectAccess, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
-from keybearer.domain.secrets.expansion import target_of
 from keybearer.domain.secrets.personal import writing_owner
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.reading import folder_missing
-from keybearer.domain.secrets.references import builds_references, named_targets, rename_references
+from keybearer.domain.secrets.stored_references import follow_secret, store_references
 from keybearer.domain.secrets.text import checked_name, checked_value
 from keybearer.store.database import Database
 from keybearer.store.records import Folder, Metadata, Secret, SecretDetails, Tag
-from keybearer.store.references import ANYWHERE
-from keybearer.store.secrets import Location, ReferenceTarget
+from keybearer.store.secrets import Location
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, HIDDEN_VALUE, SECRET_NAME_MAX
+from keybearer.wire.limits import HIDDEN_VALUE
 
 __all__ = ["ChangedSecret", "NewSecret", "OnMissing", "SecretWriting"]
 
@@ -207,7 +205,7 @@ class SecretWriting:
         if taken or len(set(keys)) < len(keys):
             raise InvalidError("Secret already exists")
         await unit.secrets.insert(access.project.id, secrets)
-        await _store_references(unit, secrets)
+        await store_references(unit, secrets)
         await unit.folders.mark_modified([folder.id], now)
         return secrets
 
@@ -243,10 +241,10 @@ class SecretWriting:
             tags=tags,
         )
         await unit.secrets.update(access.project.id, [new])
-        await _store_references(unit, [new])
+        await store_references(unit, [new])
         if new.key != old.key:
             await unit.secrets.move_overrides(old, new)
-            await self._rename_in_others(unit, access, old, new.key)
+            await follow_secret(unit, access, old, new, new.updated_at)
         await unit.folders.mark_modified([new.folder_id], new.updated_at)
         return new
 
@@ -277,27 +275,6 @@ class SecretWriting:
                     change.reminder_repeat_days,
                 )
                 return (await self._create(unit, access, at, [new], owner))[0]
-
-    async def _rename_in_others(
-        self, unit: UnitOfWork, access: ProjectAccess, old: Secret, new_key: str
-    ) -> None:
-        """Have the project's other secrets name the secret by its new key."""
-        named = target_of(old).location
-        changed: dict[str, Secret] = {}
-        for slug in ("", access.project.slug):
-            target = ReferenceTarget(slug, named)
-            for found in await unit.secrets.by_ids(
-                await unit.references.naming(access.project.id, slug, named)
-            ):
-                secret = changed.get(found.id, found)
-                text = rename_references(secret.value or "", target_of(secret), target, new_key)
-                changed[found.id] = replace(secret, value=text)
-        now = self._clock.now()
-        secrets = [replace(secret, version=secret.version + 1, updated_at=now) for secret in changed.values()]
-        if secrets:
-            await unit.secrets.update(access.project.id, secrets)
-            await _store_references(unit, secrets)
-            await unit.folders.mark_modified({secret.folder_id for secret in secrets}, now)
 
 
 async def _audit(
@@ -377,27 +354,3 @@ def _either(new: _T | None, old: _T | None) -> _T | None:
 
 def _locations(at: SecretsAt, keys: Iterable[str]) -> list[Location]:
     return [Location(at.environment, at.path, key) for key in keys]
-
-
-async def _store_references(unit: UnitOfWork, secrets: Iterable[Secret]) -> None:
-    """Remember what the secrets' texts name, so that a rename finds them again."""
-    named: dict[str, set[ReferenceTarget]] = {}
-    for secret in secrets:
-        targets = {
-            target for target in named_targets(secret.value or "", target_of(secret)) if _can_exist(target)
-        }
-        if len(targets) > _MAX_REFERENCES:
-            raise InvalidError(f"Secret '{secret.key}' refers to more than {_MAX_REFERENCES} secrets")
-        if builds_references(secret.value or ""):
-            targets.add(ANYWHERE)
-        named[secret.id] = targets
-    await unit.references.put(named)
-
-
-def _can_exist(target: ReferenceTarget) -> bool:
-    place = target.location
-    return (
-        len(place.key) <= SECRET_NAME_MAX
-        and len(place.path) <= FOLDER_PATH_MAX
-        and len(place.environment) <= ENVIRONMENT_SLUG_MAX
-    )

@@ -1,0 +1,125 @@
+"""References as they are stored: noted with each text, and kept in step when what they name moves.
+
+They follow within the project. Other projects name it by its slug; their texts are theirs to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.domain.access import ProjectAccess
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.secrets.expansion import target_of
+from keybearer.domain.secrets.references import builds_references, follow_moves, named_targets
+from keybearer.domain.secrets.text import checked_size
+from keybearer.store.records import Secret
+from keybearer.store.references import ANYWHERE
+from keybearer.store.secrets import Location, ReferenceTarget
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
+
+__all__ = ["follow_folders", "follow_secret", "store_references"]
+
+_MAX_REFERENCES = 1000
+_AT_ONCE = 100
+"""Texts opened at a time: those of a large folder together would fill the memory."""
+
+_Moved = Callable[[Location], Location]
+
+
+async def store_references(unit: UnitOfWork, secrets: Iterable[Secret]) -> None:
+    """Remember what the secrets' texts name, so that a change or a rename finds them again.
+
+    Raises:
+        InvalidError: a text names too many.
+    """
+    named: dict[str, set[ReferenceTarget]] = {}
+    for secret in secrets:
+        text = secret.value or ""
+        targets = {target for target in named_targets(text, target_of(secret)) if _can_exist(target)}
+        if len(targets) > _MAX_REFERENCES:
+            raise InvalidError(f"Secret '{secret.key}' refers to more than {_MAX_REFERENCES} secrets")
+        if builds_references(text):
+            targets.add(ANYWHERE)
+        named[secret.id] = targets
+    await unit.references.put(named)
+
+
+async def follow_secret(
+    unit: UnitOfWork, access: ProjectAccess, old: Secret, new: Secret, now: datetime
+) -> None:
+    """Have the project's other secrets name a secret by its new key and folder. Its own text stays."""
+    before, after = target_of(old).location, target_of(new).location
+    ids: dict[str, None] = {}
+    for slug in ("", access.project.slug):
+        ids.update(dict.fromkeys(await unit.references.naming(access.project.id, slug, before)))
+    ids.pop(new.id, None)
+    await _follow(unit, access, ids, lambda place: after if place == before else place, now)
+
+
+async def follow_folders(
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    environment: EnvironmentSlug,
+    paths: Iterable[FolderPath],
+    moved: Callable[[EnvironmentSlug, FolderPath], tuple[EnvironmentSlug, FolderPath]],
+    now: datetime,
+) -> None:
+    """Have the project's secrets name folders by their new paths. Called before these move.
+
+    Args:
+        unit: of the move.
+        access: to the project.
+        environment: that of the folders, as yet.
+        paths: of all folders that move.
+        moved: tells where such a folder will be, and leaves others where they are.
+        now: when the texts change.
+    """
+    targets = [
+        ReferenceTarget(slug, Location(environment, path, ""))
+        for path in paths
+        for slug in ("", access.project.slug)
+    ]
+
+    def moved_secret(place: Location) -> Location:
+        return Location(*moved(place.environment, place.path), place.key)
+
+    ids = await unit.references.naming_folders(access.project.id, targets)
+    await _follow(unit, access, ids, moved_secret, now)
+
+
+async def _follow(
+    unit: UnitOfWork, access: ProjectAccess, secret_ids: Iterable[str], moved: _Moved, now: datetime
+) -> None:
+    ids = list(secret_ids)
+    for start in range(0, len(ids), _AT_ONCE):
+        found = await unit.secrets.by_ids(ids[start : start + _AT_ONCE])
+        at_new_places, changed = [], []
+        for secret in found:
+            place = target_of(secret).location
+            now_at = moved(place)
+            text = secret.value or ""
+            followed = follow_moves(text, place, now_at, project_slug=access.project.slug, moved=moved)
+            relocated = replace(secret, environment=now_at.environment, path=now_at.path)
+            if followed != text:
+                checked_size(followed)
+                relocated = replace(relocated, value=followed, version=secret.version + 1, updated_at=now)
+                changed.append(relocated)
+            at_new_places.append(relocated)
+        if changed:
+            await unit.secrets.update(access.project.id, changed)
+            await unit.folders.mark_modified({secret.folder_id for secret in changed}, now)
+        # What a text names by its key alone is named anew where the text itself moves.
+        await store_references(unit, at_new_places)
+
+
+def _can_exist(target: ReferenceTarget) -> bool:
+    place = target.location
+    return (
+        len(place.key) <= SECRET_NAME_MAX
+        and len(place.path) <= FOLDER_PATH_MAX
+        and len(place.environment) <= ENVIRONMENT_SLUG_MAX
+    )
