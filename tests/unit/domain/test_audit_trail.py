@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from keybearer.base.ids import OrganizationId
+from keybearer.base.origin import Origin, request_from
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.audit_trail import AuditTrail
+from keybearer.store.audit import AuditActor, AuditEvent, AuditFilter, AuditRecord
+from keybearer.store.database import Database
+from keybearer.store.engines import sqlite_url
+from keybearer.store.failures import BusyError
+from keybearer.store.records import Organization
+from support.async_waiting import until
+from unit.controllers.fakes.hand_clock import HandClock
+
+HOME = OrganizationId("home")
+
+
+@dataclass
+class Scene:
+    """A trail over an empty database, and the clock of both."""
+
+    clock: HandClock
+    database: Database
+    trail: AuditTrail
+
+    async def lines(self) -> list[AuditRecord]:
+        """What is stored, the oldest first."""
+        async with self.database.reading() as unit:
+            return (await unit.audit_log.listed(AuditFilter(HOME), offset=0, limit=100_000))[::-1]
+
+    async def has_lines(self) -> bool:
+        return bool(await self.lines())
+
+    async def counted(self) -> dict[str, int]:
+        """How many lines of each type are stored, after what waits was written."""
+        await self.trail.flush()
+        found: dict[str, int] = {}
+        for line in await self.lines():
+            found[line.event_type] = found.get(line.event_type, 0) + 1
+        return found
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    clock = HandClock()
+    database = Database(sqlite_url(tmp_path / "keybearer.db"), clock)
+    await database.prepare()
+    async with database.writing() as unit:
+        await unit.identities.add_organization(Organization(HOME, "Home", "home", 1, clock.now()))
+    yield Scene(clock, database, AuditTrail(database, clock, retention=timedelta(days=90)))
+    await database.close()
+
+
+def event(actor: str | None = "robot", *, address: str | None = None, kind: str = "get-secret") -> AuditEvent:
+    who = AuditActor("machine", actor, actor or "", HOME if actor else None)
+    with request_from(Origin(address, "agent", "req-1")):
+        return audited(who, EventType(kind), key="A")
+
+
+async def test_what_waits_is_written_when_it_is_flushed(scene: Scene) -> None:
+    scene.trail.read(event())
+    assert await scene.lines() == []
+    await scene.trail.flush()
+    (line,) = await scene.lines()
+    assert (line.actor_id, line.event_type, line.details) == ("robot", "get-secret", {"key": "A"})
+    assert (line.user_agent, line.request_id, line.created_at) == ("agent", "req-1", scene.clock.now())
+
+
+async def test_what_waits_is_written_by_itself(scene: Scene) -> None:
+    task = asyncio.create_task(scene.trail.keep_written())
+    scene.trail.read(event())
+    try:
+        await until(scene.has_lines, awaited="a line in the log")
+    finally:
+        task.cancel()
+
+
+async def test_what_could_not_be_written_goes_on_waiting(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.trail.read(event())
+
+    def busy() -> None:
+        raise BusyError("no turn")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scene.database, "writing", busy)
+        with pytest.raises(BusyError):
+            await scene.trail.flush()
+    assert await scene.counted() == {"get-secret": 1}
+
+
+@pytest.mark.parametrize(
+    ("take", "each", "everybody"),
+    [
+        pytest.param(lambda trail: trail.read, 1000, 5000, id="of readings"),
+        pytest.param(lambda trail: trail.refused, 60, 600, id="of refusals"),
+    ],
+)
+async def test_a_minute_has_room_for_so_many(
+    scene: Scene, take: Callable[[AuditTrail], Callable[[AuditEvent], None]], each: int, everybody: int
+) -> None:
+    for _ in range(each + 5):
+        take(scene.trail)(event("loud"))
+    take(scene.trail)(event("quiet"))
+    assert await scene.counted() == {"get-secret": each + 1}
+    for number in range(20):
+        for _ in range(each):
+            take(scene.trail)(event(f"crowd{number}"))
+    assert await scene.counted() == {"get-secret": everybody}
+
+
+async def test_what_had_no_room_is_told_when_the_minute_is_over(scene: Scene) -> None:
+    for _ in range(67):
+        scene.trail.refused(event(None, address="192.0.2.7", kind="login-failed"))
+    scene.clock.seconds += 60
+    scene.trail.refused(event(None, address="192.0.2.7", kind="login-failed"))
+    assert await scene.counted() == {"login-failed": 61, "audit-events-omitted": 1}
+    (told,) = [line for line in await scene.lines() if line.event_type == "audit-events-omitted"]
+    assert (told.ip_address, told.details) == ("192.0.2.7", {"kind": "refused", "count": 7})
+
+
+async def test_addresses_without_an_identity_are_bounded_each_for_itself(scene: Scene) -> None:
+    for number in range(3):
+        for _ in range(100):
+            scene.trail.refused(event(None, address=f"192.0.2.{number}", kind="login-failed"))
+    assert await scene.counted() == {"login-failed": 180}
+
+
+async def test_an_answer_given_out_again_leaves_one_line_a_minute_and_address(scene: Scene) -> None:
+    first = event(address="192.0.2.1")
+    for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2"):
+        with request_from(Origin(address, "agent", "req-2")):
+            scene.trail.read_again("answer", first)
+    assert await scene.counted() == {"get-secret": 2}
+    assert {(line.ip_address, line.request_id) for line in await scene.lines()} == {
+        ("192.0.2.1", "req-2"),
+        ("192.0.2.2", "req-2"),
+    }
+    scene.clock.seconds += 60
+    scene.trail.read_again("answer", first)
+    assert await scene.counted() == {"get-secret": 3}
+
+
+async def test_what_nobody_did_stands_in_the_oldest_organization(scene: Scene) -> None:
+    later = Organization(OrganizationId("later"), "Later", "later", 1, scene.clock.now() + timedelta(days=1))
+    async with scene.database.writing() as unit:
+        await unit.identities.add_organization(later)
+    scene.trail.refused(event(None, kind="login-failed"))
+    assert await scene.counted() == {"login-failed": 1}
+
+
+async def test_lines_older_than_the_retention_go_in_batches(scene: Scene) -> None:
+    old = scene.clock.now() - timedelta(days=91)
+    async with scene.database.writing() as unit:
+        await unit.audit_log.add(AuditRecord.of(event(), old) for _ in range(2500))
+        await unit.audit_log.add(
+            AuditRecord.of(event(), scene.clock.now() - timedelta(days=89)) for _ in range(3)
+        )
+    await scene.trail.prune()
+    assert len(await scene.lines()) == 3
+
+
+def test_an_event_is_bounded_in_every_part() -> None:
+    origin = Origin("a" * 100, "b" * 1000, "req-1")
+    with request_from(origin):
+        made = audited(
+            AuditActor("user", "id", "n" * 1000, HOME),
+            EventType.CREATE_SECRETS,
+            None,
+            secretPath="/" * 5000,
+            secretKeys=[f"K{number}" for number in range(1000)],
+        )
+    assert (len(made.ip_address or ""), len(made.user_agent), len(made.actor.name)) == (64, 255, 255)
+    assert len(str(made.details["secretPath"])) == 2048
+    assert made.details["secretKeysTotal"] == 1000
+    assert made.details["secretKeys"] == [f"K{number}" for number in range(50)]
+
+
+def test_what_the_service_does_by_itself_comes_from_nowhere() -> None:
+    made = audited(AuditActor("service", None, "keybearer", None), EventType.ROTATE_ROOT_KEY)
+    assert (made.ip_address, made.user_agent, made.request_id) == (None, "", "")
