@@ -17,6 +17,7 @@ from keybearer.domain.secrets.stored_references import follow_folders
 from keybearer.store.audit import AuditDetail, AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder
+from keybearer.store.revisions import ChangeKind, ListChange
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import FOLDER_PATH_MAX
 
@@ -268,6 +269,9 @@ async def _follow_rename(
 
     paths = [old.path, *(folder.path for folder in await unit.folders.descendants(old))]
     await follow_folders(unit, access, environment, paths, moved, new.updated_at)
+    project_id = access.project.id
+    importers = await unit.imports.importers(project_id, [(environment, path) for path in paths])
+    unit.changes.folders += [ListChange(ChangeKind.IMPORTS, project_id, *place) for place in importers]
     await unit.imports.follow_rename(old, new)
 
 
