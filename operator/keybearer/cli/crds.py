@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from keybearer.base.errors import ConfigurationError
+
 __all__ = ["crds"]
 
 
@@ -34,6 +36,11 @@ def crds(
                 f"{output_dir / name} is out of step; run: keybearer crds --output-dir {output_dir}", err=True
             )
         raise typer.Exit(1 if stale else 0)
-    output_dir.mkdir(parents=True, exist_ok=True)
-    for name, content in definitions.crd_files().items():
-        (output_dir / name).write_text(content, encoding="utf-8")
+    try:
+        output_dir.mkdir(exist_ok=True)  # without parents: a path that was mistyped is no new tree
+        for name, content in definitions.crd_files().items():
+            (output_dir / name).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(
+            f"--output-dir: {error.filename} can't be written: {error.strerror}"
+        ) from error

@@ -6,20 +6,47 @@ libraries, nor the other way round, and `--help` answers at once.
 
 from __future__ import annotations
 
-import typer
+from typing import Annotated, Any
 
+import typer
+from typer.core import TyperGroup
+
+from keybearer.cli.audit import audit
 from keybearer.cli.crds import crds
+from keybearer.cli.explain import explain
+from keybearer.cli.failures import told_failures
+from keybearer.cli.identities import identities
+from keybearer.cli.login import login, logout
 from keybearer.cli.operator import operator
+from keybearer.cli.projects import environments, folders, projects
+from keybearer.cli.run import run
+from keybearer.cli.secrets import secrets
 from keybearer.cli.serve import serve
 
 __all__ = ["app"]
 
+
+class _CommandLine(TyperGroup):
+    """Runs the commands; what ends them is told in one way."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own signature
+        """Run the command that was asked for."""
+
+        def command() -> str:
+            return f"{ctx.info_name} {ctx.invoked_subcommand or ''}".rstrip()
+
+        with told_failures(command):
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
     name="keybearer",
+    cls=_CommandLine,
     help="Brings secrets and certificates into Kubernetes.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,  # locals hold values
     add_completion=False,
+    rich_markup_mode=None,  # plain help cuts no option names on narrow terminals
 )
 
 
@@ -31,11 +58,32 @@ def version() -> None:
     typer.echo(__version__)
 
 
-app.command()(crds)
-app.command()(operator)
-app.command()(serve)
+app.command()(login)
+app.command()(logout)
+app.add_typer(secrets, name="secrets")
+app.command(context_settings={"allow_interspersed_args": False})(run)
+app.add_typer(projects, name="projects")
+app.add_typer(environments, name="environments")
+app.add_typer(folders, name="folders")
+app.add_typer(identities, name="identities")
+app.command()(audit)
+app.add_typer(explain, name="explain")
+app.command(short_help="Print the CustomResourceDefinitions as YAML.")(crds)
+app.command(short_help="Run the operator until SIGTERM.")(operator)
+app.command(short_help="Run the service.")(serve)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
 
 
 @app.callback()
-def main() -> None:
+def main(
+    _: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version),
+    ] = False,
+) -> None:
     """Brings secrets and certificates into Kubernetes."""

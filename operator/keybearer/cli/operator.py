@@ -5,19 +5,18 @@ from __future__ import annotations
 import base64
 import gc
 import json
-import os
 import sys
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-import yaml
 from pydantic import ValidationError
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
 from keybearer.base.logs import configure_logging, get_logger
+from keybearer.cli.cluster import Kubeconfig, default_kubeconfig
+from keybearer.cli.failures import place_of
 
 __all__ = ["operator"]
 
@@ -70,31 +69,31 @@ def operator(
     metrics_listen: Annotated[
         str, typer.Option(help="HOST:PORT of /healthz, /readyz and /metrics.")
     ] = "127.0.0.1:8081",
-    kubeconfig: Annotated[
-        str | None,
-        typer.Option(envvar="KUBECONFIG", help="Kubeconfig. Default: ~/.kube/config, or the pod's account."),
+    kubeconfig: Kubeconfig = None,
+    log_format: Annotated[
+        Literal["json", "text"] | None,
+        typer.Option(help="How to log, to stderr. Default: text in a terminal."),
     ] = None,
-    log_format: Annotated[str, typer.Option(help="json or text. Default: text in a terminal.")] = "",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the operator: reconcile custom resources into Secrets until SIGTERM."""
     import uvloop
 
+    from keybearer.controllers.custom_resource import describe_invalid
     from keybearer.controllers.process import run_operator
     from keybearer.controllers.settings import OperatorSettings
     from keybearer.controllers.shared_identity import read_grants
 
-    chosen = log_format or ("text" if sys.stderr.isatty() else "json")
-    if chosen not in ("json", "text"):
-        raise typer.BadParameter("use json or text", param_hint="--log-format")
-    configure_logging(log_format="json" if chosen == "json" else "text", level=log_level)
     try:
+        configure_logging(
+            log_format=log_format or ("text" if sys.stderr.isatty() else "json"), level=log_level
+        )
         if identity_dir is not None and service_url is None:
             raise ConfigurationError(
                 "--identity-dir needs --service-url: the shared identity has no url of its own"
             )
         settings = OperatorSettings(
-            kubeconfig=kubeconfig or _default_kubeconfig(),
+            kubeconfig=kubeconfig or default_kubeconfig(),
             namespaces=tuple(namespace or ()),
             service_url=service_url,
             service_ca_pem=service_ca_file.read_bytes() if service_ca_file is not None else None,
@@ -111,10 +110,19 @@ def operator(
             metrics_listen=metrics_listen,
             allowed_target_types=frozenset(allow_target_type or ()),
         )
-        _tune_garbage_collection()
+    except ValidationError as error:
+        raise ConfigurationError(describe_invalid(error, root="settings")) from error
+    except OSError as error:
+        raise ConfigurationError(f"{error.filename} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError("one of the files is no text in UTF-8") from error
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from error
+    _tune_garbage_collection()
+    try:
         uvloop.run(run_operator(settings))
-    except (OSError, ValidationError, yaml.YAMLError) as error:
-        _give_up(f"a setting can't be read: {error}")
+    except ConfigurationError:
+        raise
     except KeybearerError as error:
         _give_up(str(error))
     except BaseExceptionGroup as group:
@@ -139,9 +147,7 @@ def _told(error: BaseException) -> str:
     """Say what went wrong, and for a fault of ours where; the text of a stranger's error could quote a value."""
     if isinstance(error, KeybearerError):
         return f"{type(error).__name__}: {error}"
-    frames = traceback.extract_tb(error.__traceback__)
-    where = ", ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-6:])
-    return f"{type(error).__name__} at {where}"
+    return place_of(error)
 
 
 def _give_up(why: str) -> None:
@@ -161,13 +167,6 @@ def _mounted(folder: Path | None, name: str) -> str | None:
     if not text:
         raise ConfigurationError(f"--identity-dir: {folder / name} is empty")
     return text
-
-
-def _default_kubeconfig() -> str | None:
-    """Return the user's kubeconfig outside a cluster; None inside one, where the pod's account counts."""
-    if "KUBERNETES_SERVICE_HOST" in os.environ:
-        return None
-    return str(Path.home() / ".kube" / "config")
 
 
 def _pod_audiences() -> frozenset[str]:

@@ -11,6 +11,7 @@ from typing import Generic
 from keybearer.client import auth
 from keybearer.client.credentials import SuppliedToken
 from keybearer.client.environment import list_and_attach
+from keybearer.client.errors import InvalidArgument
 from keybearer.client.operations import (
     environments,
     folders,
@@ -231,6 +232,18 @@ class AuthApi(Resource[Shell]):
             InvalidArgument: it starts with `Bearer `, or is no token.
         """
         self.shell.session.wallet.supply(SuppliedToken(access_token))
+
+    def keep_access_token(self) -> str:
+        """Return the token in use, and leave it valid when the client closes.
+
+        Raises:
+            InvalidArgument: there is no token.
+        """
+        token = self.access_token
+        if token is None:
+            raise InvalidArgument("there is no access token to keep; log in first")
+        self.shell.session.wallet.spare(token)
+        return token
 
     @property
     def access_token(self) -> str | None:

@@ -100,10 +100,14 @@ class Wallet:
         self.failure = copy.copy(error)  # without the traceback, whose frames hold the credentials
         self.attempts += 1
 
-    def forget(self, text: str) -> None:
-        """Let go of a token that is dead."""
+    def spare(self, text: str) -> None:
+        """Have a token outlive the client."""
         with contextlib.suppress(ValueError):
             self.granted.remove(text)
+
+    def forget(self, text: str) -> None:
+        """Let go of a token that is dead."""
+        self.spare(text)
         if self.token is not None and self.token.text == text:
             self.token = None
 

@@ -1,0 +1,83 @@
+"""`keybearer audit`: what was done, by whom."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keybearer.base.clock import parse_instant
+from keybearer.base.durations import parse_duration
+from keybearer.base.errors import ConfigurationError
+from keybearer.cli.connecting import connected, project_id_of
+from keybearer.cli.output import Output, OutputFormat, print_json, print_table
+
+if TYPE_CHECKING:
+    from keybearer.client import AuditLog
+
+__all__ = ["audit"]
+
+
+def audit(
+    project: Annotated[
+        str | None,
+        typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Of this project only: slug or id."),
+    ] = None,
+    event: Annotated[
+        list[str] | None, typer.Option(help="Of this kind only, such as create-secret; repeatable.")
+    ] = None,
+    actor: Annotated[str | None, typer.Option(help="Id of the identity or user who did it.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="From here on: 30m, 24h, or 2026-01-02T03:04:05Z.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="How many lines, the latest first.", min=1, max=1000)] = 50,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Show what was done, by whom and from where. Never shows values: none are recorded."""
+    with connected() as client:
+        found = client.audit_logs.list(
+            project_id=None if project is None else project_id_of(client, project),
+            event_types=tuple(event or ()),
+            actor=actor,
+            start=None if since is None else _instant(since),
+            limit=limit,
+        )
+    if output is OutputFormat.JSON:
+        print_json([asdict(line) for line in found])
+        return
+    print_table(
+        ("WHEN", "WHO", "WHAT", "ON", "FROM"),
+        [(line.created_at, _who(line), line.event.type, _subject(line), line.ip_address) for line in found],
+    )
+
+
+def _instant(text: str) -> datetime:
+    try:
+        return datetime.now(UTC) - parse_duration(text)
+    except OverflowError as error:
+        raise ConfigurationError(f"--since {text!r} lies before the year 1") from error
+    except ValueError:
+        pass
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise ConfigurationError(f"--since {text!r} is neither 30m, 24h nor 2026-01-02T03:04:05Z") from error
+
+
+def _who(line: AuditLog) -> str:
+    names = line.actor.metadata
+    return str(names.get("name") or names.get("username") or line.actor.type)
+
+
+def _subject(line: AuditLog) -> str:
+    return " ".join(
+        f"{name}={_short(value)}"
+        for name, value in line.event.metadata.items()
+        if value not in (None, "", [])
+    )
+
+
+def _short(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

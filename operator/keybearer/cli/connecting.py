@@ -1,0 +1,125 @@
+"""Which service a command talks to, and as whom: the environment first, else the login that is kept."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from keybearer.base.errors import ConfigurationError
+from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.login_file import read_login
+
+if TYPE_CHECKING:
+    from keybearer.client import Keybearer, SuppliedToken, UniversalAuth
+
+__all__ = [
+    "CREDENTIAL_VARIABLES",
+    "EnvironmentName",
+    "FolderPath",
+    "ProjectName",
+    "connected",
+    "new_client",
+    "project_id_of",
+]
+
+CREDENTIAL_VARIABLES = ("KEYBEARER_TOKEN", "KEYBEARER_CLIENT_SECRET", "KEYBEARER_PASSWORD")
+"""Those that hold what nobody else needs to know."""
+
+ProjectName = Annotated[
+    str, typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Slug or id of the project.")
+]
+EnvironmentName = Annotated[
+    str, typer.Option("--env", "-e", envvar="KEYBEARER_ENVIRONMENT", help="Slug of the environment.")
+]
+FolderPath = Annotated[str, typer.Option("--path", envvar="KEYBEARER_PATH", help="The folder.")]
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
+_TRUE = ("1", "true", "yes")
+
+
+@contextmanager
+def connected() -> Iterator[Keybearer]:
+    """Yield a client as the environment or the kept login says; closed afterwards.
+
+    Raises:
+        ConfigurationError: a setting can't be used.
+        CommandError: nobody is logged in.
+    """
+    url, credentials, ca_file, insecure = _who()
+    with new_client(url, credentials, ca_file=ca_file, allow_insecure_http=insecure) as client:
+        yield client
+
+
+def new_client(
+    url: str,
+    credentials: UniversalAuth | SuppliedToken | None,
+    *,
+    ca_file: str | None,
+    allow_insecure_http: bool,
+) -> Keybearer:
+    """Return a client of the service at the address.
+
+    Raises:
+        ConfigurationError: the address would carry secrets in the clear, or the certificates can't be read.
+    """
+    from keybearer import __version__
+    from keybearer.client import ClientOptions, Keybearer
+
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme == "http" and not _LOOPBACK.fullmatch(host) and not allow_insecure_http:
+        raise ConfigurationError(
+            f"{url} is plain http, which everyone on the way can read; use https, or set "
+            "KEYBEARER_ALLOW_INSECURE_HTTP=1 (login: --allow-insecure-http)"
+        )
+    try:
+        ca_pem = None if ca_file is None else Path(ca_file).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{ca_file}, to be trusted, can't be read: {error.strerror}") from error
+    return Keybearer(
+        url, credentials, options=ClientOptions(ca_pem=ca_pem, user_agent=f"keybearer-cli/{__version__}")
+    )
+
+
+def project_id_of(client: Keybearer, project: str) -> str:
+    """Return the id of a project that is named by slug or id."""
+    return project if _UUID.fullmatch(project) else client.projects.get_by_slug(project).id
+
+
+def _who() -> tuple[str, UniversalAuth | SuppliedToken, str | None, bool]:
+    from keybearer.client import SuppliedToken, UniversalAuth
+
+    env = os.environ
+    url, ca_file = env.get("KEYBEARER_URL"), env.get("KEYBEARER_CA_FILE") or None
+    insecure = env.get("KEYBEARER_ALLOW_INSECURE_HTTP", "").lower() in _TRUE
+    token, client_id = env.get("KEYBEARER_TOKEN"), env.get("KEYBEARER_CLIENT_ID")
+    client_secret = env.get("KEYBEARER_CLIENT_SECRET")
+    if token or (client_id and client_secret):
+        if not url:
+            raise ConfigurationError("KEYBEARER_URL is needed beside the credentials of the environment")
+        if token:
+            return url, SuppliedToken(token), ca_file, insecure
+        return url, UniversalAuth(client_id or "", client_secret or ""), ca_file, insecure
+    login = read_login()
+    if login is None:
+        raise CommandError(
+            "nobody is logged in",
+            ExitStatus.NOT_LOGGED_IN,
+            "Log in: keybearer login --url URL - or set KEYBEARER_URL and KEYBEARER_TOKEN.",
+        )
+    if url and url.rstrip("/") != login.url:
+        raise CommandError(
+            f"nobody is logged in at {url}, which KEYBEARER_URL names; the login kept is for {login.url}",
+            ExitStatus.NOT_LOGGED_IN,
+            f"Log in there: keybearer login --url {url}",
+        )
+    token_of_file = SuppliedToken(login.access_token)
+    return login.url, token_of_file, ca_file or login.ca_file, insecure or login.allow_insecure_http

@@ -1,0 +1,165 @@
+"""`keybearer identities`: machine identities and their client secrets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keybearer.cli.connecting import connected, project_id_of
+from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_json, print_table
+from keybearer.wire.identities import OrganizationRoleSlug, ProjectRoleSlug
+
+if TYPE_CHECKING:
+    from keybearer.client import Keybearer
+
+__all__ = ["identities"]
+
+identities = typer.Typer(
+    help="List, create and delete machine identities.", no_args_is_help=True, rich_markup_mode=None
+)
+client_secrets = typer.Typer(
+    help="What an identity logs in with.", no_args_is_help=True, rich_markup_mode=None
+)
+identities.add_typer(client_secrets, name="client-secret")
+
+IdentityId = Annotated[str, typer.Argument(help="Id of the identity.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+
+
+@identities.command("list")
+def list_identities(output: Output = OutputFormat.TABLE) -> None:
+    """List the machine identities of the organization."""
+    with connected() as client:
+        found = client.identities.list()
+    if output is OutputFormat.JSON:
+        print_json([asdict(identity) for identity in found])
+        return
+    rows = [(identity.name, identity.role, identity.created_at, identity.id) for identity in found]
+    print_table(("NAME", "ROLE", "CREATED", "ID"), rows)
+
+
+@identities.command("create")
+def create_identity(
+    name: Annotated[str, typer.Argument(help="For people.")],
+    role: Annotated[OrganizationRoleSlug, typer.Option(help="In the organization.")] = "no-access",
+    project: Annotated[
+        str | None, typer.Option("--project", "-p", help="Slug or id of a project to put it into.")
+    ] = None,
+    project_role: Annotated[ProjectRoleSlug, typer.Option(help="Its role there.")] = "viewer",
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Create a machine identity that can log in by client id; make it a client secret next."""
+    with connected() as client:
+        project_id = None if project is None else project_id_of(client, project)
+        identity = client.identities.create(name, organization_id=_organization_id(client), role=role)
+        settings = client.identities.universal_auth.attach(identity.id)
+        if project_id is not None:
+            client.memberships.put_identity(identity.id, project_id=project_id, roles=(project_role,))
+    if output is OutputFormat.JSON:
+        print_json({**asdict(identity), "client_id": settings.client_id})
+        return
+    print_table(("FIELD", "CONTENT"), [("id", identity.id), ("client id", settings.client_id)])
+    note(f"Make what it logs in with: keybearer identities client-secret create {identity.id}")
+
+
+@identities.command("delete")
+def delete_identity(identity_id: IdentityId, yes: Yes = False, output: Output = OutputFormat.TABLE) -> None:
+    """Delete an identity; its tokens end at once."""
+    if not confirmed(f"Delete identity {identity_id}?", yes=yes):
+        raise typer.Exit(ExitStatus.FAILED)
+    with connected() as client:
+        deleted = client.identities.delete(identity_id)
+    if output is OutputFormat.JSON:
+        print_json(asdict(deleted))
+    else:
+        note(f"Identity {deleted.name} is deleted.")
+
+
+@client_secrets.command("create")
+def create_client_secret(
+    identity_id: IdentityId,
+    description: Annotated[str, typer.Option(help="What it is for.")] = "",
+    ttl: Annotated[int, typer.Option(help="Seconds until it ends; 0 for never.", min=0)] = 0,
+    uses: Annotated[int, typer.Option(help="Logins it is good for; 0 for any number.", min=0)] = 0,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Make a client secret, and print it: this is the only time that it is shown."""
+    with connected() as client:
+        settings = client.identities.universal_auth.get(identity_id)
+        made = client.identities.client_secrets.create(
+            identity_id, description=description, ttl=ttl, num_uses_limit=uses
+        )
+    if output is OutputFormat.JSON:
+        print_json(
+            {
+                "client_id": settings.client_id,
+                "client_secret": made.client_secret,
+                **asdict(made.client_secret_data),
+            }
+        )
+        return
+    print_table(
+        ("FIELD", "CONTENT"),
+        [
+            ("client id", settings.client_id),
+            ("client secret", made.client_secret),
+            ("id", made.client_secret_data.id),
+        ],
+    )
+    note("Keep the client secret now: it is not shown again.")
+
+
+@client_secrets.command("list")
+def list_client_secrets(identity_id: IdentityId, output: Output = OutputFormat.TABLE) -> None:
+    """List what is known of an identity's client secrets."""
+    with connected() as client:
+        found = client.identities.client_secrets.list(identity_id)
+    if output is OutputFormat.JSON:
+        print_json([asdict(secret) for secret in found])
+        return
+    print_table(
+        ("BEGINS", "DESCRIPTION", "USES", "STATE", "CREATED", "ID"),
+        [
+            (
+                secret.client_secret_prefix,
+                secret.description,
+                _uses(secret.client_secret_num_uses, secret.client_secret_num_uses_limit),
+                "revoked" if secret.is_client_secret_revoked else "good",
+                secret.created_at,
+                secret.id,
+            )
+            for secret in found
+        ],
+    )
+
+
+@client_secrets.command("revoke")
+def revoke_client_secret(
+    identity_id: IdentityId,
+    client_secret_id: Annotated[str, typer.Argument(help="Id of the client secret.")],
+    yes: Yes = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """End a client secret."""
+    if not confirmed(f"Revoke client secret {client_secret_id}?", yes=yes):
+        raise typer.Exit(ExitStatus.FAILED)
+    with connected() as client:
+        revoked = client.identities.client_secrets.revoke(identity_id, client_secret_id)
+    if output is OutputFormat.JSON:
+        print_json(asdict(revoked))
+    else:
+        note(f"Client secret {revoked.client_secret_prefix}... is revoked.")
+
+
+def _organization_id(client: Keybearer) -> str:
+    found = client.organizations.list()
+    if not found:
+        raise CommandError("you belong to no organization", ExitStatus.DENIED)
+    return found[0].id
+
+
+def _uses(so_far: int, limit: int) -> str:
+    return f"{so_far} of {limit}" if limit else str(so_far)

@@ -1,0 +1,109 @@
+"""What commands print: tables for people, JSON for programs; colour on terminals alone.
+
+Answers go to stdout, everything else (notes, progress, questions) to stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated
+
+import orjson
+import typer
+
+__all__ = [
+    "Output",
+    "OutputFormat",
+    "confirmed",
+    "note",
+    "print_json",
+    "print_table",
+    "printable",
+    "progress",
+]
+
+_PIPE_WIDTH = 10_000
+"""Of what is no terminal: nothing is cut or folded there."""
+
+
+class OutputFormat(StrEnum):
+    """For whom."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+Output = Annotated[
+    OutputFormat, typer.Option("--output", "-o", envvar="KEYBEARER_OUTPUT", help="table or json.")
+]
+
+
+def print_json(content: object) -> None:
+    """Print a value as JSON; dataclasses with the names of their fields."""
+    sys.stdout.write(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows under headings; long texts are folded to the terminal, never cut."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(Text(column), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    console.print(table)
+
+
+def printable(text: str) -> str:
+    """Return the text without what would steer a terminal; line breaks stay."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
+def note(text: str) -> None:
+    """Tell a person something that is no answer."""
+    typer.echo(printable(text), err=True)
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Return whether to go on: `yes` was given, or the person at the terminal says so.
+
+    Raises:
+        CommandError: there is nobody to ask.
+    """
+    from keybearer.cli.failures import CommandError, ExitStatus
+
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise CommandError(
+            f"{question} There is no terminal to ask at.", ExitStatus.USAGE, "Say --yes if you mean it."
+        )
+    return typer.confirm(question, err=True)
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on a terminal while the block works; yields what moves it on."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+
+        def advance(done: int) -> None:
+            bar.advance(task, done)
+
+        yield advance

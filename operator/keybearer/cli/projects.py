@@ -1,0 +1,214 @@
+"""`keybearer projects`, `keybearer environments` and `keybearer folders`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
+from keybearer.cli.failures import ExitStatus
+from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_json, print_table
+
+__all__ = ["environments", "folders", "projects"]
+
+projects = typer.Typer(help="List, create and delete projects.", no_args_is_help=True, rich_markup_mode=None)
+environments = typer.Typer(
+    help="List, create and delete the environments of a project.", no_args_is_help=True, rich_markup_mode=None
+)
+folders = typer.Typer(
+    help="List, create and delete the folders of an environment.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+
+
+@projects.command("list")
+def list_projects(output: Output = OutputFormat.TABLE) -> None:
+    """List the projects that you may see."""
+    with connected() as client:
+        found = client.projects.list()
+    if output is OutputFormat.JSON:
+        print_json([asdict(project) for project in found])
+        return
+    print_table(
+        ("SLUG", "NAME", "ENVIRONMENTS", "ID"),
+        [
+            (
+                project.slug,
+                project.name,
+                " ".join(environment.slug for environment in project.environments),
+                project.id,
+            )
+            for project in found
+        ],
+    )
+
+
+@projects.command("create")
+def create_project(
+    name: Annotated[str, typer.Argument(help="For people.")],
+    slug: Annotated[str | None, typer.Option(help="For requests; made from the name without.")] = None,
+    description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    default_environments: Annotated[
+        bool,
+        typer.Option("--environments/--no-environments", help="With dev, staging and prod, or with none."),
+    ] = True,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Create a project."""
+    with connected() as client:
+        project = client.projects.create(
+            name, slug=slug, description=description, should_create_default_envs=default_environments
+        )
+    if output is OutputFormat.JSON:
+        print_json(asdict(project))
+    else:
+        note(f"Project {project.slug} is made; its id is {project.id}.")
+
+
+@projects.command("delete")
+def delete_project(
+    project: Annotated[str, typer.Argument(help="Slug or id.")],
+    yes: Yes = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Delete a project with all its secrets."""
+    if not confirmed(f"Delete project {project} with all its secrets?", yes=yes):
+        raise typer.Exit(ExitStatus.FAILED)
+    with connected() as client:
+        deleted = client.projects.delete(project_id_of(client, project))
+    if output is OutputFormat.JSON:
+        print_json(asdict(deleted))
+    else:
+        note(f"Project {deleted.slug} is deleted.")
+
+
+@environments.command("list")
+def list_environments(project: ProjectName, output: Output = OutputFormat.TABLE) -> None:
+    """List the environments of a project."""
+    with connected() as client:
+        found = client.environments.list(project_id=project_id_of(client, project))
+    if output is OutputFormat.JSON:
+        print_json([asdict(environment) for environment in found])
+        return
+    print_table(
+        ("SLUG", "NAME", "ID"),
+        [(environment.slug, environment.name, environment.id) for environment in found],
+    )
+
+
+@environments.command("create")
+def create_environment(
+    slug: Annotated[str, typer.Argument(help="For requests, such as qa.")],
+    project: ProjectName,
+    name: Annotated[str | None, typer.Option(help="For people; the slug without.")] = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Add an environment to a project."""
+    with connected() as client:
+        made = client.environments.create(name or slug, slug, project_id=project_id_of(client, project))
+    if output is OutputFormat.JSON:
+        print_json(asdict(made))
+    else:
+        note(f"Environment {made.slug} is made.")
+
+
+@environments.command("delete")
+def delete_environment(
+    slug: Annotated[str, typer.Argument(help="Which.")],
+    project: ProjectName,
+    yes: Yes = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Delete an environment with all its secrets."""
+    if not confirmed(f"Delete environment {slug} of {project} with all its secrets?", yes=yes):
+        raise typer.Exit(ExitStatus.FAILED)
+    with connected() as client:
+        project_id = project_id_of(client, project)
+        found = client.environments.get_by_slug(slug, project_id=project_id)
+        deleted = client.environments.delete(found.id, project_id=project_id)
+    if output is OutputFormat.JSON:
+        print_json(asdict(deleted))
+    else:
+        note(f"Environment {deleted.slug} is deleted.")
+
+
+@folders.command("list")
+def list_folders(
+    project: ProjectName,
+    environment: EnvironmentName,
+    path: FolderPath = "/",
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="All below it.")] = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """List the folders in a folder."""
+    with connected() as client:
+        found = client.folders.list(
+            project_id=project_id_of(client, project),
+            environment=environment,
+            path=path,
+            recursive=recursive,
+        )
+    if output is OutputFormat.JSON:
+        print_json([asdict(folder) for folder in found])
+        return
+    rows = [(folder.path or folder.name, folder.description, folder.id) for folder in found]
+    print_table(("PATH", "DESCRIPTION", "ID"), rows)
+
+
+@folders.command("create")
+def create_folder(
+    path: Annotated[str, typer.Argument(help="Its whole path, such as /apps/web; parents are made too.")],
+    project: ProjectName,
+    environment: EnvironmentName,
+    description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Create a folder."""
+    above, name = _split(path)
+    with connected() as client:
+        made = client.folders.create(
+            name,
+            project_id=project_id_of(client, project),
+            environment=environment,
+            path=above,
+            description=description,
+        )
+    if output is OutputFormat.JSON:
+        print_json(asdict(made))
+    else:
+        note(f"Folder {environment}:{made.path or path} is made.")
+
+
+@folders.command("delete")
+def delete_folder(
+    path: Annotated[str, typer.Argument(help="Its whole path, such as /apps/web.")],
+    project: ProjectName,
+    environment: EnvironmentName,
+    force: Annotated[bool, typer.Option("--force", help="Also with secrets and folders in it.")] = False,
+    yes: Yes = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Delete a folder."""
+    if not confirmed(f"Delete folder {environment}:{path}?", yes=yes):
+        raise typer.Exit(ExitStatus.FAILED)
+    above, name = _split(path)
+    with connected() as client:
+        deleted = client.folders.delete(
+            name,
+            project_id=project_id_of(client, project),
+            environment=environment,
+            path=above,
+            force_delete=force,
+        )
+    if output is OutputFormat.JSON:
+        print_json(asdict(deleted))
+    else:
+        note(f"Folder {environment}:{path} is deleted.")
+
+
+def _split(path: str) -> tuple[str, str]:
+    above, _, name = ("/" + path.strip("/")).rpartition("/")
+    return above or "/", name

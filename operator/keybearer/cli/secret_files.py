@@ -1,0 +1,163 @@
+"""Secrets in files: .env, JSON and YAML, each read as it is written here.
+
+Reading is strict, and its errors name lines and keys, never values. All values are text: a YAML `no` or `0123`
+stays what it looks like.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from pathlib import Path
+
+import orjson
+import yaml
+
+from keybearer.base.errors import ConfigurationError
+
+__all__ = ["FileFormat", "format_of", "read_secrets", "write_secrets"]
+
+_ENV_NAME = re.compile(r"[^\s=#'\"]+")
+_ENV_PLAIN = re.compile(r"[A-Za-z0-9_./:@%+,-]*")
+_SUFFIXES = {".env": "env", ".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+
+
+class FileFormat(StrEnum):
+    """How a file holds secrets."""
+
+    ENV = "env"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def format_of(file: Path, given: FileFormat | None) -> FileFormat:
+    """Return the format that was given, or the one that the file's name tells.
+
+    Raises:
+        ConfigurationError: neither says.
+    """
+    if given is not None:
+        return given
+    if file.name == ".env" or file.name.startswith(".env."):
+        return FileFormat.ENV
+    told = _SUFFIXES.get(file.suffix)
+    if told is None:
+        raise ConfigurationError(f"the name {file.name!r} tells no format; say --format env, json or yaml")
+    return FileFormat(told)
+
+
+def read_secrets(text: str, form: FileFormat) -> dict[str, str]:
+    """Return names and values.
+
+    Raises:
+        ConfigurationError: it isn't of that form, a name comes twice, or a value is no text.
+    """
+    read = {FileFormat.ENV: _read_env, FileFormat.JSON: _read_json, FileFormat.YAML: _read_yaml}[form]
+    secrets: dict[str, str] = {}
+    for name, value in read(text.removeprefix("\ufeff")):
+        if name in secrets:
+            raise ConfigurationError(f"{name!r} comes twice; keep one of them")
+        secrets[name] = value
+    return secrets
+
+
+def write_secrets(secrets: Mapping[str, str], form: FileFormat) -> str:
+    """Return the text of a file that reads as these secrets.
+
+    Raises:
+        ConfigurationError: the form can't hold one of the names.
+    """
+    write: Callable[[Mapping[str, str]], str] = {
+        FileFormat.ENV: _write_env,
+        FileFormat.JSON: _write_json,
+        FileFormat.YAML: _write_yaml,
+    }[form]
+    return write(secrets)
+
+
+def _read_env(text: str) -> Iterable[tuple[str, str]]:
+    from dotenv.parser import parse_stream
+
+    # As it is: the reader would else make one of all kinds of line ends, also within values.
+    for binding in parse_stream(io.StringIO(text, newline="")):
+        if binding.error:
+            raise ConfigurationError(
+                f"line {binding.original.line} is no NAME=VALUE, or a quote isn't closed"
+            )
+        if binding.key is None:
+            continue
+        if binding.value is None:
+            raise ConfigurationError(
+                f"line {binding.original.line}: {binding.key!r} has no value; write NAME="
+            )
+        yield binding.key, binding.value
+
+
+def _write_env(secrets: Mapping[str, str]) -> str:
+    unfit = [name for name in secrets if not _ENV_NAME.fullmatch(name)]
+    if unfit:
+        names = ", ".join(map(repr, unfit[:5]))
+        raise ConfigurationError(f"no .env file can hold the name {names}; use --format json or yaml")
+    return "".join(f"{name}={_env_value(value)}\n" for name, value in secrets.items())
+
+
+def _env_value(value: str) -> str:
+    if _ENV_PLAIN.fullmatch(value):
+        return value
+    # In single quotes nothing is expanded, and line breaks stay.
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _read_json(text: str) -> Iterable[tuple[str, str]]:
+    import json
+
+    try:
+        content = json.loads(text, object_pairs_hook=tuple)
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = f": line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        problem = f"the file is no JSON{where}"
+    else:
+        if not isinstance(content, tuple):
+            raise ConfigurationError("the file must hold one JSON object of names and texts")
+        yield from map(_text_pair, content)
+        return
+    # Outside the handler: the error holds the text.
+    raise ConfigurationError(problem)
+
+
+def _text_pair(pair: tuple[str, object]) -> tuple[str, str]:
+    name, value = pair
+    if not isinstance(value, str):
+        raise ConfigurationError(f"{name!r} is no text; put its value into quotes")
+    return name, value
+
+
+def _write_json(secrets: Mapping[str, str]) -> str:
+    return orjson.dumps(dict(secrets), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def _read_yaml(text: str) -> Iterable[tuple[str, str]]:
+    try:
+        # The base loader takes scalars for text as it stands, and makes no objects.
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = "the file is no YAML" + (f": line {mark.line + 1}" if mark is not None else "")
+    else:
+        if root is None:
+            return
+        if not isinstance(root, yaml.MappingNode):
+            raise ConfigurationError("the file must hold one mapping of names to texts")
+        for key, value in root.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode) or not isinstance(value, yaml.ScalarNode):
+                raise ConfigurationError(f"line {line} is no NAME: text; lists and mappings are no values")
+            yield key.value, value.value
+        return
+    raise ConfigurationError(problem)
+
+
+def _write_yaml(secrets: Mapping[str, str]) -> str:
+    return yaml.safe_dump(dict(secrets), sort_keys=False, allow_unicode=True) if secrets else "{}\n"

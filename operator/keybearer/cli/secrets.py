@@ -1,0 +1,221 @@
+"""`keybearer secrets`: list, get, set and delete."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
+from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_json, print_table
+from keybearer.cli.private_input import read_text
+from keybearer.cli.transfer import export_secrets, import_secrets
+
+if TYPE_CHECKING:
+    from keybearer.client import Secret
+
+__all__ = ["secrets"]
+
+secrets = typer.Typer(help="Read and write secrets.", no_args_is_help=True, rich_markup_mode=None)
+secrets.command("import")(import_secrets)
+secrets.command("export")(export_secrets)
+
+_HIDDEN = "(hidden)"
+
+Show = Annotated[bool, typer.Option("--show", help="Show the values.")]
+
+
+@secrets.command("list")
+def list_secrets(
+    project: ProjectName,
+    environment: EnvironmentName,
+    path: FolderPath = "/",
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Also the folders below.")] = False,
+    imports: Annotated[
+        bool, typer.Option("--imports/--no-imports", help="Also what the folder imports.")
+    ] = True,
+    tag: Annotated[list[str] | None, typer.Option(help="Only with this tag; repeatable.")] = None,
+    show: Show = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """List the secrets of a folder; without values, unless --show."""
+    with connected() as client:
+        found = client.secrets.list(
+            project_id=project_id_of(client, project),
+            environment=environment,
+            secret_path=path,
+            recursive=recursive,
+            include_imports=imports,
+            tag_slugs=tuple(tag or ()),
+            view_secret_value=show,
+        )
+    if output is OutputFormat.JSON:
+        print_json([_plain(secret, show=show) for secret in found])
+        return
+    print_table(
+        ("NAME", *(("VALUE",) if show else ()), "WHERE", "VERSION", "UPDATED"),
+        [
+            (
+                secret.secret_key,
+                *((_value(secret),) if show else ()),
+                f"{secret.environment}:{secret.secret_path}",
+                str(secret.version),
+                secret.updated_at,
+            )
+            for secret in found
+        ],
+    )
+
+
+@secrets.command("get")
+def get_secret(
+    name: Annotated[str, typer.Argument(help="Name of the secret.")],
+    project: ProjectName,
+    environment: EnvironmentName,
+    path: FolderPath = "/",
+    version: Annotated[int | None, typer.Option(help="An older version.")] = None,
+    show: Show = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Print the value and nothing else.")] = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Show a secret; its value with --show or, alone, with --plain."""
+    shown = show or plain
+    with connected() as client:
+        secret = client.secrets.get(
+            name,
+            project_id=project_id_of(client, project),
+            environment=environment,
+            secret_path=path,
+            version=version,
+            view_secret_value=shown,
+        )
+    if plain:
+        if secret.secret_value_hidden:
+            raise CommandError(f"the value of {name!r} is hidden from you", ExitStatus.DENIED)
+        sys.stdout.write(secret.secret_value + ("\n" if sys.stdout.isatty() else ""))
+    elif output is OutputFormat.JSON:
+        print_json(_plain(secret, show=show))
+    else:
+        rows = [
+            ("name", secret.secret_key),
+            ("value", _value(secret) if show else _HIDDEN + " ask with --show or --plain"),
+            ("where", f"{secret.environment}:{secret.secret_path}"),
+            ("version", str(secret.version)),
+            ("type", secret.type),
+            ("comment", secret.secret_comment),
+            ("tags", ", ".join(tag.slug for tag in secret.tags)),
+            ("updated", secret.updated_at),
+            ("id", secret.id),
+        ]
+        print_table(("FIELD", "CONTENT"), [row for row in rows if row[1]])
+
+
+@secrets.command("set")
+def set_secret(
+    name: Annotated[str, typer.Argument(help="Name of the secret; with --literal NAME=VALUE.")],
+    project: ProjectName,
+    environment: EnvironmentName,
+    path: FolderPath = "/",
+    file: Annotated[
+        Path | None,
+        typer.Option(help="Take the value from a file, as it is; - is standard input.", allow_dash=True),
+    ] = None,
+    literal: Annotated[
+        bool,
+        typer.Option(
+            "--literal", help="Take NAME=VALUE from the argument, which others on this machine can see."
+        ),
+    ] = False,
+    comment: Annotated[str | None, typer.Option(help="A comment beside it.")] = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Create a secret, or give it another value.
+
+    The value comes from standard input (without the line end of its last line), a file, or a prompt without echo.
+    """
+    from keybearer.client import ChangedSecret
+
+    key, value = _given(name, file, literal=literal)
+    with connected() as client:
+        (secret,) = client.secrets.update_many(
+            (ChangedSecret(key, value, secret_comment=comment),),
+            project_id=project_id_of(client, project),
+            environment=environment,
+            secret_path=path,
+            mode="upsert",
+        )
+    if output is OutputFormat.JSON:
+        print_json(_plain(secret, show=False))
+    else:
+        note(f"{secret.secret_key} is set in {environment}:{path}, version {secret.version}.")
+
+
+@secrets.command("delete")
+def delete_secrets(
+    names: Annotated[list[str], typer.Argument(help="Names of the secrets.")],
+    project: ProjectName,
+    environment: EnvironmentName,
+    path: FolderPath = "/",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Delete secrets of a folder: all of those named, or none."""
+    listed = ", ".join(names)
+    if not confirmed(f"Delete {listed} from {environment}:{path}?", yes=yes):
+        raise typer.Exit(ExitStatus.FAILED)
+    with connected() as client:
+        deleted = client.secrets.delete_many(
+            tuple(names),
+            project_id=project_id_of(client, project),
+            environment=environment,
+            secret_path=path,
+        )
+    if output is OutputFormat.JSON:
+        print_json([_plain(secret, show=False) for secret in deleted])
+    else:
+        note(f"Deleted from {environment}:{path}: {listed}.")
+
+
+def _given(name: str, file: Path | None, *, literal: bool) -> tuple[str, str]:
+    if literal:
+        key, equals, value = name.partition("=")
+        if not equals or not key or file is not None:
+            raise CommandError("--literal takes NAME=VALUE, and no --file", ExitStatus.USAGE)
+        return key, value
+    if "=" in name:
+        raise CommandError(
+            "an argument can be seen by others on this machine, and stays in the shell's history",
+            ExitStatus.USAGE,
+            "Pipe the value in, name a --file, give only the name to be asked, or say --literal.",
+        )
+    if file is not None:
+        return name, read_text(file)
+    if sys.stdin.isatty():
+        return name, str(
+            typer.prompt(f"Value of {name}", hide_input=True, err=True, default="", show_default=False)
+        )
+    return name, read_text(Path("-")).removesuffix("\n").removesuffix("\r")
+
+
+def _value(secret: Secret) -> str:
+    return _HIDDEN if secret.secret_value_hidden else secret.secret_value
+
+
+def _plain(secret: Secret, *, show: bool) -> dict[str, Any]:
+    """Return the fields of interface.md section 2.7, the value only where it is to be shown."""
+    return {
+        "secret_key": secret.secret_key,
+        **({"secret_value": secret.secret_value} if show and not secret.secret_value_hidden else {}),
+        "secret_comment": secret.secret_comment,
+        "secret_path": secret.secret_path,
+        "environment": secret.environment,
+        "workspace": secret.workspace,
+        "version": secret.version,
+        "type": secret.type,
+        "id": secret.id,
+        "created_at": secret.created_at,
+        "updated_at": secret.updated_at,
+    }

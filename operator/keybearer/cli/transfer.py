@@ -1,0 +1,175 @@
+"""`keybearer secrets import` and `keybearer secrets export`: between a folder and a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keybearer.base.errors import ConfigurationError
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
+from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.output import Output, OutputFormat, note, print_json, progress
+from keybearer.cli.private_input import read_text
+from keybearer.cli.secret_files import FileFormat, format_of, read_secrets, write_secrets
+
+if TYPE_CHECKING:
+    from keybearer.client import ChangedSecret, Secret
+
+__all__ = ["export_secrets", "import_secrets", "readable_values"]
+
+_BATCH_ITEMS = 100
+"""Small enough for the progress to move; the service takes ten times as many."""
+_BATCH_BYTES = 1024 * 1024
+
+Recursive = Annotated[
+    bool,
+    typer.Option(
+        "--recursive", "-r", help="Also the folders below; of equal names, the path that sorts last wins."
+    ),
+]
+
+
+def import_secrets(
+    file: Annotated[Path, typer.Argument(help="The file; - is standard input.", allow_dash=True)],
+    project: ProjectName,
+    environment: EnvironmentName,
+    path: FolderPath = "/",
+    form: Annotated[
+        FileFormat | None, typer.Option("--format", help="Its format; without, its name tells.")
+    ] = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Write the secrets of a file into a folder: new ones are created, others get the file's value.
+
+    What has the file's value already is left alone. Nothing is deleted.
+    """
+    from keybearer.client import ChangedSecret, ClientError
+
+    given = read_secrets(read_text(file), format_of(file, form))
+    created = updated = 0
+    with connected() as client:
+        project_id = project_id_of(client, project)
+        found = client.secrets.list(
+            project_id=project_id,
+            environment=environment,
+            secret_path=path,
+            include_imports=False,
+            expand_secret_references=False,
+        )
+        present = {
+            secret.secret_key: secret.secret_value for secret in found if not secret.secret_value_hidden
+        }
+        changed = [ChangedSecret(name, value) for name, value in given.items() if present.get(name) != value]
+        with progress("Writing secrets", len(changed)) as advance:
+            for batch in _batches(changed):
+                try:
+                    written = client.secrets.update_many(
+                        tuple(batch),
+                        project_id=project_id,
+                        environment=environment,
+                        secret_path=path,
+                        mode="upsert",
+                    )
+                except ClientError:
+                    if created or updated:
+                        note(f"{created + updated} secrets were written before; run it again to go on.")
+                    raise
+                new = sum(secret.version == 1 for secret in written)
+                created, updated = created + new, updated + len(written) - new
+                advance(len(written))
+    unchanged = len(given) - len(changed)
+    if output is OutputFormat.JSON:
+        print_json({"created": created, "updated": updated, "unchanged": unchanged})
+    else:
+        note(f"{environment}:{path}: {created} created, {updated} updated, {unchanged} unchanged.")
+
+
+def export_secrets(
+    project: ProjectName,
+    environment: EnvironmentName,
+    path: FolderPath = "/",
+    form: Annotated[
+        FileFormat | None,
+        typer.Option("--format", help="env, json or yaml. Without: as the file's name tells, else env."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Write a file that only you can read, instead of printing.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    recursive: Recursive = False,
+    imports: Annotated[
+        bool, typer.Option("--imports/--no-imports", help="Also what the folder imports.")
+    ] = True,
+    references: Annotated[
+        bool, typer.Option("--expand/--no-expand", help="Replace ${...} by what it names.")
+    ] = True,
+) -> None:
+    """Print the secrets of a folder with their values, or write them to a file."""
+    chosen = FileFormat.ENV if file is None and form is None else format_of(file or Path(), form)
+    with connected() as client:
+        found = client.secrets.list(
+            project_id=project_id_of(client, project),
+            environment=environment,
+            secret_path=path,
+            recursive=recursive,
+            include_imports=imports,
+            expand_secret_references=references,
+            unique_keys=True,
+        )
+    text = write_secrets(readable_values(found), chosen)
+    if file is None:
+        sys.stdout.write(text)
+        return
+    _write_private(file, text, force=force)
+    note(f"{len(found)} secrets of {environment}:{path} are in {file}.")
+
+
+def readable_values(found: Sequence[Secret]) -> dict[str, str]:
+    """Return names and values.
+
+    Raises:
+        CommandError: a value is hidden from whoever asks; a part would pass for the whole.
+    """
+    hidden = [secret.secret_key for secret in found if secret.secret_value_hidden]
+    if hidden:
+        raise CommandError(
+            f"{len(hidden)} values are hidden from you, that of {hidden[0]!r} among them",
+            ExitStatus.DENIED,
+            "Ask an admin of the project for the action read-value there.",
+        )
+    return {secret.secret_key: secret.secret_value for secret in found}
+
+
+def _batches(changed: Sequence[ChangedSecret]) -> Iterator[list[ChangedSecret]]:
+    batch: list[ChangedSecret] = []
+    size = 0
+    for one in changed:
+        length = len(one.secret_name) + len(one.secret_value or "") * 4
+        if batch and (len(batch) >= _BATCH_ITEMS or size + length > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += length
+    if batch:
+        yield batch
+
+
+def _write_private(file: Path, text: str, *, force: bool) -> None:
+    if force:
+        file.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        problem = f"{file} exists; say --force to replace it"
+    except OSError as error:
+        problem = f"{file} can't be written: {error.strerror}"
+    else:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as opened:
+            opened.write(text)
+        return
+    raise ConfigurationError(problem)
