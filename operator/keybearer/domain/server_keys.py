@@ -40,7 +40,7 @@ class ServerKeys:
 
 
 async def unlock(database: Database, source: RootKeySource) -> ServerKeys:
-    """Give the database its root key, wrap anew what a retired one wrapped, and return the service's keys.
+    """Give the database its root keys, and return the service's keys, made at the first start.
 
     Raises:
         ConfigurationError: the root key is missing, readable by others, or not the one that was used.
@@ -60,15 +60,15 @@ async def unlock(database: Database, source: RootKeySource) -> ServerKeys:
         _log.info("created_root_key", path=str(source.file))
     database.unlock(Keyring(roots))
     async with database.writing() as unit:
-        rewrapped = await unit.keys.rewrap()
+        await unit.root_keys.queue()
+        await unit.root_keys.require_openable()
+        await unit.root_keys.active()
         keys = ServerKeys(
             token_signing=await unit.keys.server_key("token signing"),
             credential_digest=await unit.keys.server_key("credential digest"),
             entity_tags=await unit.keys.server_key("entity tags"),
         )
         await unit.auth_methods.prepare()
-    if rewrapped:
-        _log.info("rewrapped_keys", count=rewrapped)
     return keys
 
 

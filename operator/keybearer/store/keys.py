@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID, uuid4
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import ProjectId
+from keybearer.store.root_keys import RootKeyring
 from keybearer.store.sealing.envelope import (
     KeyName,
     SealingKey,
@@ -29,8 +30,11 @@ __all__ = ["Keys"]
 class Keys:
     """Data keys of projects and keys of the service."""
 
-    def __init__(self, connection: AsyncConnection, keyring: Keyring | None, clock: Clock) -> None:
+    def __init__(
+        self, connection: AsyncConnection, keyring: Keyring | None, roots: RootKeyring, clock: Clock
+    ) -> None:
         self._connection = connection
+        self._roots = roots
         self._keyring_or_none = keyring
         self._clock = clock
 
@@ -60,7 +64,7 @@ class Keys:
             return roots.unwrap(wrapped, key_name(UUID(row.id), 1), server_key_identity(name))
         key_id = uuid4()
         key = SealingKey(key_name(key_id, 1), new_key_material())
-        wrapped = self._keyring.roots.active.wrap(key, server_key_identity(name))
+        wrapped = (await self._roots.active()).wrap(key, server_key_identity(name))
         await self._connection.execute(
             insert(ServerKeyRow).values(
                 name=name, id=str(key_id), wrapped=wrapped, created_at=self._clock.now()
@@ -80,7 +84,7 @@ class Keys:
         ).scalar_one_or_none()
         key_id, version = uuid4(), (newest or 0) + 1
         key = SealingKey(key_name(key_id, version), new_key_material())
-        wrapped = self._keyring.roots.active.wrap(key, data_key_identity(project_id))
+        wrapped = (await self._roots.active()).wrap(key, data_key_identity(project_id))
         await self._connection.execute(
             insert(DataKeyRow).values(
                 id=str(key_id),
@@ -93,7 +97,7 @@ class Keys:
         return key
 
     async def active(self, project_id: ProjectId) -> SealingKey:
-        """Return the project's newest data key.
+        """Return the project's newest data key, to seal with in this writing unit; until its end it isn't deleted.
 
         Raises:
             UnsealError: the project has none; the database is damaged.
@@ -104,6 +108,7 @@ class Keys:
                 .where(DataKeyRow.project_id == project_id)
                 .order_by(DataKeyRow.version.desc())
                 .limit(1)
+                .with_for_update(read=True)
             )
         ).one_or_none()
         if row is None:
@@ -134,32 +139,3 @@ class Keys:
             raise UnsealError("a value names a data key that is gone; the database is damaged")
         return found
 
-    async def rewrap(self) -> int:
-        """Wrap with the active root key whatever a retired one wrapped; return how many keys that were."""
-        roots = self._keyring.roots
-        count = 0
-        servers = select(ServerKeyRow.name, ServerKeyRow.id, ServerKeyRow.wrapped)
-        for row in (await self._connection.execute(servers)).all():
-            wrapped = WrappedKey(row.wrapped)
-            if not roots.is_current(wrapped):
-                identity = server_key_identity(row.name)
-                key = roots.unwrap(wrapped, key_name(UUID(row.id), 1), identity)
-                await self._connection.execute(
-                    update(ServerKeyRow)
-                    .where(ServerKeyRow.name == row.name)
-                    .values(wrapped=roots.active.wrap(key, identity))
-                )
-                count += 1
-        data = select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped, DataKeyRow.project_id)
-        for key_id, version, envelope, project_id in (await self._connection.execute(data)).all():
-            wrapped = WrappedKey(envelope)
-            if not roots.is_current(wrapped):
-                identity = data_key_identity(project_id)
-                key = roots.unwrap(wrapped, key_name(UUID(key_id), version), identity)
-                await self._connection.execute(
-                    update(DataKeyRow)
-                    .where(DataKeyRow.id == key_id)
-                    .values(wrapped=roots.active.wrap(key, identity))
-                )
-                count += 1
-        return count

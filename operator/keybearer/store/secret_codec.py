@@ -17,7 +17,7 @@ from keybearer.store.sealing.envelope import (
     key_name_of,
 )
 
-__all__ = ["Sealed", "open_details", "open_value", "seal_details", "seal_value"]
+__all__ = ["Sealed", "open_details", "open_value", "reseal", "seal_details", "seal_value"]
 
 _NOTHING = SecretDetails()
 
@@ -33,6 +33,26 @@ class Sealed:
     def bound(self, purpose: str) -> bytes:
         """Return the associated data of one of its envelopes."""
         return associate(purpose, self.project_id, self.secret_id, self.version)
+
+
+def reseal(
+    keys: Mapping[KeyName, SealingKey],
+    key: SealingKey,
+    sealed: Sealed,
+    value: bytes,
+    details: bytes | None,
+) -> tuple[Ciphertext, Ciphertext | None]:
+    """Return the two envelopes of a secret, sealed with another key for the same record.
+
+    Raises:
+        UnsealError: one was changed, or belongs to another record.
+    """
+
+    def anew(envelope: bytes, purpose: str) -> Ciphertext:
+        identity = sealed.bound(purpose)
+        return key.seal(keys[key_name_of(envelope)].open(Ciphertext(envelope), identity), identity)
+
+    return anew(value, "secret value"), None if details is None else anew(details, "secret details")
 
 
 def seal_value(key: SealingKey, sealed: Sealed, value: str) -> Ciphertext:

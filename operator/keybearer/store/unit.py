@@ -17,7 +17,9 @@ from keybearer.store.imports import Imports
 from keybearer.store.keys import Keys
 from keybearer.store.projects import Projects
 from keybearer.store.references import References
+from keybearer.store.resealing import Resealing
 from keybearer.store.revisions import Changes
+from keybearer.store.root_keys import RootKeyring
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.secrets import Secrets
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
@@ -40,7 +42,9 @@ class UnitOfWork:
         self._connection = connection
         self._clock = clock
         self.changes = Changes()
-        self.keys = Keys(connection, keyring, clock)
+        self.root_keys = RootKeyring(connection, keyring, clock)
+        self.keys = Keys(connection, keyring, self.root_keys, clock)
+        self.resealing = Resealing(connection, self.keys, clock)
         self.identities = Identities(connection)
         self.users = Users(connection)
         self.credentials = Credentials(connection)

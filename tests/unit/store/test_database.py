@@ -164,7 +164,7 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 
 async def test_data_keys_are_wrapped_anew_for_a_new_root_key(database: Database) -> None:
-    old = database.keyring.roots.active
+    old = database.keyring.roots.first
     async with database.writing() as unit:
         await unit.identities.add_organization(HOME)
         await unit.projects.add(PROJECT)
@@ -173,8 +173,13 @@ async def test_data_keys_are_wrapped_anew_for_a_new_root_key(database: Database)
     fresh = SealingKey(key_name(uuid4(), 1), new_key_material())
     database.unlock(Keyring(RootKeys(fresh, (old,))))
     async with database.writing() as unit:
-        assert await unit.keys.rewrap() == 2
-        assert await unit.keys.rewrap() == 0
+        await unit.root_keys.activate(fresh)
+    async with database.writing() as unit:
+        assert await unit.root_keys.rewrap(limit=1) == 1
+        assert set((await unit.root_keys.known()).values()) == {"active", "retiring"}
+        assert await unit.root_keys.rewrap(limit=10) == 1
+        assert await unit.root_keys.rewrap(limit=10) == 0
+        assert set((await unit.root_keys.known()).values()) == {"active", "retired"}
     database.unlock(Keyring(RootKeys(fresh)))
     async with database.writing() as unit:
         assert (await unit.keys.active(PROJECT.id)).material == data_key.material

@@ -18,7 +18,7 @@ def test_a_created_key_file_is_private_and_reads_back(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     read = read_root_key_file(path)
     assert read is not None
-    assert read.active.material == created.active.material
+    assert read.first.material == created.first.material
 
 
 def test_a_key_file_is_never_replaced(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Where the root key comes from: a file with mode 0600, or text given by the environment.
 
-A file holds one key a line, base64 of 32 bytes; `#` starts a comment. The first is active: it wraps. The
-others only unwrap, so that a new key is put in front, the service restarted (which wraps everything anew),
-and the old line removed.
+A file holds one key a line, base64 of 32 bytes; `#` starts a comment. The first is the one that shall wrap; the
+others open what they wrapped. So a new key is put in front, everything is wrapped anew with it as soon as every
+process holds it, and the old line is removed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from keybearer.store.sealing.envelope import (
     KEY_BYTES,
     KeyName,
     SealingKey,
-    UnsealError,
     WrappedKey,
     key_id_of,
     key_name,
@@ -37,10 +36,34 @@ _MAX_FILE_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RootKeys:
-    """The active root key and those that are being retired."""
+    """The root keys that were given: the one that shall wrap, and those that are being retired."""
 
-    active: SealingKey
-    retired: tuple[SealingKey, ...] = field(default=())
+    first: SealingKey
+    others: tuple[SealingKey, ...] = field(default=())
+
+    @property
+    def all(self) -> tuple[SealingKey, ...]:
+        """Every one of them."""
+        return (self.first, *self.others)
+
+    def named(self, name: KeyName) -> SealingKey:
+        """Return the root key of that name.
+
+        Raises:
+            ConfigurationError: it was not given.
+        """
+        for root in self.all:
+            if root.name == name:
+                return root
+        raise ConfigurationError(
+            f"the database was sealed with root key {key_id_of(name)}, which was not given; "
+            "start with the root key that was used before"
+        )
+
+    def joined(self, former: RootKeys) -> RootKeys:
+        """Return these, and behind them what of the former ones is not among them."""
+        names = {root.name for root in self.all}
+        return RootKeys(self.first, (*self.others, *(root for root in former.all if root.name not in names)))
 
     def unwrap(self, wrapped: WrappedKey, name: KeyName, identity: bytes) -> SealingKey:
         """Return the wrapped key, whichever root key wrapped it.
@@ -49,25 +72,11 @@ class RootKeys:
             ConfigurationError: the root key that wrapped it was not given.
             UnsealError: the wrapped key was changed or belongs to another record.
         """
-        wrapped_by = key_name_of(wrapped)
-        for root in (self.active, *self.retired):
-            if root.name == wrapped_by:
-                return root.unwrap(wrapped, name, identity)
-        raise ConfigurationError(
-            f"the database was sealed with root key {key_id_of(wrapped_by)}, which was not given; "
-            "start with the root key that was used before"
-        )
-
-    def is_current(self, wrapped: WrappedKey) -> bool:
-        """Return whether the active root key wrapped this."""
-        try:
-            return key_name_of(wrapped) == self.active.name
-        except UnsealError:
-            return False
+        return self.named(key_name_of(wrapped)).unwrap(wrapped, name, identity)
 
 
 def parse_root_keys(text: str, origin: str) -> RootKeys:
-    """Return the keys of a text, the first one active.
+    """Return the keys of a text, in its order.
 
     Raises:
         ConfigurationError: a line is no base64 of 32 bytes, or there is none; names the origin.

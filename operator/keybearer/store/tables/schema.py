@@ -16,7 +16,13 @@ from keybearer.store.tables.identities import (
     UniversalAuthRow,
 )
 from keybearer.store.tables.imports import SecretImportRow
-from keybearer.store.tables.keys import DataKeyRow, ServerKeyRow
+from keybearer.store.tables.keys import (
+    DataKeyRow,
+    KeyHolderRow,
+    KeyRotationRow,
+    RootKeyRow,
+    ServerKeyRow,
+)
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, MembershipRow, ProjectRow, TagRow
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
 from keybearer.store.tables.users import LoginFailureRow, UserRow
@@ -40,6 +46,9 @@ TABLES: tuple[type[Row], ...] = (
     TagRow,
     ServerKeyRow,
     DataKeyRow,
+    RootKeyRow,
+    KeyHolderRow,
+    KeyRotationRow,
     SecretRow,
     SecretVersionRow,
     SecretTagRow,

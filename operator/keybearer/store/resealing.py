@@ -1,0 +1,226 @@
+"""Sealing a project's values anew with its latest data key: a bounded number at a time, the place kept in the database.
+
+Every batch takes the project's row first, as whoever writes a secret does: no value can change under it, and what
+is written while a rotation goes on is sealed with the latest key already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row as Result
+from sqlalchemy import and_, delete, func, insert, literal, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import ProjectId
+from keybearer.store.keys import Keys
+from keybearer.store.root_keys import key_name_column
+from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
+from keybearer.store.secret_codec import Sealed, reseal
+from keybearer.store.tables.keys import DataKeyRow, KeyRotationRow
+from keybearer.store.tables.projects import ProjectRow
+from keybearer.store.tables.secrets import SecretRow, SecretVersionRow
+
+__all__ = ["DataKeyRotation", "Resealing"]
+
+_SECRETS, _VERSIONS = "secrets", "versions"
+
+
+@dataclass(frozen=True, slots=True)
+class DataKeyRotation:
+    """A project whose values are being sealed anew."""
+
+    project_id: ProjectId
+    phase: str
+    after: str
+    resealed: int
+    started_at: datetime
+
+
+class Resealing:
+    """Repository of rotations of data keys."""
+
+    def __init__(self, connection: AsyncConnection, keys: Keys, clock: Clock) -> None:
+        self._connection = connection
+        self._keys = keys
+        self._clock = clock
+
+    async def begin(self, project_id: ProjectId) -> bool:
+        """Give the project a new data key and note that its values are to be sealed with it; whether it exists.
+
+        A rotation that is under way starts over, with this key.
+        """
+        if not await self._lock(project_id):
+            return False
+        await self._keys.create(project_id)
+        await self._connection.execute(delete(KeyRotationRow).where(KeyRotationRow.project_id == project_id))
+        await self._connection.execute(
+            insert(KeyRotationRow).values(
+                project_id=project_id, phase=_SECRETS, after="", resealed=0, started_at=self._clock.now()
+            )
+        )
+        return True
+
+    async def under_way(self) -> list[DataKeyRotation]:
+        """Return the rotations that are not over, those that began first in front."""
+        statement = select(
+            KeyRotationRow.project_id,
+            KeyRotationRow.phase,
+            KeyRotationRow.after,
+            KeyRotationRow.resealed,
+            KeyRotationRow.started_at,
+        ).order_by(KeyRotationRow.started_at, KeyRotationRow.project_id)
+        return [DataKeyRotation(*row) for row in await self._connection.execute(statement)]
+
+    async def data_keys(self) -> int:
+        """Return how many data keys there are."""
+        count: int = (
+            await self._connection.execute(select(func.count()).select_from(DataKeyRow))
+        ).scalar_one()
+        return count
+
+    async def advance(self, project_id: ProjectId, limit: int) -> bool:
+        """Seal so many values of the project anew, and note how far that came; return whether more is to be done.
+
+        At the end the former data keys are deleted: nothing is sealed with them any more.
+        """
+        if not await self._lock(project_id):
+            return False
+        rotation = next((one for one in await self.under_way() if one.project_id == project_id), None)
+        if rotation is None:
+            return False  # another process did the rest
+        key = await self._keys.active(project_id)
+        match rotation.phase:
+            case "secrets":
+                rows = await self._next_secrets(rotation, limit)
+                done = await self._reseal_secrets(rows, key)
+                after = rows[-1].id if rows else ""
+                await self._note(rotation, done, _SECRETS if rows else _VERSIONS, after)
+            case _:
+                rows = await self._next_versions(rotation, limit)
+                done = await self._reseal_versions(rows, key)
+                if not rows:
+                    return await self._finish(rotation, key)
+                await self._note(rotation, done, _VERSIONS, f"{rows[-1].secret_id}:{rows[-1].version}")
+        return True
+
+    async def _lock(self, project_id: ProjectId) -> bool:
+        statement = select(ProjectRow.id).where(ProjectRow.id == project_id)
+        locked = await self._connection.execute(statement.with_for_update(key_share=True))
+        return locked.first() is not None
+
+    async def _note(self, rotation: DataKeyRotation, done: int, phase: str, after: str) -> None:
+        await self._connection.execute(
+            update(KeyRotationRow)
+            .where(KeyRotationRow.project_id == rotation.project_id)
+            .values(phase=phase, after=after, resealed=rotation.resealed + done)
+        )
+
+    async def _next_secrets(self, rotation: DataKeyRotation, limit: int) -> list[Result[*tuple[Any, ...]]]:
+        statement = (
+            select(SecretRow.id, SecretRow.project_id, SecretRow.version, SecretRow.value, SecretRow.details)
+            .where(SecretRow.project_id == rotation.project_id, SecretRow.id > rotation.after)
+            .order_by(SecretRow.id)
+            .limit(limit)
+        )
+        return list((await self._connection.execute(statement)).all())
+
+    async def _next_versions(self, rotation: DataKeyRotation, limit: int) -> list[Result[*tuple[Any, ...]]]:
+        secret_id, _, version = rotation.after.partition(":")
+        statement = (
+            select(
+                SecretVersionRow.secret_id,
+                SecretRow.project_id,
+                SecretVersionRow.version,
+                SecretVersionRow.value,
+                SecretVersionRow.details,
+            )
+            .join(SecretRow, SecretRow.id == SecretVersionRow.secret_id)
+            .where(
+                SecretRow.project_id == rotation.project_id,
+                or_(
+                    SecretVersionRow.secret_id > secret_id,
+                    and_(
+                        SecretVersionRow.secret_id == secret_id,
+                        SecretVersionRow.version > int(version or 0),
+                    ),
+                ),
+            )
+            .order_by(SecretVersionRow.secret_id, SecretVersionRow.version)
+            .limit(limit)
+        )
+        return list((await self._connection.execute(statement)).all())
+
+    async def _reseal_secrets(self, rows: Iterable[Result[*tuple[Any, ...]]], key: SealingKey) -> int:
+        old = [row for row in rows if _is_old(row, key)]
+        keys = await self._keys.opened(_names(old))
+        for row in old:
+            value, details = reseal(
+                keys, key, Sealed(row.project_id, row.id, row.version), row.value, row.details
+            )
+            await self._connection.execute(
+                update(SecretRow).where(SecretRow.id == row.id).values(value=value, details=details)
+            )
+        return len(old)
+
+    async def _reseal_versions(self, rows: Iterable[Result[*tuple[Any, ...]]], key: SealingKey) -> int:
+        old = [row for row in rows if _is_old(row, key)]
+        keys = await self._keys.opened(_names(old))
+        for row in old:
+            value, details = reseal(
+                keys, key, Sealed(row.project_id, row.secret_id, row.version), row.value, row.details
+            )
+            await self._connection.execute(
+                update(SecretVersionRow)
+                .where(SecretVersionRow.secret_id == row.secret_id, SecretVersionRow.version == row.version)
+                .values(value=value, details=details)
+            )
+        return len(old)
+
+    async def _finish(self, rotation: DataKeyRotation, key: SealingKey) -> bool:
+        if await self._is_left(rotation.project_id, key.name):
+            await self._note(rotation, 0, _SECRETS, "")  # whatever it is: never delete what it is sealed with
+            return True
+        await self._connection.execute(
+            delete(DataKeyRow).where(
+                DataKeyRow.project_id == rotation.project_id, DataKeyRow.id != str(UUID(bytes=key.name[:16]))
+            )
+        )
+        await self._connection.execute(
+            delete(KeyRotationRow).where(KeyRotationRow.project_id == rotation.project_id)
+        )
+        return False
+
+    async def _is_left(self, project_id: ProjectId, name: KeyName) -> bool:
+        """Return whether anything of the project is sealed with another key."""
+        present = literal(bytes(name))
+        for table in (SecretRow, SecretVersionRow):
+            statement = select(SecretRow.id).where(
+                SecretRow.project_id == project_id,
+                or_(
+                    key_name_column(table.value) != present,
+                    and_(table.details.is_not(None), key_name_column(table.details) != present),
+                ),
+            )
+            if table is SecretVersionRow:
+                statement = statement.join(SecretVersionRow, SecretVersionRow.secret_id == SecretRow.id)
+            if (await self._connection.execute(statement.limit(1))).first() is not None:
+                return True
+        return False
+
+
+def _is_old(row: Result[*tuple[Any, ...]], key: SealingKey) -> bool:
+    return any(key_name_of(envelope) != key.name for envelope in _envelopes(row))
+
+
+def _names(rows: Iterable[Result[*tuple[Any, ...]]]) -> set[KeyName]:
+    return {key_name_of(envelope) for row in rows for envelope in _envelopes(row)}
+
+
+def _envelopes(row: Result[*tuple[Any, ...]]) -> list[bytes]:
+    return [envelope for envelope in (row.value, row.details) if envelope is not None]
