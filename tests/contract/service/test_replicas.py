@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from support.databases import OwnDatabase
+from support.event_listener import EventListener
 from support.postgres import PostgresServer
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
@@ -77,6 +78,17 @@ def test_a_list_shows_at_once_what_another_process_answered(
         assert reader.values() == reader.values() == {"A": f"cnry-{number - 1}"}
         writer.update("A", secretValue=f"cnry-{number}")
         assert reader.values() == {"A": f"cnry-{number}"}
+
+
+def test_a_change_through_one_process_is_told_by_the_other(
+    replicas: tuple[ServiceProcess, ServiceProcess], clients: tuple[Client, Client], project: Project
+) -> None:
+    token = clients[1].headers["authorization"].removeprefix("Bearer ")
+    with EventListener(replicas[1].url, token, project.id) as stream:
+        ProjectSecrets(clients[0], project).create("KEY", "cnry-v")
+        stream.until_names("dev", "/", "KEY")
+        clients[0].json("POST", "/api/v1/auth/token/revoke", json={"accessToken": token})
+        stream.until_ended()
 
 
 def test_a_tag_of_one_process_is_good_at_the_other(clients: tuple[Client, Client], project: Project) -> None:
