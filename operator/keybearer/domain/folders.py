@@ -74,6 +74,7 @@ class Folders:
         paths = ancestors(path)
         async with self._database.writing() as unit:
             access, environment = await self._open(unit, principal, at, Action.CREATE)
+            access.require(Action.CREATE, Subject.FOLDERS, Where(environment.slug, path))
             await unit.move_project(access.project.id)
             present = await unit.folders.of_paths(environment.id, [ROOT, *paths])
             if path in present:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, delete, insert, select
@@ -93,6 +93,7 @@ class AuditFilter:
 
 
 _RECORDS = select_record(AuditLogRow, AuditRecord)
+_FIELDS = tuple(field.name for field in fields(AuditRecord))
 
 
 class AuditLog:
@@ -103,7 +104,8 @@ class AuditLog:
 
     async def add(self, records: Iterable[AuditRecord]) -> None:
         """Store these lines. What nobody knows the organization of goes to the oldest one."""
-        rows = [asdict(record) for record in records]
+        # Not `asdict`: it copies each list of names, name by name.
+        rows = [{name: getattr(record, name) for name in _FIELDS} for record in records]
         if any(row["organization_id"] is None for row in rows):
             oldest = await self._oldest_organization()
             for row in rows:
