@@ -61,7 +61,10 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
         "embeddedService": {"persistence": {"existingClaim": "my-claim"}, "port": 8443}
     },
     "TokenReviews and no roles for users": {
-        "embeddedService": {"tokenReviews": {"enabled": True}},
+        "embeddedService": {
+            "tokenReviews": {"enabled": True},
+            "allowOutbound": ["10.0.0.0/8", "ldap.example.com:636", "[fd00::7]:636"],
+        },
         "rbac": {"aggregateClusterRoles": False},
     },
     "accounts brought by the user": {

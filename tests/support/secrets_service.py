@@ -45,16 +45,17 @@ class RestartableService:
     Args:
         directory: private to it; holds data and log.
         name: how messages and files call it.
+        flags: of `keybearer serve`, besides its data and address.
     """
 
-    def __init__(self, directory: Path, name: str = "service") -> None:
+    def __init__(self, directory: Path, name: str = "service", flags: Sequence[str] = ()) -> None:
         self._data = directory / f"{name}-data"
         self.log_file = directory / f"{name}.log"
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._process = Process(
             name,
-            [keybearer_command(), "serve", f"--data-dir={self._data}", f"--listen=127.0.0.1:{port}"],
+            [keybearer_command(), "serve", f"--data-dir={self._data}", f"--listen=127.0.0.1:{port}", *flags],
             self.log_file,
             environment={"PATH": os.defpath, "HOME": str(directory)},
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import pytest
@@ -10,6 +11,8 @@ import yaml
 from keybearer.controllers.shared_identity import SharedGrant
 from support.chart import Json, Manifest, only, render
 from support.chart_values import ROWS
+
+_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 def _pods(values: Mapping[str, Json]) -> list[Manifest]:
@@ -46,6 +49,8 @@ def test_every_file_that_an_argument_names_is_mounted(values: Mapping[str, Json]
     for workload in _pods(values):
         container = ("spec", "template", "spec", "containers", 0)
         mounts = [str(mount["mountPath"]) for mount in workload.mappings(*container, "volumeMounts")]
+        if workload.mapping("spec", "template", "spec").get("automountServiceAccountToken"):
+            mounts.append(_ACCOUNT)  # by the API server
         files = [argument for argument in workload.texts(*container, "args") if argument.startswith("/")]
         for file in files:
             assert any(file == mount or file.startswith(f"{mount}/") for mount in mounts), file
@@ -119,3 +124,20 @@ def test_a_change_of_the_grants_restarts_the_operator() -> None:
 def _argument(workload: Manifest, flag: str) -> str:
     arguments = workload.texts("spec", "template", "spec", "containers", 0, "args")
     return arguments[arguments.index(flag) + 1]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_service_reviews_tokens_as_itself_where_that_is_asked_for(*, enabled: bool) -> None:
+    manifests = render({"embeddedService": {"tokenReviews": {"enabled": enabled}}})
+    arguments = only(manifests, "StatefulSet").texts("spec", "template", "spec", "containers", 0, "args")
+    assert (("--service-account-dir", _ACCOUNT) in itertools.pairwise(arguments)) is enabled
+    assert any("tokenreviews" in one.as_yaml() for one in manifests) is enabled
+
+
+def test_the_service_may_call_inner_addresses_that_are_listed() -> None:
+    listed: list[Json] = ["10.0.0.0/8", "ldap.example.com:636"]
+    manifests = render({"embeddedService": {"allowOutbound": listed}})
+    arguments = only(manifests, "StatefulSet").texts("spec", "template", "spec", "containers", 0, "args")
+    given = [value for flag, value in itertools.pairwise(arguments) if flag == "--allow-outbound"]
+    assert given == listed
+    assert "--allow-outbound" not in only(render(), "StatefulSet").as_yaml()
