@@ -63,6 +63,7 @@ class Subject(StrEnum):
     GRANTS = "grants"
     AUDIT_LOGS = "audit-logs"
     IDENTITIES = "identity"
+    ENCRYPTION_KEYS = "encryption-keys"
 
 
 class ActorKind(StrEnum):

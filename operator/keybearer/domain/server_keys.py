@@ -16,7 +16,7 @@ from keybearer.store.sealing.root_key import (
     read_root_key_file,
 )
 
-__all__ = ["RootKeySource", "ServerKeys", "unlock"]
+__all__ = ["RootKeySource", "ServerKeys", "given_root_keys", "unlock"]
 
 _log = get_logger(__name__)
 
@@ -28,6 +28,11 @@ class RootKeySource:
     file: Path
     text: str | None = field(default=None, repr=False)
     may_create: bool = True
+
+    @property
+    def is_kept_here(self) -> bool:
+        """Whether the service made the file itself, and may put new keys into it."""
+        return self.may_create and self.text is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ async def unlock(database: Database, source: RootKeySource) -> ServerKeys:
     Raises:
         ConfigurationError: the root key is missing, readable by others, or not the one that was used.
     """
-    roots = _given(source)
+    roots = given_root_keys(source)
     if roots is None:
         async with database.reading() as unit:
             used_before = await unit.keys.any_wrapped()
@@ -72,7 +77,12 @@ async def unlock(database: Database, source: RootKeySource) -> ServerKeys:
     return keys
 
 
-def _given(source: RootKeySource) -> RootKeys | None:
+def given_root_keys(source: RootKeySource) -> RootKeys | None:
+    """Return the root keys that are to be found at the source now, or None where there is no file.
+
+    Raises:
+        ConfigurationError: they can't be read, or others can read them.
+    """
     if source.text is not None:
         return parse_root_keys(source.text, "the root key of the environment")
     return read_root_key_file(source.file)

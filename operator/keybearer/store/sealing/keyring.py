@@ -29,6 +29,10 @@ class Keyring:
         self.roots = roots
         self._opened: OrderedDict[KeyName, SealingKey] = OrderedDict()
 
+    def take(self, given: RootKeys) -> None:
+        """Hold these root keys, and go on holding the former ones: what they wrapped may not be wrapped anew yet."""
+        self.roots = given.joined(self.roots)
+
     def cached(self, name: KeyName) -> SealingKey | None:
         """Return the key if it is in memory."""
         key = self._opened.get(name)

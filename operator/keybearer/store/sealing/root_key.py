@@ -29,7 +29,7 @@ from keybearer.store.sealing.envelope import (
     new_key_material,
 )
 
-__all__ = ["RootKeys", "create_root_key_file", "parse_root_keys", "read_root_key_file"]
+__all__ = ["RootKeys", "add_root_key", "create_root_key_file", "parse_root_keys", "read_root_key_file"]
 
 _MAX_FILE_BYTES = 64 * 1024
 
@@ -130,6 +130,39 @@ def create_root_key_file(path: Path) -> RootKeys:
     except OSError as error:
         raise ConfigurationError(f"root key file {path} can't be created: {error.strerror}") from error
     return parse_root_keys(line.decode(), f"root key file {path}")
+
+
+def add_root_key(path: Path) -> RootKeys:
+    """Put a fresh root key in front of those in the file, durably, and return all of them.
+
+    A crash leaves the file as it was or as it shall be, never half of it.
+
+    Raises:
+        ConfigurationError: the file can't be read or replaced.
+    """
+    former = read_root_key_file(path)
+    if former is None:
+        raise ConfigurationError(f"root key file {path} is missing")
+    beside = path.with_name(f"{path.name}.new")
+    beside.unlink(missing_ok=True)  # left by a crash, and never used
+    create_root_key_file(beside)
+    try:
+        with beside.open("ab") as file:
+            file.write(path.read_bytes())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise ConfigurationError(f"root key file {path} can't be replaced: {error.strerror}") from error
+    added = read_root_key_file(path)
+    if added is None:
+        raise ConfigurationError(f"root key file {path} is missing")
+    return added
 
 
 def _parse_line(line: str, origin: str) -> SealingKey:

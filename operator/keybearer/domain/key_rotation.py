@@ -1,0 +1,262 @@
+"""Rotation of keys on a live service.
+
+A *root key* is rotated by putting a new one in front of the old one where the service finds it. Each process reads
+that place again every few seconds and tells the others, by the database, which root keys it holds. As soon as every
+process holds the new one it wraps, and what the old one wrapped is wrapped anew, a few keys in one transaction; then
+the old one is retired, and its line may be removed. Until then every process can open everything.
+
+A project's *data key* is rotated by making the next one: what is written from then on is sealed with it, what is
+there is sealed anew in the background, and the former one is deleted when nothing needs it.
+
+What is to be done, and how far it came, stands in the database: whoever starts after a crash goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.base.errors import ConfigurationError, KeybearerError
+from keybearer.base.ids import ProjectId, new_uuid
+from keybearer.base.logs import get_logger
+from keybearer.domain.access import ProjectRef, open_project
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.authorization import Action, Principal, Subject, require_organization
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.server_keys import RootKeySource, given_root_keys
+from keybearer.store.database import Database
+from keybearer.store.resealing import DataKeyRotation
+from keybearer.store.root_keys import RootKeyRecord
+from keybearer.store.sealing.envelope import SealingKey, key_id_of
+from keybearer.store.sealing.root_key import add_root_key
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["KeyRotation", "KeyStatus"]
+
+_ROUND = timedelta(seconds=5)
+_SILENT = timedelta(seconds=60)
+"""A process that said nothing for so long is taken for gone: twelve rounds."""
+_WRAPPED_AT_ONCE = 100
+_SEALED_AT_ONCE = 100
+"""Values in one transaction; other writers of the project wait for it. With their details 13 MiB at most."""
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStatus:
+    """How keys stand. Ids only.
+
+    Attributes:
+        first: the root key that stands first where this process finds them; it shall wrap.
+        held: those that this process holds.
+        roots: those that wrapped here at some time, the latest first.
+        processes: how many serve the database.
+        lacking: how many of them don't hold `first`.
+        data_keys: how many there are.
+        rotations: of data keys, those under way.
+    """
+
+    first: str
+    held: tuple[str, ...]
+    roots: tuple[RootKeyRecord, ...]
+    processes: int
+    lacking: int
+    data_keys: int
+    rotations: tuple[DataKeyRotation, ...]
+
+
+class KeyRotation:
+    """Rotates keys: by itself where a new root key appears, data keys when somebody asks."""
+
+    def __init__(self, database: Database, source: RootKeySource | None, clock: Clock) -> None:
+        self._database = database
+        self._source = source
+        self._clock = clock
+        self._process_id = new_uuid()
+        self._woken = asyncio.Event()
+        self._told: str | None = None
+
+    async def start(self) -> None:
+        """Take part, and do what is to be done about root keys at once: nobody waits for this process yet."""
+        await self._take_part()
+        await self._rewrap_all()
+
+    async def run(self) -> None:
+        """Do what is to be done, and look for more every few seconds, until cancelled."""
+        while True:
+            try:
+                await self._take_part()
+                await self.finish()
+            except KeybearerError as error:
+                # Busy, away, or a key that isn't there: the next round may find it otherwise.
+                _log.warning("key_rotation_waits", kind=type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - what nobody foresaw must not end the rounds for ever
+                _log.error("key_rotation_failed", kind=type(error).__name__)
+            try:
+                async with asyncio.timeout(_ROUND.total_seconds()):
+                    await self._woken.wait()
+            except TimeoutError:
+                continue
+            finally:
+                self._woken.clear()
+
+    async def close(self) -> None:
+        """Take part no longer."""
+        async with self._database.writing() as unit:
+            await unit.root_keys.leave(self._process_id)
+
+    async def finish(self) -> None:
+        """Do all that is to be done."""
+        await self._rewrap_all()
+        async with self._database.reading() as unit:
+            rotations = await unit.resealing.under_way()
+        for rotation in rotations:
+            more = True
+            while more:
+                async with self._database.writing() as unit:
+                    more = await unit.resealing.advance(rotation.project_id, _SEALED_AT_ONCE)
+            _log.info("data_key_rotated", project_id=rotation.project_id)
+
+    async def status(self, principal: Principal) -> KeyStatus:
+        """Return how keys stand.
+
+        Raises:
+            ForbiddenError: the principal is no admin of the organization.
+        """
+        require_organization(principal, Action.READ, Subject.ENCRYPTION_KEYS)
+        async with self._database.reading() as unit:
+            return await self.stands(unit)
+
+    async def rotate_root(self, principal: Principal) -> str:
+        """Have the root key that stands first wrap from now on, and return its id.
+
+        A service that keeps its root key itself makes a new one if there is none in waiting.
+
+        Raises:
+            ForbiddenError: the principal is no admin of the organization.
+            InvalidError: there is no new root key, or a process doesn't hold it yet; nothing was changed.
+        """
+        require_organization(principal, Action.EDIT, Subject.ENCRYPTION_KEYS)
+        await self._reload()
+        root = await self._new_root()
+        async with self._database.writing() as unit:
+            await self._hold(unit)
+            await self._activate(unit, root)
+            await unit.audit(audited(principal, EventType.ROTATE_ROOT_KEY, keyId=_id_of(root)))
+        self._woken.set()
+        return _id_of(root)
+
+    async def rotate_data(self, principal: Principal, ref: ProjectRef | None) -> list[ProjectId]:
+        """Begin to rotate the data key of a project, or of all of the organization, and return which.
+
+        Raises:
+            ForbiddenError: the principal is no admin of the organization.
+            NotFoundError: no such project.
+        """
+        require_organization(principal, Action.EDIT, Subject.ENCRYPTION_KEYS)
+        async with self._database.reading() as unit:
+            if ref is None:
+                wanted = [project.id for project in await unit.projects.all_of(principal.organization_id)]
+            else:
+                wanted = [(await open_project(unit, principal, ref)).project.id]
+        begun = []
+        for project_id in wanted:
+            # A unit each, so that no writer waits for more than one.
+            async with self._database.writing() as unit:
+                if await unit.resealing.begin(project_id):
+                    await unit.audit(audited(principal, EventType.ROTATE_DATA_KEY, project_id))
+                    begun.append(project_id)
+        self._woken.set()
+        return begun
+
+    async def stands(self, unit: UnitOfWork) -> KeyStatus:
+        """Return how keys stand, to whoever may ask the unit."""
+        roots = self._database.keyring.roots
+        return KeyStatus(
+            first=_id_of(roots.first),
+            held=tuple(_id_of(root) for root in roots.all),
+            roots=tuple(await unit.root_keys.records()),
+            processes=await unit.root_keys.processes(),
+            lacking=await unit.root_keys.processes(lacking=roots.first.name),
+            data_keys=await unit.resealing.data_keys(),
+            rotations=tuple(await unit.resealing.under_way()),
+        )
+
+    async def _take_part(self) -> None:
+        """Read the root keys again, tell the others, and let a new first one wrap if all hold it."""
+        await self._reload()
+        async with self._database.writing() as unit:
+            await self._hold(unit)
+            root = self._database.keyring.roots.first
+            if _id_of(root) in await unit.root_keys.known():
+                return
+            lacking = await unit.root_keys.processes(lacking=root.name)
+            if lacking == 0:
+                await self._activate(unit, root)
+        if lacking and self._told != _id_of(root):
+            self._told = _id_of(root)
+            _log.info("root_key_waits_for_other_processes", key_id=_id_of(root), processes=lacking)
+
+    async def _hold(self, unit: UnitOfWork) -> None:
+        now = self._clock.now()
+        await unit.root_keys.queue()
+        if self._database.sole_process:
+            await unit.root_keys.forget_holders()
+        else:
+            await unit.root_keys.forget_holders(before=now - _SILENT)
+        await unit.root_keys.hold(self._process_id, self._database.keyring.roots.all, now)
+
+    async def _activate(self, unit: UnitOfWork, root: SealingKey) -> None:
+        known = await unit.root_keys.known()
+        if _id_of(root) in known:
+            raise InvalidError(
+                f"There is no new root key: the one that stands first, {_id_of(root)}, is or was in use; "
+                "put a new one in front of it wherever a process finds its root key"
+            )
+        lacking = await unit.root_keys.processes(lacking=root.name)
+        if lacking:
+            raise InvalidError(
+                f"{lacking} of {await unit.root_keys.processes()} processes don't hold root key {_id_of(root)} yet; "
+                f"give it to all of them, or wait {_SILENT.seconds} s for those that are gone"
+            )
+        await unit.root_keys.activate(root)
+        _log.info("root_key_activated", key_id=_id_of(root))
+
+    async def _new_root(self) -> SealingKey:
+        roots, source = self._database.keyring.roots, self._source
+        async with self._database.reading() as unit:
+            is_new = _id_of(roots.first) not in await unit.root_keys.known()
+        if is_new or source is None or not source.is_kept_here or not self._database.sole_process:
+            return roots.first
+        made = await asyncio.to_thread(add_root_key, source.file)
+        self._database.keyring.take(made)
+        return made.first
+
+    async def _reload(self) -> None:
+        if self._source is None:
+            return
+        try:
+            given = await asyncio.to_thread(given_root_keys, self._source)
+        except ConfigurationError as error:
+            # Half a file, or one that others can read: what is held stays good.
+            _log.warning("root_keys_not_read", reason=str(error))
+            return
+        if given is not None:
+            self._database.keyring.take(given)
+
+    async def _rewrap_all(self) -> None:
+        total = 0
+        while True:
+            async with self._database.writing() as unit:
+                done = await unit.root_keys.rewrap(_WRAPPED_AT_ONCE)
+            total += done
+            if done == 0:
+                break
+        if total:
+            _log.info("rewrapped_keys", count=total)
+
+
+def _id_of(root: SealingKey) -> str:
+    return str(key_id_of(root.name))
