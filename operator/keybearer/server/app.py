@@ -19,6 +19,7 @@ from keybearer.server.routes import (
     grants,
     identities,
     imports,
+    keys,
     kubernetes_auth,
     ldap_auth,
     memberships,
@@ -52,6 +53,7 @@ _ROUTERS: tuple[APIRouter, ...] = (
     users.login,
     users.router,
     admin.router,
+    keys.router,
     events.router,
     grants.router,
 )

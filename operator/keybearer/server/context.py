@@ -22,13 +22,14 @@ from keybearer.domain.identities import Identities
 from keybearer.domain.memberships import UserMemberships
 from keybearer.domain.outbound import Outbound, OutboundSettings, outbound_of
 from keybearer.domain.passwords import Passwords
+from keybearer.domain.key_rotation import KeyRotation
 from keybearer.domain.projects import Projects
 from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.entity_tags import EntityTags
 from keybearer.domain.secrets.folder_imports import FolderImports
 from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
-from keybearer.domain.server_keys import ServerKeys
+from keybearer.domain.server_keys import RootKeySource, ServerKeys
 from keybearer.domain.tags import Tags
 from keybearer.domain.user_login import PasswordGate, UserLogins
 from keybearer.domain.users import Users
@@ -64,6 +65,7 @@ class ServiceContext:
     grants: ProjectGrants
     audit: AuditTrail
     audit_list: AuditList
+    key_rotation: KeyRotation
 
 
 def build_context(
@@ -73,6 +75,7 @@ def build_context(
     door: SetupDoor = _CLOSED,
     audit_retention: timedelta = DEFAULT_RETENTION,
     outbound: Outbound | None = None,
+    root_key: RootKeySource | None = None,
 ) -> ServiceContext:
     """Return the domain on this database.
 
@@ -83,6 +86,7 @@ def build_context(
         door: who may set it up over the API while it is empty.
         audit_retention: how long the audit log keeps its lines.
         outbound: whom logins may ask; the open Internet by default.
+        root_key: where new root keys appear; nowhere by default.
     """
     audit = AuditTrail(database, clock, retention=audit_retention)
     passwords = Passwords()
@@ -109,6 +113,7 @@ def build_context(
         grants=ProjectGrants(database, clock),
         audit=audit,
         audit_list=AuditList(database, audit),
+        key_rotation=KeyRotation(database, root_key, clock),
     )
 
 

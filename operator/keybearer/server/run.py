@@ -103,8 +103,12 @@ async def _opened(
     try:
         await database.prepare()
         keys = await unlock(database, options.root_key)
-        context = build_context(database, keys, clock, door, options.audit_retention, outbound)
+        context = build_context(
+            database, keys, clock, door, options.audit_retention, outbound, options.root_key
+        )
+        await context.key_rotation.start()
         yield database, context, keys
+        await context.key_rotation.close()
     finally:
         await database.close()
 
@@ -213,6 +217,7 @@ async def _run(
             group.create_task(context.events.run(), name="follow-changes"),
             group.create_task(context.audit.keep_written(), name="write-audit-log"),
             group.create_task(context.audit.keep_pruned(), name="prune-audit-log"),
+            group.create_task(context.key_rotation.run(), name="rotate-keys"),
         ]
         if tls is not None and certificate is not None:
             watch = keep_certificate_fresh(tls, certificate)

@@ -1,0 +1,70 @@
+"""Keys of the service on the wire: ids and states, never a key. An addition of ours to the interface."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from keybearer.wire.base import WireInstant, WireModel
+
+__all__ = [
+    "DataKeyRotationModel",
+    "KeyStatusModel",
+    "RootKeyModel",
+    "RotateDataKeys",
+    "RotatedDataKeys",
+    "RotatedRootKey",
+]
+
+
+class RootKeyModel(WireModel):
+    """A root key that wrapped here at some time; `wraps` counts the keys that only it can open."""
+
+    id: str
+    state: Literal["active", "retiring", "retired"]
+    activated_at: WireInstant
+    retired_at: WireInstant | None
+    wraps: int
+
+
+class DataKeyRotationModel(WireModel):
+    """A project whose values are being sealed anew; `resealed` counts those that were."""
+
+    project_id: str
+    started_at: WireInstant
+    resealed: int
+
+
+class KeyStatusModel(WireModel):
+    """How keys stand.
+
+    `firstRootKeyId` is the root key that stands first where the process asked finds them, `heldRootKeyIds` are all
+    that it holds; `lackingProcesses` of the `processes` don't hold the first one.
+    """
+
+    first_root_key_id: str
+    held_root_key_ids: list[str]
+    root_keys: list[RootKeyModel]
+    processes: int
+    lacking_processes: int
+    data_keys: int
+    rotations: list[DataKeyRotationModel]
+
+
+class RotatedRootKey(WireModel):
+    """The root key that wraps from now on."""
+
+    root_key_id: str
+
+
+class RotateDataKeys(WireModel):
+    """Whose data key is to be rotated: one project's, or without one those of all projects."""
+
+    project_id: Annotated[str | None, Field(max_length=64)] = None
+
+
+class RotatedDataKeys(WireModel):
+    """The projects whose values are being sealed anew."""
+
+    project_ids: list[str]
