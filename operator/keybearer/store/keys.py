@@ -138,4 +138,3 @@ class Keys:
         if wanted - found.keys():
             raise UnsealError("a value names a data key that is gone; the database is damaged")
         return found
-

@@ -1,4 +1,4 @@
-"""Sealing a project's values anew with its latest data key: a bounded number at a time, the place kept in the database.
+"""Sealing a project's values anew with its latest data key: so many at a time, the place kept in the database.
 
 Every batch takes the project's row first, as whoever writes a secret does: no value can change under it, and what
 is written while a rotation goes on is sealed with the latest key already.

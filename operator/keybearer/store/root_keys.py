@@ -15,6 +15,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, delete, func, insert, literal, select, text, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.orm import InstrumentedAttribute
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
@@ -214,7 +215,11 @@ class RootKeyring:
         return len(rows)
 
     async def _others(
-        self, statement: Select[*tuple[Any, ...]], wrapped: Any, root: SealingKey, limit: int  # noqa: ANN401 - a column
+        self,
+        statement: Select[*tuple[Any, ...]],
+        wrapped: InstrumentedAttribute[bytes],
+        root: SealingKey,
+        limit: int,
     ) -> Sequence[Any]:
         # What another process is wrapping at this moment is left to it.
         condition = key_name_column(wrapped) != literal(bytes(root.name))

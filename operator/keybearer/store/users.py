@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import delete, insert, text, update
+from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
@@ -30,10 +30,12 @@ _WITH_MEMBERSHIP = (
 _USER_WIDTH = len(record_columns(UserRow, User))
 _MEMBERSHIP_WIDTH = len(record_columns(MembershipRow, Membership))
 _FAILURES = select_record(LoginFailureRow, LoginFailures)
-# Both databases know this form; of two first failures at once, the second finds the row of the first.
+# One statement, which both databases know: between two, another login could remove the row.
 _CLAIM = text(
-    "INSERT INTO login_failures (digest, failures, expires_at) VALUES (:digest, 0, 0) ON CONFLICT DO NOTHING"
-)
+    "INSERT INTO login_failures (digest, failures, expires_at) VALUES (:digest, 0, 0) "
+    "ON CONFLICT (digest) DO UPDATE SET failures = login_failures.failures "
+    "RETURNING digest, failures, last_failure_at, locked_until, expires_at"
+).columns(*record_columns(LoginFailureRow, LoginFailures))
 
 
 class Users:
@@ -94,10 +96,7 @@ class Users:
 
     async def claim_login_failures(self, digest: bytes) -> LoginFailures:
         """Return the same, made if there was none, and keep it from other writers: logins take turns at it."""
-        await self._connection.execute(_CLAIM, {"digest": digest})
-        # SQLite has one writer anyway, and ignores the lock.
-        statement = _FAILURES.where(LoginFailureRow.digest == digest).with_for_update()
-        return LoginFailures(*(await self._connection.execute(statement)).one())
+        return LoginFailures(*(await self._connection.execute(_CLAIM, {"digest": digest})).one())
 
     async def record_login_failures(self, failures: LoginFailures) -> None:
         """Store the counter."""
@@ -112,4 +111,10 @@ class Users:
 
     async def prune_login_failures(self, now: datetime) -> None:
         """Remove the counters that no longer say anything."""
-        await self._connection.execute(delete(LoginFailureRow).where(LoginFailureRow.expires_at < now))
+        # Not those that another login holds: two that wait for each other's row would never end.
+        expired = (
+            select(LoginFailureRow.digest)
+            .where(LoginFailureRow.expires_at < now)
+            .with_for_update(skip_locked=True)
+        )
+        await self._connection.execute(delete(LoginFailureRow).where(LoginFailureRow.digest.in_(expired)))

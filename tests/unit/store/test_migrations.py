@@ -59,3 +59,12 @@ async def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="newer version"):
         await database.prepare()
     await database.close()
+
+
+def test_who_was_there_before_users_came_is_a_machine(connection: Connection) -> None:
+    config = migration_config(connection)
+    command.upgrade(config, "0001")
+    connection.exec_driver_sql("INSERT INTO organizations VALUES ('o', 'home', 'home', 1, 0)")
+    connection.exec_driver_sql("INSERT INTO identities VALUES ('i', 'o', 'ci', 'admin', 1, 0, 0)")
+    command.upgrade(config, "head")
+    assert connection.exec_driver_sql("SELECT id, kind FROM identities").all() == [("i", "machine")]

@@ -66,8 +66,8 @@ def test_a_key_that_another_user_owns_may_be_read_through_its_group(
 
 def test_the_first_line_is_active_and_the_others_only_unwrap() -> None:
     keys = parse_root_keys(f"# new\n{FIRST}\n\n{SECOND} # old\n", "here")
-    assert keys.active.material == b"1" * 32
-    assert [key.material for key in keys.retired] == [b"2" * 32]
+    assert keys.first.material == b"1" * 32
+    assert [key.material for key in keys.others] == [b"2" * 32]
 
 
 @pytest.mark.parametrize(
@@ -88,5 +88,5 @@ def test_a_text_without_a_key_is_refused_without_repeating_it(text: str, told: s
 
 def test_the_name_of_a_root_key_depends_on_the_key_alone() -> None:
     once, again, other = (parse_root_keys(text, "here") for text in (FIRST, FIRST, SECOND))
-    assert once.active.name == again.active.name
-    assert once.active.name != other.active.name
+    assert once.first.name == again.first.name
+    assert once.first.name != other.first.name

@@ -23,9 +23,7 @@ async def key_status(request: Request) -> Response:
     return json_response(_status_json(await context_of(request).key_rotation.status(principal_of(request))))
 
 
-@router.post(
-    "/api/v1/admin/keys/rotate-root", response_model=RotatedRootKey, summary="Rotate the root key"
-)
+@router.post("/api/v1/admin/keys/rotate-root", response_model=RotatedRootKey, summary="Rotate the root key")
 async def rotate_root_key(request: Request) -> Response:
     root_id = await context_of(request).key_rotation.rotate_root(principal_of(request))
     return json_response({"rootKeyId": root_id})
