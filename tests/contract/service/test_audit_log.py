@@ -267,3 +267,16 @@ def test_lines_outlive_the_project(service: ServiceProcess, admin: Client) -> No
     gone = service.create_project()
     admin.json("DELETE", f"/api/v1/projects/{gone.id}")
     assert events(admin, gone) == ["create-project", "delete-project"]
+
+
+def test_secrets_whose_references_follow_a_rename_leave_a_line(
+    admin: Client, project: Project, secrets: ProjectSecrets
+) -> None:
+    secrets.create("OLD", "cnry-x")
+    secrets.create("REF", "${OLD}")
+    secrets.update("OLD", newSecretName="NEW")
+    lines = logged(admin, project, eventType="update-secret")
+    told = {
+        line["event"]["metadata"]["secretKeys"][0]: line["event"]["metadata"].get("cause") for line in lines
+    }
+    assert told == {"NEW": None, "REF": "references-follow"}

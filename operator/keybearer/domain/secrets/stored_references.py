@@ -12,6 +12,7 @@ from datetime import datetime
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.errors import InvalidError
+from keybearer.domain.secrets.auditing import UPDATED, audit_secrets
 from keybearer.domain.secrets.expansion import target_of
 from keybearer.domain.secrets.references import builds_references, follow_moves, named_targets
 from keybearer.domain.secrets.text import checked_size
@@ -112,6 +113,7 @@ async def _follow(
         if changed:
             await unit.secrets.update(access.project.id, changed)
             await unit.folders.mark_modified({secret.folder_id for secret in changed}, now)
+            await audit_secrets(unit, access, UPDATED, changed, cause="references-follow")
         # What a text names by its key alone is named anew where the text itself moves.
         await store_references(unit, at_new_places)
 

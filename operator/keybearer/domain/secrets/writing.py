@@ -13,9 +13,9 @@ from typing import TypeVar
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
 from keybearer.domain.access import ProjectAccess, open_project
-from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.secrets.auditing import CREATED, DELETED, UPDATED, audit_secrets
 from keybearer.domain.secrets.personal import writing_owner
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.reading import folder_missing
@@ -31,11 +31,6 @@ __all__ = ["ChangedSecret", "NewSecret", "OnMissing", "SecretWriting"]
 
 _T = TypeVar("_T")
 _MAX_REFERENCES = 1000
-
-
-_CREATED = (EventType.CREATE_SECRET, EventType.CREATE_SECRETS)
-_UPDATED = (EventType.UPDATE_SECRET, EventType.UPDATE_SECRETS)
-_DELETED = (EventType.DELETE_SECRET, EventType.DELETE_SECRETS)
 
 
 class OnMissing(StrEnum):
@@ -98,7 +93,7 @@ class SecretWriting:
             access = await self._open(unit, principal, at, Action.CREATE)
             owner = writing_owner(principal, "create", personal=personal)
             created = await self._create(unit, access, at, new, owner)
-            await _audit(unit, access, _CREATED, created)
+            await audit_secrets(unit, access, CREATED, created)
             return [ShownSecret(secret, secret.value or "") for secret in created]
 
     async def update(
@@ -128,7 +123,7 @@ class SecretWriting:
                 secret = await self._update(unit, access, change.at or at, change, owner, on_missing)
                 if secret is not None:
                     shown.append(ShownSecret(secret, change.value or ""))
-            await _audit(unit, access, _UPDATED, [one.secret for one in shown])
+            await audit_secrets(unit, access, UPDATED, [one.secret for one in shown])
             return shown
 
     async def delete(
@@ -150,7 +145,7 @@ class SecretWriting:
                 raise NotFoundError("Secret not found")
             await unit.secrets.delete(secret.id for secret in found)
             await unit.folders.mark_modified([folder.id], self._clock.now())
-            await _audit(unit, access, _DELETED, found)
+            await audit_secrets(unit, access, DELETED, found)
             if not access.allows(Action.READ_VALUE, Subject.SECRETS, Where(at.environment, at.path)):
                 return [ShownSecret(secret, HIDDEN_VALUE, hidden=True) for secret in found]
             return [ShownSecret(secret, secret.value or "") for secret in found]
@@ -275,26 +270,6 @@ class SecretWriting:
                     change.reminder_repeat_days,
                 )
                 return (await self._create(unit, access, at, [new], owner))[0]
-
-
-async def _audit(
-    unit: UnitOfWork, access: ProjectAccess, kinds: tuple[EventType, EventType], secrets: Sequence[Secret]
-) -> None:
-    """Write down which secrets were changed, under the word for one of them or for several."""
-    one, many = kinds
-    places = {(secret.environment, secret.path) for secret in secrets}
-    for environment, path in sorted(places):
-        there = [secret.key for secret in secrets if (secret.environment, secret.path) == (environment, path)]
-        await unit.audit(
-            audited(
-                access.principal,
-                one if len(there) == 1 else many,
-                access.project.id,
-                environment=environment,
-                secretPath=path,
-                secretKeys=there,
-            )
-        )
 
 
 async def _folder(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, *, name: str) -> Folder:
