@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keybearer.wire.users import BootstrappedInstance
-from support.service_fixtures import ServiceProcess, Starter, Strict
+from support.service_fixtures import Person, ServiceProcess, Starter, Strict
 from support.waiting import eventually
 
 PATH = "/api/v1/admin/bootstrap"
@@ -83,6 +84,37 @@ def test_a_published_suite_that_sends_no_token_gets_what_it_needs(started: Start
     assert admin.json("POST", f"{method}/client-secrets", json={"ttl": 0})["clientSecret"]
     admin.json("DELETE", f"/api/v1/identities/{identity['id']}")
     admin.json("DELETE", f"/api/v1/projects/{project['id']}")
+
+
+def test_of_many_who_set_up_at_once_one_does(started: Started) -> None:
+    client = started("--bootstrap", "api", "--no-bootstrap-token").client()
+    bodies = [
+        {**BODY, "email": f"{number}@example.com", "organization": f"o-{number}"} for number in range(8)
+    ]
+    with ThreadPoolExecutor(len(bodies)) as threads:
+        answers = list(threads.map(lambda body: client.post(PATH, json=body), bodies))
+    assert sorted(answer.status_code for answer in answers) == [200, *[400] * 7]
+    token = next(answer for answer in answers if answer.status_code == 200).json()["identity"]["credentials"]
+    listed = client.json("GET", "/api/v1/users", headers={"authorization": f"Bearer {token['token']}"})
+    assert listed["totalCount"] == 1
+
+
+def test_admins_who_remove_each_other_at_once_leave_one(started: Started) -> None:
+    running = started("--bootstrap", "api", "--no-bootstrap-token")
+    made = running.client().json("POST", PATH, json=BODY)
+    machine = running.client(made["identity"]["credentials"]["token"])
+    person = Person(made["user"]["id"], made["user"]["email"], BODY["password"])
+    user = running.client(running.login_user(person))
+    attempts = [
+        (machine, f"/api/v1/users/{made['user']['id']}"),
+        (user, f"/api/v1/identities/{made['identity']['id']}"),
+    ]
+    with ThreadPoolExecutor(2) as threads:
+        answers = list(threads.map(lambda attempt: attempt[0].delete(attempt[1]).status_code, attempts))
+    # Who came second was the last admin's, or was gone itself.
+    assert sorted(answers) in ([200, 400], [200, 401])
+    left = [client for client, status in zip((machine, user), answers, strict=True) if status == 200]
+    assert left[0].json("GET", "/api/v1/users")
 
 
 def test_an_instance_that_is_set_up_prints_no_token_and_stays_closed(started: Started) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -90,6 +92,24 @@ def test_the_third_failure_locks_whether_the_user_exists_or_not(
         for _ in range(3):
             assert refused(service, email)["message"] == "Invalid credentials"
         assert "Too many failed logins" in refused(service, email, person.password)["message"]
+
+
+def test_guesses_made_at_once_are_all_counted(service: ServiceProcess, person: Person) -> None:
+    client = service.client()
+    tries = [{"email": person.email, "password": f"cnry-{number}"} for number in range(6)]
+    with ThreadPoolExecutor(len(tries)) as threads:
+        answers = list(threads.map(lambda body: client.post(LOGIN, json=body), tries))
+    assert [answer.status_code for answer in answers] == [401] * 6
+    told = Counter(answer.json()["message"] for answer in answers)
+    assert told["Invalid credentials"] == 3
+    assert "Too many failed logins" in refused(service, person.email, person.password)["message"]
+
+
+def test_of_users_made_at_once_with_one_email_one_is(admin: Client) -> None:
+    body = {"email": f"{secrets.token_hex(6)}@example.com", "password": PASSWORD}
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(lambda _: admin.post("/api/v1/users", json=body).status_code, range(4)))
+    assert sorted(made) == [200, 400, 400, 400]
 
 
 def test_a_login_that_worked_starts_the_count_of_failures_anew(
