@@ -69,7 +69,7 @@ async def _explained(namespace: str, name: str, kubeconfig: str | None, context:
             raise CommandError(
                 f"there is no SecretSync {namespace}/{name}",
                 ExitStatus.NOT_FOUND,
-                "kubectl get secretsyncs -A lists them; if the kind is unknown, run: keybearer crds | kubectl apply -f -",
+                "kubectl get secretsyncs -A lists them; keybearer crds | kubectl apply -f - makes the kind known.",
             )
         spec = body.get("spec")
         target = _part(spec, "target")

@@ -10,7 +10,7 @@ import typer
 from keybearer.cli.connecting import connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_json, print_table
-from keybearer.wire.identities import OrganizationRoleSlug, ProjectRoleSlug
+from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
 if TYPE_CHECKING:
     from keybearer.client import Keybearer

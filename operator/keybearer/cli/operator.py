@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from pydantic import ValidationError
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
 from keybearer.base.logs import configure_logging, get_logger
@@ -78,6 +77,7 @@ def operator(
 ) -> None:
     """Run the operator: reconcile custom resources into Secrets until SIGTERM."""
     import uvloop
+    from pydantic import ValidationError
 
     from keybearer.controllers.custom_resource import describe_invalid
     from keybearer.controllers.process import run_operator

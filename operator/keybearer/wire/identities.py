@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from keybearer.wire.base import Confidential, WireInstant, WireModel
 from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
+from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
 __all__ = [
     "ClientSecret",
@@ -36,8 +37,6 @@ __all__ = [
 
 _Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS)]
 _Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
-OrganizationRoleSlug = Literal["admin", "member", "no-access"]
-ProjectRoleSlug = Literal["admin", "member", "viewer", "no-access"]
 
 
 class Identity(WireModel):

@@ -7,8 +7,9 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from keybearer.wire.base import Confidential, WireInstant, WireModel
-from keybearer.wire.identities import MembershipRole, OrganizationRoleSlug, ProjectRoleSlug
+from keybearer.wire.identities import MembershipRole
 from keybearer.wire.limits import PASSWORD_MAX, PASSWORD_MIN
+from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
 __all__ = [
     "AddUsersToProject",

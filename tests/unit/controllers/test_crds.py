@@ -27,13 +27,21 @@ def test_all_crds_are_printed_as_one_stream_that_kubectl_applies() -> None:
 
 
 def test_files_are_written_and_then_in_step(tmp_path: Path) -> None:
-    target = tmp_path / "made" / "crds"
+    target = tmp_path / "crds"
 
     written = CliRunner().invoke(app, ["crds", "--output-dir", str(target)])
     checked = CliRunner().invoke(app, ["crds", "--output-dir", str(target), "--check"])
 
     assert (written.exit_code, checked.exit_code) == (0, 0)
     assert {path.name for path in target.iterdir()} == {"keybearer.dev_secretsyncs.yaml"}
+
+
+def test_a_mistyped_path_is_no_new_tree(tmp_path: Path) -> None:
+    written = CliRunner().invoke(app, ["crds", "--output-dir", str(tmp_path / "mistyped" / "crds")])
+
+    assert written.exit_code == 2
+    assert "mistyped" in written.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_check_names_what_differs_is_missing_or_has_no_kind_and_writes_nothing(tmp_path: Path) -> None:

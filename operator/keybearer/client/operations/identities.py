@@ -11,7 +11,7 @@ from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations.answers import IdentitiesAnswer, IdentityAnswer
 from keybearer.wire import identities as wire
-from keybearer.wire.identities import OrganizationRoleSlug
+from keybearer.wire.roles import OrganizationRoleSlug
 
 __all__ = ["CreateIdentity", "DeleteIdentity", "GetIdentity", "ListIdentities", "UpdateIdentity"]
 

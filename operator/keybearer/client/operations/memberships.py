@@ -17,7 +17,7 @@ from keybearer.client.operations.answers import (
 )
 from keybearer.wire import identities as wire
 from keybearer.wire import users as users_wire
-from keybearer.wire.identities import ProjectRoleSlug
+from keybearer.wire.roles import ProjectRoleSlug
 
 __all__ = [
     "ListIdentityMemberships",

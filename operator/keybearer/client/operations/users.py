@@ -16,7 +16,7 @@ from keybearer.client.operations.answers import (
     UsersAnswer,
 )
 from keybearer.wire import users as wire
-from keybearer.wire.identities import OrganizationRoleSlug
+from keybearer.wire.roles import OrganizationRoleSlug
 
 __all__ = [
     "ChangePassword",
