@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from keybearer.domain.passwords import Passwords
-from keybearer.store.database import BusyError
+from keybearer.store.failures import BusyError
 
 
 @pytest.fixture(scope="module")
