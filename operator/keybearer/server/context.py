@@ -27,6 +27,7 @@ from keybearer.domain.projects import Projects
 from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.entity_tags import EntityTags
 from keybearer.domain.secrets.folder_imports import FolderImports
+from keybearer.domain.secrets.moving import SecretMoving
 from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.server_keys import RootKeySource, ServerKeys
@@ -60,6 +61,7 @@ class ServiceContext:
     imports: FolderImports
     reading: SecretReading
     writing: SecretWriting
+    moving: SecretMoving
     lists: ListCache
     events: Events
     grants: ProjectGrants
@@ -108,6 +110,7 @@ def build_context(
         imports=FolderImports(database, clock),
         reading=SecretReading(database, EntityTags(keys.entity_tags), audit),
         writing=SecretWriting(database, clock),
+        moving=SecretMoving(database, clock),
         lists=ListCache(database),
         events=Events(database, authentication, clock, dependent_changes),
         grants=ProjectGrants(database, clock),

@@ -35,10 +35,11 @@ _MAX_DETAILS = 100
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """Values by secret id, and what they reached."""
+    """Values by secret id, what they reached, and what was learnt of referenced secrets: None for missing."""
 
     values: Mapping[str, str] = field(repr=False)
     reach: FurtherReach
+    known: Mapping[ReferenceTarget, str | None] = field(default_factory=dict, repr=False)
 
 
 def target_of(secret: Secret) -> ReferenceTarget:
@@ -75,7 +76,7 @@ async def expand_all(
         waiting = await _round(lookup, waiting, growing)
         if not waiting:
             break
-    return Expanded(values, lookup.reach)
+    return Expanded(values, lookup.reach, lookup.known)
 
 
 class _Growing:

@@ -110,12 +110,14 @@ async def _followed(
     except ImportLimitError as error:
         raise InvalidError(_TOO_MANY) from error
     entered = dict.fromkeys(folder for block in blocks for folder in block.folder_ids)
-    readable = [folder for folder in entered if _may_read(access, place_of[folder])]
+    readable = [
+        folder for folder in entered if _may_read(access, place_of[folder].environment, place_of[folder].path)
+    ]
     return blocks, readable
 
 
-def _may_read(access: ProjectAccess, place: ImportedPlace) -> bool:
-    return access.allows(Action.READ, Subject.SECRETS, Where(place.environment, place.path))
+def _may_read(access: ProjectAccess, environment: str, path: str) -> bool:
+    return access.allows(Action.READ, Subject.SECRETS, Where(environment, path))
 
 
 async def _secrets_of(

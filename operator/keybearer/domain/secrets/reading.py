@@ -12,7 +12,7 @@ from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError
 from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
-from keybearer.domain.secrets.expansion import Expanded, expand_all
+from keybearer.domain.secrets.expansion import Expanded, expand_all, target_of
 from keybearer.domain.secrets.imported import ImportedBlock, imported_blocks, imported_secret
 from keybearer.domain.secrets.personal import overridden, owner_of
 from keybearer.domain.secrets.questions import (
@@ -25,6 +25,7 @@ from keybearer.domain.secrets.questions import (
     ShownImport,
     ShownSecret,
 )
+from keybearer.domain.secrets.reference_tree import ReferenceNode, reference_tree
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Secret
@@ -120,6 +121,29 @@ class SecretReading:
                     raise NotFoundError(f"Secret with name '{query.key}' not found")
                 found = [imported]
             return await self._one(unit, access, found[0], query)
+
+    async def reference_tree(
+        self, principal: Principal, at: SecretsAt, key: str
+    ) -> tuple[ReferenceNode, ShownSecret]:
+        """Return what a secret of the folder is made of, and the secret itself, expanded.
+
+        Raises:
+            NotFoundError: no such project, folder or secret.
+            ForbiddenError: the principal may not read it, or one it refers to.
+            InvalidError: references make it grow beyond all bounds.
+        """
+        async with self._database.reading() as unit:
+            access = await self._open(unit, principal, at)
+            found = await unit.secrets.at(access.project.id, [Location(at.environment, at.path, key)])
+            if not found:
+                raise NotFoundError(f"Secret with name '{key}' not found")
+            query = GetSecret(
+                at, key, personal=False, version=None, expand=True, view_value=True, include_imports=False
+            )
+            shown = await self._one(unit, access, found[0], query)
+            known = (await expand_all(unit, access, found, single=True)).known
+            target = target_of(found[0])
+            return reference_tree(target, {**known, target: found[0].value}), shown
 
     async def get_by_id(
         self, principal: Principal, secret_id: str, *, expand: bool, view_value: bool

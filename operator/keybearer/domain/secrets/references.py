@@ -25,6 +25,7 @@ __all__ = [
     "builds_references",
     "follow_moves",
     "has_references",
+    "named_in_order",
     "named_targets",
     "on_one_line",
 ]
@@ -90,6 +91,11 @@ def builds_references(text: str) -> bool:
 def named_targets(text: str, at: ReferenceTarget) -> set[ReferenceTarget]:
     """Return the places that a text stored at `at` names."""
     return {_target(match[1], at) for match in _REFERENCE.finditer(text)}
+
+
+def named_in_order(text: str, at: ReferenceTarget) -> list[ReferenceTarget]:
+    """Return the places that a text stored at `at` names, each once, in their order."""
+    return list(dict.fromkeys(_target(match[1], at) for match in _REFERENCE.finditer(text)))
 
 
 def follow_moves(
