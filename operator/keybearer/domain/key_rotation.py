@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError, KeybearerError

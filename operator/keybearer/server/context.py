@@ -19,10 +19,10 @@ from keybearer.domain.external_logins import ExternalLogins
 from keybearer.domain.folders import Folders
 from keybearer.domain.grants import ProjectGrants
 from keybearer.domain.identities import Identities
+from keybearer.domain.key_rotation import KeyRotation
 from keybearer.domain.memberships import UserMemberships
 from keybearer.domain.outbound import Outbound, OutboundSettings, outbound_of
 from keybearer.domain.passwords import Passwords
-from keybearer.domain.key_rotation import KeyRotation
 from keybearer.domain.projects import Projects
 from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.entity_tags import EntityTags
