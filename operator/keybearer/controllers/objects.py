@@ -109,6 +109,7 @@ class ObjectStore:
     def __init__(self) -> None:
         self._objects: dict[WorkKey, ObservedObject] = {}
         self._by_target: dict[TargetKey, tuple[WorkKey, ...]] = {}
+        self._by_uid: dict[str, WorkKey] = {}
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -119,6 +120,10 @@ class ObjectStore:
     def get(self, key: WorkKey) -> ObservedObject | None:
         """Return the newest version seen, or None where the object is gone."""
         return self._objects.get(key)
+
+    def find(self, uid: str) -> WorkKey | None:
+        """Return which custom resource has this UID, or None where none that is held does."""
+        return self._by_uid.get(uid)
 
     def writers_of(self, target: TargetKey) -> tuple[WorkKey, ...]:
         """Return the custom resources whose spec names this target."""
@@ -131,6 +136,9 @@ class ObjectStore:
             # Sent before our own status write: what it asks counts, the status that it shows is behind ours.
             seen = replace(seen, status_json=before.status_json, resource_version=before.resource_version)
         self._objects[seen.key] = seen
+        if before is not None and before.uid != seen.uid:
+            self._by_uid.pop(before.uid, None)
+        self._by_uid[seen.uid] = seen.key
         if before is None or before.target != seen.target:
             if before is not None:
                 self._unlink(before)
@@ -147,6 +155,7 @@ class ObjectStore:
         """Forget an object that is gone; return its last version."""
         before = self._objects.pop(key, None)
         if before is not None:
+            self._by_uid.pop(before.uid, None)
             self._unlink(before)
         return before
 
@@ -202,12 +211,17 @@ class ObservedStore:
         return self._targets.pop(key, None)
 
     def mark_gone(self, key: TargetKey) -> None:
-        """Remember of a dropped target that the watch showed its end, until it is put again or nobody writes it."""
+        """Remember of a dropped target that the watch showed its end, until it is put again or asked for."""
         self._gone.add(key)
 
-    def is_gone(self, key: TargetKey) -> bool:
-        """Tell whether the last that the watch showed of the target was its end."""
-        return key in self._gone
+    def take_end(self, key: TargetKey) -> bool:
+        """Tell, once, whether the last that the watch showed of the target was its end.
+
+        Once, because the watch is silent about an object without our label that takes its place.
+        """
+        known = key in self._gone
+        self._gone.discard(key)
+        return known
 
     def expect(self, key: TargetKey, fingerprint: str | None) -> None:
         """Say what the target will look like once it is as planned; None when nothing is expected of it.

@@ -77,13 +77,17 @@ class EventIntake:
     def target(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of a Secret or ConfigMap that carries our label."""
         seen = observe_target(kind, body, self._fingerprinter)
+        writers = self._objects.writers_of(seen.key)
         if event_type == "DELETED":
+            known = self._observed.get(seen.key)
+            if known is not None and known.uid != seen.uid:
+                return  # the end of a predecessor, which comes late
             self._observed.drop(seen.key)
             expected = False
         else:
-            expected = self._observed.is_expected(seen)
+            # What one of several writers does is news to the others.
+            expected = self._observed.is_expected(seen) and len(writers) < 2
             self._observed.put(seen)
-        writers = self._objects.writers_of(seen.key)
         self.on_managed(seen.key, None if event_type == "DELETED" else seen.resource_version, writers)
         if expected or event_type is None:
             return

@@ -156,6 +156,18 @@ class TestObjectStore:
         assert (late.generation, late.status_json, late.resource_version) == (2, b'{"x":1}', "9")
         assert newest == seen("web", resourceVersion="10", generation=2)
 
+    def test_an_object_is_found_by_its_uid_while_it_is_there(self) -> None:
+        store = ObjectStore()
+        store.put(seen("web"))
+        assert store.find("uid-of-web") == seen("web").key
+
+        store.put(seen("web", uid="reborn", resourceVersion="9"))
+        assert store.find("uid-of-web") is None
+        assert store.find("reborn") == seen("web").key
+
+        store.drop(seen("web").key)
+        assert store.find("reborn") is None
+
 
 def target(fingerprint: str = "f", version: str = "1", uid: str = "u") -> ObservedTarget:
     return ObservedTarget(_WEB, uid, version, "owner", fingerprint)

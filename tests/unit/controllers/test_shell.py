@@ -229,17 +229,40 @@ class TestTargets:
         assert desk.news() == [("web", Lane.URGENT)]
         assert desk.observed.get(_TARGET) is None
         assert desk.observed.take_body(_TARGET) is None
-        assert desk.observed.is_gone(_TARGET)
+        assert desk.observed.take_end(_TARGET)
+        assert not desk.observed.take_end(_TARGET), "an end is good for one use"
+        desk.target("DELETED", body)
         desk.target("ADDED", body)
-        assert not desk.observed.is_gone(_TARGET)
+        assert not desk.observed.take_end(_TARGET)
 
     def test_the_end_of_a_target_is_remembered_only_while_somebody_writes_it(self, desk: Desk) -> None:
         desk.target("DELETED", target_body({"A": "cnry-a"}))
-        assert not desk.observed.is_gone(_TARGET)
+        assert not desk.observed.take_end(_TARGET)
         desk.sync("ADDED")
         desk.target("DELETED", target_body({"A": "cnry-a"}))
         desk.sync("DELETED")
-        assert not desk.observed.is_gone(_TARGET)
+        assert not desk.observed.take_end(_TARGET)
+
+    def test_the_late_end_of_a_predecessor_says_nothing_of_the_one_that_is_there(self, desk: Desk) -> None:
+        desk.sync("ADDED")
+        body = target_body({"A": "cnry-a"})
+        desk.observed.expect(_TARGET, desired(_SPEC, {"A": "cnry-a"}).fingerprint)
+        desk.target("ADDED", body)
+        desk.news()
+        desk.target("DELETED", stored(desired(_SPEC, {"A": "cnry-a"}).body, uid="predecessor", version="5"))
+
+        assert desk.news() == []
+        assert desk.observed.get(_TARGET) is not None
+        assert not desk.observed.take_end(_TARGET)
+
+    def test_what_one_of_several_writers_does_is_news_to_the_others(self, desk: Desk) -> None:
+        desk.sync("ADDED")
+        desk.sync("ADDED", "other", spec={"target": {"name": "web"}})
+        desk.news()
+        desk.observed.expect(_TARGET, desired(_SPEC, {"A": "cnry-a"}).fingerprint)
+        desk.target("MODIFIED", target_body({"A": "cnry-a"}))
+
+        assert sorted(desk.news()) == [("other", Lane.URGENT), ("web", Lane.URGENT)]
 
     def test_a_version_that_is_known_already_is_no_news(self, desk: Desk) -> None:
         desk.sync("ADDED")

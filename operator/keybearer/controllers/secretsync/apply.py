@@ -66,9 +66,13 @@ class TargetWriter:
         """Tell whether the watch showed a target of this name that carries our label."""
         return self._observed.get(key) is not None
 
-    def saw_its_end(self, key: TargetKey) -> bool:
-        """Tell whether the last that the watch showed of the target was its end."""
-        return self._observed.is_gone(key)
+    def take_its_end(self, key: TargetKey) -> bool:
+        """Tell, once, whether the last that the watch showed of the target was its end."""
+        return self._observed.take_end(key)
+
+    def expect_nothing(self, key: TargetKey) -> None:
+        """Forget what a target was to look like that nobody writes any more."""
+        self._observed.expect(key, None)
 
     def expect(self, desired: DesiredTarget, *, hands_off: bool) -> None:
         """Say that the target is as planned, so that only a change of it triggers the next run.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,13 +16,16 @@ from keybearer.controllers.secretsync.spec_target import OPAQUE
 __all__ = ["PresentTarget", "merge_manager", "observe_target"]
 
 
+_MANAGER_PREFIX = "keybearer/"
+
+
 def merge_manager(owner_uid: str) -> str:
     """Return the field manager under which a SecretSync merges.
 
     One for each object: two that merge into one Secret under the same manager would drop each other's keys,
     since an apply lets go of all that its manager owned and no longer names.
     """
-    return f"keybearer/{owner_uid}"
+    return f"{_MANAGER_PREFIX}{owner_uid}"
 
 
 @dataclass(frozen=True)
@@ -74,22 +77,47 @@ class PresentTarget:
         """Keys that the API server records as written by this SecretSync's merges."""
         return self._managed("f:data") | self._managed("f:binaryData")
 
+    @cached_property
+    def merges(self) -> Mapping[str, frozenset[str]]:
+        """UIDs of the SecretSyncs that merged into it, each with the keys, labels and annotations of its merges."""
+        found: dict[str, frozenset[str]] = {}
+        for entry in self._field_managers():
+            manager = entry.get("manager")
+            if isinstance(manager, str) and manager.startswith(_MANAGER_PREFIX):
+                names = frozenset[str]().union(*(_names_at(entry, path) for path in _MERGED))
+                uid = manager.removeprefix(_MANAGER_PREFIX)
+                found[uid] = found.get(uid, frozenset()) | names
+        return found
+
+    @cached_property
+    def owners(self) -> frozenset[str]:
+        """UIDs of all that it names as owners, by our label or an ownerReference."""
+        references = self.metadata.get("ownerReferences")
+        uids = {
+            str(one.get("uid"))
+            for one in (references if isinstance(references, list) else [])
+            if isinstance(one, Mapping)
+        }
+        return frozenset(uids if self.owner_uid is None else {self.owner_uid, *uids})
+
+    @property
+    def hands(self) -> frozenset[str]:
+        """UIDs of all that own it or merged into it."""
+        return self.owners | self.merges.keys()
+
     def merged_metadata(self, section: str) -> frozenset[str]:
         """Return the labels or annotations that it records as written by this SecretSync's merges."""
         return self._managed("f:metadata", f"f:{section}")
 
     def _managed(self, *path: str) -> frozenset[str]:
+        ours = (entry for entry in self._field_managers() if entry.get("manager") == self.manager)
+        return frozenset[str]().union(*(_names_at(entry, path) for entry in ours))
+
+    def _field_managers(self) -> Iterator[Mapping[str, JsonValue]]:
         entries = self.metadata.get("managedFields")
-        names: set[str] = set()
-        for entry in entries if isinstance(entries, list) else []:
-            if isinstance(entry, Mapping) and entry.get("manager") == self.manager:
-                fields: JsonValue = entry.get("fieldsV1")
-                for step in path:
-                    fields = fields.get(step) if isinstance(fields, Mapping) else None
-                names.update(
-                    name[2:] for name in (fields if isinstance(fields, Mapping) else {}) if name[:2] == "f:"
-                )
-        return frozenset(names)
+        return (
+            entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, Mapping)
+        )
 
     def foreign_controller(self, owner_uid: str) -> str | None:
         """Return kind and name of a controller other than this SecretSync."""
@@ -98,6 +126,21 @@ class PresentTarget:
             if isinstance(one, Mapping) and one.get("controller") is True and one.get("uid") != owner_uid:
                 return f"{one.get('kind')} {one.get('name')}"
         return None
+
+
+_MERGED = (
+    ("f:data",),
+    ("f:binaryData",),
+    ("f:metadata", "f:labels"),
+    ("f:metadata", "f:annotations"),
+)
+
+
+def _names_at(entry: Mapping[str, JsonValue], path: tuple[str, ...]) -> frozenset[str]:
+    fields: JsonValue = entry.get("fieldsV1")
+    for step in path:
+        fields = fields.get(step) if isinstance(fields, Mapping) else None
+    return frozenset(name[2:] for name in (fields if isinstance(fields, Mapping) else {}) if name[:2] == "f:")
 
 
 def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fingerprinter) -> ObservedTarget:

@@ -6,6 +6,7 @@ what it holds, what would be lost before what Kubernetes refuses, and the mode l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -122,6 +123,7 @@ class PlanContext:
         released: the change that the guard held and a person let through, this once; another one is held again.
         approved: the plan that a person saw and approved, this once; another one is shown first.
         written_before: the target was written at least once.
+        rivals: names, by UID, of other living SecretSyncs that own the target or merged into it.
     """
 
     owner_uid: str
@@ -129,6 +131,7 @@ class PlanContext:
     released: PlanStatus | None = None
     approved: PlanStatus | None = None
     written_before: bool = False
+    rivals: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan_target(
@@ -203,33 +206,18 @@ def _plan_owned(
 def _plan_merge(
     desired: DesiredTarget, present: PresentTarget, spec: SecretSyncSpec, context: PlanContext
 ) -> TargetPlan:
+    owned = _owned_by_rival(desired, present, context)
+    if owned is not None:
+        return TargetPlan(verdict=owned)
     ours = present.merged_keys | (context.merged_keys & present.data.keys())
     if not desired.keys and not ours:
         return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label)))
     changes = compare_keys(present.data, desired.data, ours)
-    foreign = [name for name in changes.change if name not in ours]
-    if foreign and not spec.target.adopt:
-        return TargetPlan(
-            changes=changes,
-            verdict=Verdict(
-                Reason.TARGET_CONFLICT,
-                f"{desired.key.kind} {desired.key.name} has other values under {_names(foreign)}, which this "
-                "object did not write; rename the keys, or set target.adopt to take them over",
-            ),
-        )
-    taken = foreign_metadata(desired, present)
-    if taken and not spec.target.adopt:
-        return TargetPlan(
-            changes=changes,
-            verdict=Verdict(
-                Reason.TARGET_CONFLICT,
-                f"{desired.key.kind} {desired.key.name} has other values of {_names(taken)}, which this object did "
-                "not write; leave them out of target.labels and target.annotations, or set target.adopt",
-            ),
-        )
-    held = _guard(changes, len(ours), spec, context)
-    if held is not None:
-        return TargetPlan(changes=changes, verdict=held)
+    refused = _refuse_merge(desired, present, spec, context, changes) or _guard(
+        changes, len(ours), spec, context
+    )
+    if refused is not None:
+        return TargetPlan(changes=changes, verdict=refused)
     if not changes and present.merged_keys == set(desired.keys) and has_planned_metadata(desired, present):
         return TargetPlan()
     if present.immutable and changes:
@@ -243,6 +231,36 @@ def _plan_merge(
     return TargetPlan(action=MergeTarget(desired, present.uid, force=bool(changes.change)), changes=changes)
 
 
+def _refuse_merge(
+    desired: DesiredTarget,
+    present: PresentTarget,
+    spec: SecretSyncSpec,
+    context: PlanContext,
+    changes: KeyChanges,
+) -> Verdict | None:
+    """Return what stands against a merge: whose the keys, labels and annotations are that it would change."""
+    taken = foreign_metadata(desired, present)
+    # A key that we wrote and another merge has taken since is that one's: taking it back would never end.
+    not_ours = [name for name in changes.change if name not in present.merged_keys]
+    rival = _merged_by_rival(desired, present, context, [*not_ours, *taken])
+    if rival is not None or spec.target.adopt:
+        return rival
+    foreign = [name for name in not_ours if name not in context.merged_keys]
+    if foreign:
+        return Verdict(
+            Reason.TARGET_CONFLICT,
+            f"{desired.key.kind} {desired.key.name} has other values under {_names(foreign)}, which this "
+            "object did not write; rename the keys, or set target.adopt to take them over",
+        )
+    if taken:
+        return Verdict(
+            Reason.TARGET_CONFLICT,
+            f"{desired.key.kind} {desired.key.name} has other values of {_names(taken)}, which this object did "
+            "not write; leave them out of target.labels and target.annotations, or set target.adopt",
+        )
+    return None
+
+
 def _refuse_foreign(
     desired: DesiredTarget, present: PresentTarget, spec: SecretSyncSpec, context: PlanContext
 ) -> Verdict | None:
@@ -253,13 +271,42 @@ def _refuse_foreign(
             Reason.TARGET_CONFLICT,
             f"{what} is controlled by {controller}; choose another target.name, or remove that controller",
         )
-    if spec.target.adopt:
-        return None
+    rival = _owned_by_rival(desired, present, context) or _merged_by_rival(desired, present, context, None)
+    if rival is not None or spec.target.adopt:
+        return rival
     return Verdict(
         Reason.TARGET_CONFLICT,
         f"{what} exists and was not written by this object; choose another target.name, delete it, set "
         "target.adopt to take it over, or use creationPolicy Merge to add keys to it",
     )
+
+
+def _owned_by_rival(desired: DesiredTarget, present: PresentTarget, context: PlanContext) -> Verdict | None:
+    """Return what stands against touching a target that belongs to another living SecretSync."""
+    names = sorted(name for uid, name in context.rivals.items() if uid in present.owners)
+    if not names:
+        return None
+    return Verdict(
+        Reason.TARGET_CONFLICT,
+        f"{desired.key.kind} {desired.key.name} belongs to SecretSync {names[0]}; choose another target.name, or "
+        f"delete {names[0]}",
+    )
+
+
+def _merged_by_rival(
+    desired: DesiredTarget, present: PresentTarget, context: PlanContext, wanted: list[str] | None
+) -> Verdict | None:
+    """Return what stands against taking these keys, labels and annotations (None: all) from other merges."""
+    for uid, name in sorted(context.rivals.items(), key=lambda rival: rival[1]):
+        merged = present.merges.get(uid, frozenset())
+        taken = sorted(merged if wanted is None else merged.intersection(wanted))
+        if taken:
+            return Verdict(
+                Reason.TARGET_CONFLICT,
+                f"SecretSync {name} merges {_names(taken)} into {desired.key.kind} {desired.key.name}; choose other "
+                f"keys or another target.name, or take them from {name}",
+            )
+    return None
 
 
 def _guard(changes: KeyChanges, before: int, spec: SecretSyncSpec, context: PlanContext) -> Verdict | None:

@@ -27,13 +27,20 @@ from keybearer.controllers.secretsync.conclusion import (
 )
 from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
 from keybearer.controllers.secretsync.gather import Gatherer, KeysRefusedError
-from keybearer.controllers.secretsync.plan import CreateTarget, PlanContext, TargetPlan, plan_target
+from keybearer.controllers.secretsync.plan import (
+    CreateTarget,
+    PlanContext,
+    TargetAction,
+    TargetPlan,
+    plan_target,
+)
 from keybearer.controllers.secretsync.reading import read_spec, read_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
 from keybearer.controllers.secretsync.request import PendingRequest, pending_request
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.secretsync.rivals import Rivals
 from keybearer.controllers.secretsync.spec_target import CreationPolicy
 from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus, Updates
 from keybearer.controllers.sources import SourceReader
@@ -42,6 +49,8 @@ from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import (
     AlreadyExistsError,
     ConflictError,
+    ForbiddenError,
+    InvalidError,
     KubeError,
     LeaseLostError,
     NotFoundError,
@@ -84,6 +93,7 @@ class SecretSyncReconciler:
         self._cleaner = cleaner
         self._fingerprinter = fingerprinter
         self._telemetry = telemetry
+        self._rivals = Rivals(objects, gateway)
 
     async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
         """Run once.
@@ -100,7 +110,7 @@ class SecretSyncReconciler:
             # A deletion that fell into a re-list is reported by no watch: this is how it is noticed.
             current = self._objects.get(item.key)
             if current is not None and current.uid == seen.uid:
-                self._objects.drop(item.key)
+                self._drop(current)
             return RunResult()
         except LeaseLostError:
             raise
@@ -112,6 +122,11 @@ class SecretSyncReconciler:
             if self._objects.get(item.key) is None:
                 # It went while it was worked on, and may have subscribed anew since it was forgotten.
                 self._gatherer.forget(item.key)
+
+    def _drop(self, seen: ObservedObject) -> None:
+        self._objects.drop(seen.key)
+        if not self._objects.writers_of(seen.target):
+            self._writer.expect_nothing(seen.target)
 
     async def _reconcile_seen(self, seen: ObservedObject, reconcile_id: str) -> RunResult:
         previous = read_status(seen)
@@ -207,16 +222,18 @@ class SecretSyncReconciler:
         context = _context(seen, previous, request, desired.key)
         never_written = previous.target is None
         merging = spec.target.creation_policy is CreationPolicy.MERGE
+        # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
+        absent = self._writer.take_its_end(desired.key) or (never_written and not _was_refused(previous))
+        blind = absent and self._may_create_blindly(spec, desired.key)
         for attempt in range(_ATTEMPTS):
             present = None
-            # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
-            absent = never_written or self._writer.saw_its_end(desired.key)
-            if attempt or not absent or not self._may_create_blindly(spec, desired.key):
+            if attempt or not blind:
                 # Whether a merge is complete shows in who manages which key, not in what the whole looks like.
                 expected = None if merging else desired.fingerprint
                 present = await self._writer.look(
                     desired.key, seen.uid, expected=expected, thorough=attempt > 0
                 )
+            context = replace(context, rivals=await self._rivals.of(present, seen.uid))
             planned = plan_target(desired, present, spec, context)
             if planned.action is None:
                 self._writer.expect(desired, hands_off=merging or planned.left_alone)
@@ -224,19 +241,14 @@ class SecretSyncReconciler:
                     version = present.resource_version if present is not None else None
                     self._gatherer.await_target(seen, spec, version)
                 return planned
-            current = self._objects.get(seen.key)
-            if current is None or current.uid != seen.uid:
-                raise ObjectGoneError
             try:
-                if isinstance(planned.action, CreateTarget) and not never_written:
-                    await self._create_again(seen, planned.action)
-                else:
-                    await self._writer.carry_out(planned.action, seen.uid)
+                await self._carry_out(seen, planned.action, again=not never_written)
             except (AlreadyExistsError, ConflictError) as error:
                 _refuse_contested(error)
                 continue
-            except NotFoundError:
-                if attempt:
+            except (NotFoundError, ForbiddenError, InvalidError) as error:
+                # Quotas and admission refuse a POST before anybody has looked whether the object exists.
+                if attempt or not (blind or isinstance(error, NotFoundError)):
                     raise
                 continue
             action = type(planned.action).__name__.removesuffix("Target")
@@ -249,6 +261,15 @@ class SecretSyncReconciler:
             f"{desired.key.kind} {desired.key.name} is being written by somebody else at the same time; "
             "it is tried again",
         )
+
+    async def _carry_out(self, seen: ObservedObject, action: TargetAction, *, again: bool) -> None:
+        current = self._objects.get(seen.key)
+        if current is None or current.uid != seen.uid:
+            raise ObjectGoneError
+        if isinstance(action, CreateTarget) and again:
+            await self._create_again(seen, action)
+        else:
+            await self._writer.carry_out(action, seen.uid)
 
     async def _create_again(self, seen: ObservedObject, action: CreateTarget) -> None:
         """Create a target once more, and ask the API server meanwhile whether its owner is still there.
@@ -361,6 +382,11 @@ def _depends_on_foreign_target(spec: SecretSyncSpec, previous: SecretSyncStatus)
     if spec.target.creation_policy is CreationPolicy.MERGE:
         return True
     return any(condition.reason == Reason.TARGET_CONFLICT for condition in previous.conditions)
+
+
+def _was_refused(previous: SecretSyncStatus) -> bool:
+    refusals = (Reason.TARGET_CONFLICT, Reason.TARGET_REFUSED)
+    return any(condition.reason in refusals for condition in previous.conditions)
 
 
 def _refuse_contested(error: AlreadyExistsError | ConflictError) -> None:

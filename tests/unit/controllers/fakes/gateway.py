@@ -168,7 +168,8 @@ class FakeGateway(Gateway):
         name, _, value = label_selector.partition("=")
         for (kind, key), body in list(self.objects.items()):
             labels = body["metadata"].get("labels") or {}
-            if kind == resource.kind and namespace in (None, key.namespace) and labels.get(name) == value:
+            selected = not label_selector or labels.get(name) == value
+            if kind == resource.kind and namespace in (None, key.namespace) and selected:
                 yield copy.deepcopy(body)
 
     def _begin(self, verb: str, resource: Resource) -> None:

@@ -136,7 +136,7 @@ class TestHappyPath:
 
             assert world.data() == _DATA
             assert "Secret team-a/web" not in world.gateway.reads
-            assert not world.observed.is_gone(target)
+            assert not world.observed.take_end(target)
 
     @in_virtual_time
     async def test_a_foreign_object_in_the_place_of_one_whose_end_was_seen_is_left_alone(self) -> None:
@@ -152,6 +152,61 @@ class TestHappyPath:
             assert world.data() == {"FOREIGN": b64("cnry-foreign")}
             assert world.condition() == ("False", "TargetConflict")
             assert {key["state"] for key in world.status["keys"]} == {"Pending"}
+
+            world.written()
+            world.gateway.before = lambda verb, kind: asked.append(f"{verb} {kind}")
+            asked: list[str] = []
+            await world.reconcile()
+            assert asked == ["get Secret"], "the end that was seen is used once"
+
+    @in_virtual_time
+    async def test_a_first_sync_that_met_a_foreign_object_looks_before_it_posts_again(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            world.gateway.put(secret("web", {"FOREIGN": "cnry-foreign"}))
+            world.put_sync()
+            await world.reconcile()
+            asked: list[str] = []
+            world.gateway.before = lambda verb, kind: asked.append(f"{verb} {kind}")
+            await world.reconcile()
+
+            assert asked == ["get Secret"]
+
+    @pytest.mark.parametrize("written_before", [True, False])
+    @in_virtual_time
+    async def test_a_refused_create_is_followed_by_a_look_which_may_adopt(
+        self, *, written_before: bool
+    ) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            target = world.put_sync(target={"adopt": True}).target
+            if written_before:
+                await world.reconcile()
+                world.gateway.remove("Secret", "web")
+                world.observed.drop(target)
+                world.observed.mark_gone(target)
+            world.gateway.put(secret("web", {"K0": "cnry-foreign"}))
+            # Quotas are counted before the API server notices that the object exists.
+            world.gateway.fail("create", "Secret", ForbiddenError("exceeded quota: secrets"), times=9)
+            await world.reconcile()
+
+            assert world.condition() == ("True", "Synced")
+            assert world.data() == _DATA
+
+    @in_virtual_time
+    async def test_an_object_that_is_gone_leaves_no_expectation(self) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            target = world.put_sync().target
+            await world.reconcile()
+            seen = world.observed.get(target)
+            assert seen is not None
+            world.observed.drop(target)
+            world.observed.mark_gone(target)
+            world.gateway.remove("Secret", "web")
+            world.gateway.remove("SecretSync", "web")
+            await world.reconcile()
+
+            assert world.objects.get(SYNC) is None
+            assert not world.observed.is_expected(seen)
+            assert not world.observed.take_end(target)
 
     @in_virtual_time
     async def test_a_request_that_is_none_is_handled_as_a_sync_and_said_to_be_unknown(self) -> None:

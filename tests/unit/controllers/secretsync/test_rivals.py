@@ -1,0 +1,197 @@
+"""Several SecretSyncs at one target: one of them writes it, the others say whose it is."""
+
+from __future__ import annotations
+
+import copy
+from datetime import timedelta
+
+import pytest
+
+from keybearer.base.backoff import Backoff
+from keybearer.controllers.queue import WorkQueue
+from keybearer.controllers.secretsync.rivals import Rivals
+from keybearer.controllers.shell import EventIntake
+from unit.controllers.fakes.chance import SteadyChance
+from unit.controllers.fakes.source_session import FakeSession, listing
+from unit.controllers.fakes.targets import FINGERPRINTER, UID, Body, Field, desired, new_spec, present, stored
+from unit.controllers.fakes.virtual_loop import in_virtual_time
+from unit.controllers.fakes.world import World, new_world, secret
+
+_RETAIN = {"name": "t", "onDelete": "Retain", "adopt": True}
+_RUNS_MAX = 50
+"""More than any of these take that come to rest."""
+_OWNER = {"name": "t", "adopt": True}
+
+
+def _merge(value: str, **more: Field) -> Field:
+    return {"name": "t", "creationPolicy": "Merge", "template": {"data": {"K": value}}, **more}
+
+
+class _Table:
+    """A world with the watches and the queue of the operator, worked off by hand."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        backoff = Backoff(timedelta(seconds=5), timedelta(minutes=5))
+        self.queue = WorkQueue(world.clock, backoff, SteadyChance())
+        self.intake = EventIntake(
+            world.clock, self.queue, world.objects, world.observed, FINGERPRINTER, lambda _: None
+        )
+        self.intake.on_managed = world.references.noticed
+
+    def add(self, name: str, target: Field) -> None:
+        body: Body = {
+            "kind": "SecretSync",
+            "metadata": {"namespace": "team-a", "name": name, "uid": f"uid-{name}", "generation": 1},
+            "spec": {
+                "source": {"projectId": "shop", "environment": "dev"},
+                "identityRef": {"name": "login"},
+                "target": target,
+            },
+        }
+        self.intake.custom_resource("SecretSync", "ADDED", self.world.gateway.put(body))
+
+    async def work(self) -> int:
+        """Work off what is due, delivering after each run what the watch of targets shows; return the runs."""
+        runs = 0
+        shown = ""
+        while len(self.queue) and runs < _RUNS_MAX:
+            item = await self.queue.take()
+            await self.world.reconciler.reconcile(item, "reconcile-1")
+            self.queue.done(item.key)
+            runs += 1
+            now = self.world.gateway.find("Secret", "t")
+            if now is not None and now["metadata"]["resourceVersion"] != shown:
+                shown = now["metadata"]["resourceVersion"]
+                if "keybearer.dev/managed" in now["metadata"]["labels"]:
+                    self.intake.target("Secret", "MODIFIED", copy.deepcopy(now))
+        return runs
+
+    def ready(self, name: str) -> tuple[str, str]:
+        """Return the reason and message of Ready."""
+        body = self.world.gateway.find("SecretSync", name)
+        assert body is not None
+        (found,) = (one for one in body["status"]["conditions"] if one["type"] == "Ready")
+        return found["reason"], found["message"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "refusal"),
+    [
+        pytest.param(_RETAIN, _RETAIN, "belongs to SecretSync one;", id="two owners that retain and adopt"),
+        pytest.param(_OWNER, _OWNER, "is controlled by SecretSync one;", id="two owners that adopt"),
+        pytest.param(
+            {"name": "t", "onDelete": "Retain"},
+            _OWNER,
+            "belongs to SecretSync one;",
+            id="only the second adopts",
+        ),
+        pytest.param(
+            _RETAIN,
+            _merge("b", adopt=True),
+            "belongs to SecretSync one;",
+            id="an owner, then a merge that adopts",
+        ),
+        pytest.param(
+            _merge("a", adopt=True),
+            _merge("b", adopt=True),
+            "SecretSync one merges K into",
+            id="two merges that adopt",
+        ),
+        pytest.param(
+            _merge("a"), _merge("b", adopt=True), "SecretSync one merges K into", id="one merge adopts"
+        ),
+        pytest.param(_merge("a"), _OWNER, "SecretSync one merges K", id="a merge, then an owner that adopts"),
+    ],
+)
+@in_virtual_time
+async def test_what_a_living_secret_sync_writes_is_not_taken_from_it(
+    first: Field, second: Field, refusal: str
+) -> None:
+    async with new_world(FakeSession(listing("cnry-0", "cnry-1"))) as world:
+        if first.get("creationPolicy") == "Merge":
+            world.gateway.put(secret("t", {"THEIRS": "cnry-t"}))
+        table = _Table(world)
+        table.add("one", first)
+        await table.work()
+        mine = world.data("t")
+        world.written()
+        table.add("two", second)
+        runs = await table.work()
+
+        assert table.ready("one")[0] == "Synced"
+        reason, message = table.ready("two")
+        assert reason == "TargetConflict"
+        assert refusal in message
+        assert world.data("t") == mine
+        assert [write for write in world.written() if " Secret " in write] == []
+        assert runs < _RUNS_MAX
+
+
+@in_virtual_time
+async def test_who_loses_a_key_to_another_merge_notices_and_leaves_it() -> None:
+    async with new_world(FakeSession(listing("cnry-0"))) as world:
+        world.gateway.put(secret("t", {"THEIRS": "cnry-t"}))
+        table = _Table(world)
+        table.add("one", _merge("same"))
+        table.add("two", _merge("same"))
+        await table.work()
+        assert [table.ready(name)[0] for name in ("one", "two")] == ["Synced", "Synced"]
+
+        body = world.gateway.find("SecretSync", "one")
+        assert body is not None
+        body["metadata"]["generation"] = 2
+        body["spec"]["target"]["template"]["data"]["K"] = "another"
+        table.intake.custom_resource("SecretSync", "MODIFIED", world.gateway.put(body))
+        runs = await table.work()
+
+        assert table.ready("one")[0] == "Synced"
+        assert table.ready("two")[0] == "TargetConflict"
+        assert runs < _RUNS_MAX
+
+
+@in_virtual_time
+async def test_what_a_deleted_secret_sync_left_behind_may_be_adopted() -> None:
+    async with new_world(FakeSession(listing("cnry-0", "cnry-1"))) as world:
+        table = _Table(world)
+        table.add("one", _RETAIN)
+        await table.work()
+        body = world.gateway.find("SecretSync", "one")
+        assert body is not None
+        world.gateway.remove("SecretSync", "one")
+        table.intake.custom_resource("SecretSync", "DELETED", body)
+        table.add("two", _RETAIN)
+        await table.work()
+
+        assert table.ready("two")[0] == "Synced"
+
+
+class TestRivals:
+    def _owned_by(self, uid: str, **metadata: Field) -> Body:
+        body = stored(desired(new_spec(onDelete="Retain"), {"A": "cnry-a"}, uid=uid).body)
+        body["metadata"] |= metadata
+        return body
+
+    @in_virtual_time
+    async def test_one_that_no_watch_has_shown_yet_is_asked_for_once(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            asked: list[str] = []
+            world.gateway.before = lambda verb, kind: asked.append(f"{verb} {kind}")
+            meta: Body = {"namespace": "team-a", "name": "one", "uid": "uid-one"}
+            world.gateway.put({"kind": "SecretSync", "metadata": meta})
+            rivals = Rivals(world.objects, world.gateway)
+
+            assert await rivals.of(present(self._owned_by("uid-one")), UID) == {"uid-one": "one"}
+            for _ in range(2):
+                assert await rivals.of(present(self._owned_by("uid-dead")), UID) == {}
+            assert asked == ["list SecretSync", "list SecretSync"], "a UID never comes back"
+
+    @in_virtual_time
+    async def test_a_target_of_our_own_or_of_nobody_asks_nobody(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            rivals = Rivals(world.objects, world.gateway)
+            world.gateway.before = lambda verb, kind: pytest.fail(f"{verb} {kind}")
+
+            assert await rivals.of(None, UID) == {}
+            assert await rivals.of(present(self._owned_by(UID)), UID) == {}
+            assert await rivals.of(present(self._owned_by(UID, labels={})), UID) == {}
