@@ -10,10 +10,10 @@ from keybearer.base.clock import Clock
 from keybearer.domain.addresses import require_address
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
-from keybearer.domain.errors import DomainError, NotFoundError, UnauthenticatedError
-from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
+from keybearer.domain.errors import DomainError, UnauthenticatedError
+from keybearer.domain.issuing import IssuedToken, issue_token
 from keybearer.domain.lifetimes import NO_FAILURES, Lockout, is_locked, lockout_after, token_terms
-from keybearer.domain.login_terms import login_actor
+from keybearer.domain.login_terms import LOCKED, grant_of, login_actor, member_of
 from keybearer.domain.principals import CheckedToken, PrincipalCache, token_digest
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.tokens import read_token, sign_token
@@ -193,10 +193,7 @@ class Authentication:
         if auth is None:
             raise UnauthenticatedError(_INVALID)
         if is_locked(auth, attempt.now):
-            raise UnauthenticatedError(
-                "This identity auth method is temporarily locked, please try again later",
-                attempted=auth.identity_id,
-            )
+            raise UnauthenticatedError(LOCKED, attempted=auth.identity_id)
         require_address(auth.client_secret_trusted_ips, attempt.address)
         secret = await self._matching(unit, auth, attempt.digest)
         if secret is None:
@@ -207,8 +204,8 @@ class Authentication:
         if ended is not None:
             await unit.credentials.revoke_client_secret(secret.id, attempt.now)
             raise ended
-        await _require_organization(unit, auth, attempt.organization_slug)
-        return await self._issue(unit, auth, secret, attempt.now)
+        identity = await member_of(unit, auth.identity_id, attempt.organization_slug)
+        return await self._issue(unit, auth, secret, identity, attempt.now)
 
     async def _matching(self, unit: UnitOfWork, auth: UniversalAuth, digest: bytes) -> ClientSecret | None:
         match = None
@@ -219,24 +216,11 @@ class Authentication:
         return match
 
     async def _issue(
-        self, unit: UnitOfWork, auth: UniversalAuth, secret: ClientSecret, now: datetime
+        self, unit: UnitOfWork, auth: UniversalAuth, secret: ClientSecret, identity: Identity, now: datetime
     ) -> IssuedToken:
-        grant = TokenGrant(
-            identity_id=auth.identity_id,
-            auth_method="universal-auth",
-            ttl=auth.access_token_ttl,
-            max_ttl=auth.access_token_max_ttl,
-            trusted_ips=auth.access_token_trusted_ips,
-            period=auth.access_token_period,
-            num_uses_limit=auth.access_token_num_uses_limit,
-            client_secret_id=secret.id,
-        )
         if auth.failures or auth.locked_until is not None:
             await _count(unit, auth, NO_FAILURES)
         await unit.credentials.count_use(secret.id, now)
-        identity = await unit.identities.get(auth.identity_id)
-        if identity is None:
-            raise UnauthenticatedError(_INVALID)
         await unit.audit(
             audited(
                 login_actor(identity),
@@ -245,6 +229,7 @@ class Authentication:
                 clientSecretId=secret.id,
             )
         )
+        grant = replace(grant_of(auth, "universal-auth"), client_secret_id=secret.id)
         return await issue_token(unit, self._keys.token_signing, grant, now)
 
 
@@ -263,17 +248,6 @@ async def _count(unit: UnitOfWork, auth: UniversalAuth, counter: Lockout) -> Non
         last_failure_at=counter.last_failure_at,
         locked_until=counter.locked_until,
     )
-
-
-async def _require_organization(unit: UnitOfWork, auth: UniversalAuth, slug: str | None) -> None:
-    if not slug:
-        return
-    organization = await unit.identities.organization_by_slug(slug)
-    if organization is None:
-        raise NotFoundError(f"Organization with slug '{slug}' not found")
-    identity = await unit.identities.get(auth.identity_id)
-    if identity is None or identity.organization_id != organization.id:
-        raise UnauthenticatedError("Identity is not a member of the organization")
 
 
 def _principal(identity: Identity, token: AccessToken) -> Principal:

@@ -16,7 +16,6 @@ from keybearer.domain.errors import InvalidError, UnauthenticatedError
 from keybearer.domain.issuing import IssuedToken, issue_token
 from keybearer.domain.kubernetes_auth import (
     KUBERNETES_AUTH,
-    NOT_AUTHENTICATED,
     REVIEW_ERROR,
     api_of,
     require_allowed,
@@ -85,7 +84,7 @@ class ExternalLogins:
             async with self._database.writing() as unit:
                 present = await unit.auth_methods.kubernetes(auth.identity_id, for_change=True)
                 if present != auth:
-                    raise UnauthenticatedError(_CHANGED)
+                    raise UnauthenticatedError(_CHANGED, attempted=auth.identity_id)
                 identity = await member_of(unit, auth.identity_id, organization_slug)
                 await unit.audit(
                     audited(
@@ -114,11 +113,11 @@ class ExternalLogins:
                     raise ldap_not_configured()
                 await member_of(unit, auth.identity_id, organization_slug)
             if is_locked(auth, self._clock.now()):
-                raise UnauthenticatedError(LOCKED)
+                raise UnauthenticatedError(LOCKED, attempted=auth.identity_id)
             user = await self._user(auth, username, password)
             if user is None:
                 await self._count_failure(auth.identity_id)
-                raise UnauthenticatedError(_LDAP_FAILED)
+                raise UnauthenticatedError(_LDAP_FAILED, attempted=auth.identity_id)
             require_fields(auth, user)
             return await self._admit_ldap(auth, organization_slug)
 
@@ -136,7 +135,9 @@ class ExternalLogins:
             )
         except (OutboundError, ValueError) as error:
             if isinstance(error, ReviewerUnknownError) and reviewer == jwt:
-                raise UnauthenticatedError(NOT_AUTHENTICATED, name=REVIEW_ERROR) from error
+                raise UnauthenticatedError(
+                    NOT_AUTHENTICATED, name=REVIEW_ERROR, attempted=auth.identity_id
+                ) from error
             _log.warning("token_review_failed", identity_id=auth.identity_id, reason=str(error))
             raise InvalidError(f"The token review failed: {error}", name=REVIEW_ERROR) from error
 
@@ -150,7 +151,7 @@ class ExternalLogins:
         except (OutboundError, ValueError) as error:
             # The caller hears the same as for a wrong password; whoever runs the service hears why.
             _log.warning("ldap_login_failed", identity_id=auth.identity_id, reason=str(error))
-            raise UnauthenticatedError(_LDAP_FAILED) from error
+            raise UnauthenticatedError(_LDAP_FAILED, attempted=auth.identity_id) from error
 
     async def _count_failure(self, identity_id: IdentityId) -> None:
         async with self._database.writing() as unit:
@@ -164,9 +165,9 @@ class ExternalLogins:
             now = self._clock.now()
             present = await unit.auth_methods.ldap(auth.identity_id, for_change=True)
             if present is None or not is_same_configuration(auth, present):
-                raise UnauthenticatedError(_CHANGED)
+                raise UnauthenticatedError(_CHANGED, attempted=auth.identity_id)
             if is_locked(present, now):  # by tries at another replica
-                raise UnauthenticatedError(LOCKED)
+                raise UnauthenticatedError(LOCKED, attempted=auth.identity_id)
             if present.failures or present.locked_until is not None:
                 await unit.auth_methods.update_ldap(counted(present, NO_FAILURES))
             identity = await member_of(unit, auth.identity_id, organization_slug)

@@ -17,7 +17,6 @@ from keybearer.store.auth_methods import KubernetesAuth
 
 __all__ = [
     "KUBERNETES_AUTH",
-    "NOT_AUTHENTICATED",
     "REVIEW_ERROR",
     "KubernetesAuthChange",
     "KubernetesAuthTerms",
@@ -30,7 +29,7 @@ __all__ = [
 KUBERNETES_AUTH = "kubernetes-auth"
 REVIEW_ERROR = "KubernetesTokenReviewError"
 """The word of `error` where a review says no, or doesn't come about."""
-NOT_AUTHENTICATED = "Kubernetes token not authenticated"
+_NOT_AUTHENTICATED = "Kubernetes token not authenticated"
 _ACCOUNT = ("system", "serviceaccount")
 
 
@@ -128,16 +127,19 @@ def require_allowed(auth: KubernetesAuth, reviewed: ReviewedToken) -> None:
         UnauthenticatedError: it is no good, no ServiceAccount's, or not of an allowed namespace, name or audience.
     """
     if not reviewed.authenticated:
-        raise UnauthenticatedError(NOT_AUTHENTICATED, name=REVIEW_ERROR)
+        raise UnauthenticatedError(_NOT_AUTHENTICATED, name=REVIEW_ERROR, attempted=auth.identity_id)
     *kind, namespace, name = reviewed.username.split(":") if reviewed.username.count(":") == 3 else ("", "")
+    denied = None
     if tuple(kind) != _ACCOUNT or not namespace or not name:
-        raise UnauthenticatedError("Access denied: the token belongs to no ServiceAccount.")
-    if not matches_any(listed_globs(auth.allowed_namespaces), namespace):
-        raise UnauthenticatedError("Access denied: K8s namespace not allowed.")
-    if not matches_any(listed_globs(auth.allowed_names), name):
-        raise UnauthenticatedError("Access denied: K8s name not allowed.")
-    if auth.allowed_audience and auth.allowed_audience not in reviewed.audiences:
-        raise UnauthenticatedError("Access denied: K8s audience not allowed.")
+        denied = "the token belongs to no ServiceAccount."
+    elif not matches_any(listed_globs(auth.allowed_namespaces), namespace):
+        denied = "K8s namespace not allowed."
+    elif not matches_any(listed_globs(auth.allowed_names), name):
+        denied = "K8s name not allowed."
+    elif auth.allowed_audience and auth.allowed_audience not in reviewed.audiences:
+        denied = "K8s audience not allowed."
+    if denied is not None:
+        raise UnauthenticatedError(f"Access denied: {denied}", attempted=auth.identity_id)
 
 
 def _require_usable(auth: KubernetesAuth) -> None:

@@ -165,7 +165,9 @@ def require_fields(auth: LdapAuth, user: DirectoryUser) -> None:
         wanted = {listed.strip(), *(part.strip() for part in listed.split(","))} - {""}
         held = {value.decode(errors="replace") for value in user.attributes.get(name.lower(), ())}
         if not wanted & held:
-            raise UnauthenticatedError(f"The LDAP user's field '{name}' has none of the required values")
+            raise UnauthenticatedError(
+                f"The LDAP user's field '{name}' has none of the required values", attempted=auth.identity_id
+            )
 
 
 def counted(auth: LdapAuth, counter: Lockout) -> LdapAuth:

@@ -115,7 +115,7 @@ async def member_of(unit: UnitOfWork, identity_id: IdentityId, organization_slug
         if organization is None:
             raise NotFoundError(f"Organization with slug '{organization_slug}' not found")
         if identity.organization_id != organization.id:
-            raise UnauthenticatedError("Identity is not a member of the organization")
+            raise UnauthenticatedError("Identity is not a member of the organization", attempted=identity.id)
     return identity
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, new_uuid
 from keybearer.domain.addresses import EVERY_ADDRESS, networks
-from keybearer.domain.errors import InvalidError
+from keybearer.domain.login_terms import given_fields, require_sensible_terms
 from keybearer.store.records import ClientSecret, UniversalAuth
 
 __all__ = [
@@ -95,7 +94,7 @@ def universal_auth_of(identity_id: IdentityId, terms: UniversalAuthTerms, clock:
         created_at=now,
         updated_at=now,
     )
-    _require_sensible(auth)
+    require_sensible_terms(auth)
     return auth
 
 
@@ -135,24 +134,11 @@ def changed_universal_auth(former: UniversalAuth, change: UniversalAuthChange, c
     Raises:
         InvalidError: the TTL is over the max TTL, or a trusted address is none.
     """
-    given = {name: value for name, value in _fields(change) if value is not None}
-    for name in ("access_token_trusted_ips", "client_secret_trusted_ips"):
-        if name in given:
-            given[name] = networks(given[name])
-    auth = replace(former, **given, updated_at=clock.now())
-    _require_sensible(auth)
+    auth = replace(former, **given_fields(change), updated_at=clock.now())
+    require_sensible_terms(auth)
     return auth
 
 
 def credential_digest(key: bytes, credential: str) -> bytes:
     """Return what is kept of a client secret: with 256 random bits, a keyed digest needs no stretching."""
     return hmac.digest(key, credential.encode("utf-8", "surrogateescape"), hashlib.sha256)
-
-
-def _fields(change: UniversalAuthChange) -> list[tuple[str, Any]]:
-    return [(field.name, getattr(change, field.name)) for field in fields(change)]
-
-
-def _require_sensible(auth: UniversalAuth) -> None:
-    if 0 < auth.access_token_max_ttl < auth.access_token_ttl:
-        raise InvalidError("Access token TTL cannot be greater than max TTL")
