@@ -159,5 +159,24 @@ def _read_yaml(text: str) -> Iterable[tuple[str, str]]:
     raise ConfigurationError(problem)
 
 
+class _TextDumper(yaml.SafeDumper):
+    """Writes texts so that they are read as they were."""
+
+
+def _represent_text(dumper: _TextDumper, text: str) -> yaml.ScalarNode:
+    if all(char.isprintable() for char in text):
+        style = None
+    elif all(char.isprintable() or char == "\n" for char in text):
+        style = "|"
+    else:
+        style = '"'  # the only one with escapes; in others PyYAML folds some line ends into spaces
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_TextDumper.add_representer(str, _represent_text)
+
+
 def _write_yaml(secrets: Mapping[str, str]) -> str:
-    return yaml.safe_dump(dict(secrets), sort_keys=False, allow_unicode=True) if secrets else "{}\n"
+    return yaml.dump(
+        dict(secrets), Dumper=_TextDumper, sort_keys=False, allow_unicode=True, width=float("inf")
+    )

@@ -1,0 +1,153 @@
+"""A SecretSync in words: what it reads and writes, how it stands, what is wrong and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keybearer.cli.explanation import NEXT_STEPS, SeenObject, explain
+from keybearer.controllers.secretsync.reasons import Reason
+
+UID = "uid-1"
+TARGET = SeenObject(("DB_HOST", "DB_PASSWORD"), UID)
+IDENTITY = SeenObject(("clientId", "clientSecret"))
+SOURCE: dict[str, Any] = {"projectSlug": "shop", "environment": "dev"}
+
+
+def secret_sync(status: dict[str, Any] | None = None, generation: int = 1, **spec: object) -> dict[str, Any]:
+    whole = {"source": SOURCE, "identityRef": {"name": "reader"}, **spec}
+    return {
+        "metadata": {"name": "web", "namespace": "team-a", "uid": UID, "generation": generation},
+        "spec": {key: value for key, value in whole.items() if value is not None},
+        **({"status": status} if status is not None else {}),
+    }
+
+
+def ready(
+    status: str = "True", reason: str = "Synced", message: str = "2 keys", **more: object
+) -> dict[str, Any]:
+    condition = {
+        "type": "Ready",
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": "2026-01-02T03:04:05Z",
+    }
+    return {"observedGeneration": 1, "conditions": [condition], **more}
+
+
+def test_a_healthy_one_needs_nothing() -> None:
+    told = explain(secret_sync(ready()), TARGET, IDENTITY)
+    assert told.reads[0] == "Project shop, environment dev, folder /."
+    assert told.writes[0] == "Secret team-a/web, which it owns and keeps exactly so."
+    assert "It exists, with 2 keys: DB_HOST, DB_PASSWORD." in told.writes
+    assert told.stands[0].startswith("Ready since 2026-01-02T03:04:05")
+    assert (told.wrong, told.next_steps) == ([], [])
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_each_reason_has_a_next_step_and_no_brace_is_left(reason: Reason) -> None:
+    told = explain(secret_sync(ready("False", reason, "why")), TARGET, IDENTITY)
+    assert f"{reason}: why" in told.wrong
+    if reason is not Reason.SYNCED:
+        assert told.next_steps
+        assert all(step and "{" not in step for step in told.next_steps)
+
+
+def test_the_table_knows_every_reason() -> None:
+    assert set(NEXT_STEPS) == set(Reason)
+
+
+def test_a_guard_is_released_by_the_command_that_is_shown() -> None:
+    told = explain(secret_sync(ready("False", "Guarded", "3 of 3 keys would go")), TARGET, IDENTITY)
+    assert (
+        "kubectl -n team-a annotate --overwrite secretsync web keybearer.dev/request=release-guard "
+        in told.next_steps[0]
+    )
+
+
+def test_one_that_nobody_looked_at_asks_for_the_operator() -> None:
+    told = explain(secret_sync(), None, IDENTITY)
+    assert told.wrong == ["No operator has looked at it yet."]
+    assert "operator runs" in told.next_steps[0]
+    assert "It doesn't exist yet." in told.writes
+
+
+def test_an_edit_that_was_not_seen_yet_is_told() -> None:
+    told = explain(secret_sync(ready(), generation=2), TARGET, IDENTITY)
+    assert "hasn't seen the last edit" in told.wrong[0]
+
+
+def test_a_missing_identity_is_named_with_what_to_create() -> None:
+    told = explain(secret_sync(ready()), TARGET, None)
+    assert told.wrong == ["There is no Secret reader in namespace team-a."]
+    assert "clientSecret" in told.next_steps[0]
+
+
+def test_keys_with_a_problem_are_listed() -> None:
+    keys = [{"key": "A B", "state": "Failed", "reason": "InvalidName", "message": "rename it"}]
+    told = explain(secret_sync(ready(keys=keys)), TARGET, IDENTITY)
+    assert told.wrong == ["Key A B is failed: rename it"]
+
+
+def test_keys_that_somebody_took_from_the_target_are_missed() -> None:
+    status = ready(
+        keys=[{"key": "DB_HOST", "state": "Synced"}, {"key": "GONE", "state": "Synced"}],
+        target={"kind": "Secret", "name": "web", "keys": 2},
+    )
+    told = explain(secret_sync(status), TARGET, IDENTITY)
+    assert told.wrong == ["The target lacks keys that were written: GONE."]
+
+
+def test_a_target_of_another_one_is_told() -> None:
+    told = explain(secret_sync(ready()), SeenObject(("A",), "uid-2"), IDENTITY)
+    assert told.wrong == ["The target belongs to another SecretSync."]
+
+
+def test_a_plan_shows_names_and_how_to_approve_it() -> None:
+    status = ready("False", "Planned", "waits", plan={"add": ["A", "B"], "remove": ["C"]})
+    told = explain(secret_sync(status, mode="Plan"), None, IDENTITY)
+    assert told.writes[0] == "Nothing: mode is Plan. Approved, it would write Secret team-a/web."
+    assert {"Held back: add A, B.", "Held back: remove C."} <= set(told.stands)
+    assert "approve-plan" in told.next_steps[0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"mode": "Suspended"}, "Nothing: mode is Suspended. Otherwise it would write Secret team-a/web."),
+        ({"mode": "CreateOnce"}, "Secret team-a/web, once; afterwards it is left alone."),
+        ({"target": {"name": "other"}}, "Secret team-a/other, which it owns and keeps exactly so."),
+        (
+            {"target": {"creationPolicy": "Merge"}},
+            "Secret team-a/web: it adds keys to what belongs to somebody else, and touches no others.",
+        ),
+        ({"target": {"kind": "ConfigMap"}}, "ConfigMap team-a/web, which it owns and keeps exactly so."),
+    ],
+)
+def test_what_is_written_follows_mode_and_target(spec: dict[str, Any], said: str) -> None:
+    assert explain(secret_sync(ready(), **spec), TARGET, IDENTITY).writes[0] == said
+
+
+def test_what_is_read_names_the_selection() -> None:
+    source = {
+        **SOURCE,
+        "secretPath": "/apps",
+        "recursive": True,
+        "includeImports": False,
+        "tagSlugs": ["red"],
+        "keys": {"include": ["DB_*"], "exclude": ["DB_OLD"], "items": [{"key": "CERT", "decode": "Base64"}]},
+    }
+    told = explain(secret_sync(ready(), source=source, refreshInterval="30s"), TARGET, IDENTITY)
+    assert told.reads[0] == (
+        "Project shop, environment dev, folder /apps, and all folders below, without imports, only with the tags "
+        "red, names like DB_*, but DB_OLD, and CERT in another form."
+    )
+    assert "The source is compared every 30 s." in told.reads
+
+
+def test_a_spec_that_can_not_be_read_names_the_field() -> None:
+    told = explain(secret_sync(source=None), None, None)
+    assert told.wrong == ["The spec can't be read: spec give exactly one of source and sources."]
+    assert told.next_steps

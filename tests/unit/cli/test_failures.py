@@ -1,0 +1,73 @@
+"""Each kind of failure has its exit status, one line, and a next step."""
+
+from __future__ import annotations
+
+import pytest
+import typer
+
+from keybearer import client
+from keybearer.base.errors import ConfigurationError, KeybearerError
+from keybearer.cli.failures import CommandError, ExitStatus, told_failures
+from keybearer.kube import errors as kube
+
+
+def service_error(kind: type[client.ServiceError], status: int) -> client.ServiceError:
+    return kind("no", status=status, request_id="req-1")
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ConfigurationError("no such file"), ExitStatus.USAGE),
+        (client.InvalidArgument("no name"), ExitStatus.USAGE),
+        (service_error(client.Unauthenticated, 401), ExitStatus.NOT_LOGGED_IN),
+        (service_error(client.PermissionDenied, 403), ExitStatus.DENIED),
+        (service_error(client.NotFound, 404), ExitStatus.NOT_FOUND),
+        (service_error(client.BadRequest, 400), ExitStatus.REFUSED),
+        (service_error(client.ValidationFailed, 422), ExitStatus.REFUSED),
+        (service_error(client.RateLimited, 429), ExitStatus.UNAVAILABLE),
+        (service_error(client.ServerFailure, 500), ExitStatus.UNAVAILABLE),
+        (client.TransportError("gone", sent=False), ExitStatus.UNAVAILABLE),
+        (client.TransportError("not trusted", sent=False, is_retryable=False), ExitStatus.UNAVAILABLE),
+        (client.DecodeError("a page"), ExitStatus.REFUSED),
+        (client.AnswerTooLong("long"), ExitStatus.REFUSED),
+        (kube.UnauthorizedError("no"), ExitStatus.NOT_LOGGED_IN),
+        (kube.ForbiddenError("no"), ExitStatus.DENIED),
+        (kube.NotFoundError("no"), ExitStatus.NOT_FOUND),
+        (kube.UnavailableError("no"), ExitStatus.UNAVAILABLE),
+        (kube.InvalidError("no"), ExitStatus.FAILED),
+        (KeybearerError("odd"), ExitStatus.FAILED),
+        (CommandError("no", ExitStatus.NO_SUCH_PROGRAM), ExitStatus.NO_SUCH_PROGRAM),
+    ],
+    ids=lambda given: type(given).__name__ if isinstance(given, Exception) else None,
+)
+def test_a_failure_has_its_status_and_one_line(
+    error: KeybearerError, status: ExitStatus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as ended, told_failures(lambda: "keybearer secrets"):
+        raise error
+    assert ended.value.exit_code == status
+    first, *more = capsys.readouterr().err.splitlines()
+    assert first == f"keybearer secrets: {error}"
+    assert len(more) <= 1
+    assert all(line.startswith("  ") for line in more)
+
+
+def test_what_goes_well_ends_nothing() -> None:
+    with told_failures(lambda: "keybearer"):
+        pass
+
+
+def test_statuses_stay_as_they_are_documented() -> None:
+    assert {status.name: status.value for status in ExitStatus} == {
+        "OK": 0,
+        "FAILED": 1,
+        "USAGE": 2,
+        "NOT_LOGGED_IN": 3,
+        "DENIED": 4,
+        "NOT_FOUND": 5,
+        "UNAVAILABLE": 6,
+        "REFUSED": 7,
+        "NOT_EXECUTABLE": 126,
+        "NO_SUCH_PROGRAM": 127,
+    }

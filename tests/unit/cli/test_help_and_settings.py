@@ -1,0 +1,126 @@
+"""Help on narrow terminals, and settings that can't be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from keybearer.cli.failures import CommandError
+from keybearer.cli.main import app
+from keybearer.cli.run import environment_of_child
+
+
+def commands(
+    group: click.Command, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, group
+    if isinstance(group, click.Group):
+        for name, command in group.commands.items():
+            yield from commands(command, (*path, name))
+
+
+EVERY = list(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize(("path", "command"), EVERY, ids=[" ".join(path) or "keybearer" for path, _ in EVERY])
+def test_help_fits_80_columns_and_names_every_option_whole(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    answer = CliRunner().invoke(app, [*path, "--help"], terminal_width=80)
+    assert answer.exit_code == 0
+    assert max(map(len, answer.output.splitlines())) <= 80
+    assert "\x1b" not in answer.output
+    for parameter in command.params:
+        for option in parameter.opts if isinstance(parameter, click.Option) else ():
+            assert option in answer.output
+    listed = answer.output.partition("Commands:")[2]
+    assert "..." not in listed
+
+
+def test_the_version_is_an_option_and_a_command() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output == CliRunner().invoke(app, ["version"]).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(
+            ["operator", "--log-level", "loud"],
+            "keybearer operator: log level 'loud' is unknown; use debug, info, warning or error",
+            id="operator, log level",
+        ),
+        pytest.param(
+            ["serve", "--data-dir", "/nonexistent/x", "--log-level", "loud"],
+            "keybearer serve: log level 'loud' is unknown; use debug, info, warning or error",
+            id="serve, log level",
+        ),
+        pytest.param(
+            ["operator", "--shared-grants", "/nonexistent/grants"],
+            "keybearer operator: /nonexistent/grants can't be read: No such file or directory",
+            id="operator, file that isn't there",
+        ),
+        pytest.param(
+            ["operator", "--identity-dir", "/nonexistent"],
+            "keybearer operator: --identity-dir needs --service-url: the shared identity has no url of its own",
+            id="operator, flags that go together",
+        ),
+        pytest.param(
+            ["operator", "--kubeconfig", "/nonexistent/config"],
+            "keybearer operator: ",
+            id="operator, no kubeconfig",
+        ),
+        pytest.param(
+            ["crds", "--output-dir", "/nonexistent/x"],
+            "keybearer crds: --output-dir: /nonexistent/x can't be written: No such file or directory",
+            id="crds, directory that isn't there",
+        ),
+    ],
+)
+def test_a_setting_that_can_not_be_used_is_one_line_and_status_2(arguments: list[str], said: str) -> None:
+    answer = CliRunner().invoke(app, arguments)
+    assert answer.exit_code == 2
+    assert answer.stderr.splitlines()[-1].startswith(said)
+    assert "Traceback" not in answer.output
+
+
+def test_a_grants_file_that_is_no_text_is_refused_without_its_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "grants.yaml"
+    file.write_bytes(b"cnry-\xff")
+    answer = CliRunner().invoke(app, ["operator", "--shared-grants", str(file)])
+    assert (answer.exit_code, answer.stderr) == (
+        2,
+        "keybearer operator: one of the files is no text in UTF-8\n",
+    )
+
+
+OWN = {"PATH": "/bin", "SET": "own", "EMPTY": "", "KEYBEARER_TOKEN": "cnry-t", "KEYBEARER_URL": "https://k"}
+
+
+def test_a_program_gets_secrets_where_nothing_is_set_and_none_of_our_credentials() -> None:
+    values = {"SET": "cnry-1", "EMPTY": "cnry-2", "NEW": "cnry-3"}
+    assert environment_of_child(OWN, values, override=False) == {
+        "PATH": "/bin",
+        "KEYBEARER_URL": "https://k",
+        "SET": "own",
+        "EMPTY": "cnry-2",
+        "NEW": "cnry-3",
+    }
+    assert environment_of_child(OWN, values, override=True)["SET"] == "cnry-1"
+
+
+@pytest.mark.parametrize("name", ["", "A=B", "A\0"])
+def test_a_name_that_no_environment_can_hold_is_refused(name: str) -> None:
+    with pytest.raises(CommandError, match="no environment can hold") as refused:
+        environment_of_child({}, {name: "cnry-1"}, override=False)
+    assert "cnry-" not in str(refused.value)
+
+
+def test_a_value_with_a_nul_is_refused_without_showing_it() -> None:
+    with pytest.raises(CommandError, match="'A'") as refused:
+        environment_of_child({}, {"A": "cnry-\0"}, override=False)
+    assert "cnry-" not in str(refused.value)
