@@ -135,9 +135,7 @@ class ExternalLogins:
             )
         except (OutboundError, ValueError) as error:
             if isinstance(error, ReviewerUnknownError) and reviewer == jwt:
-                raise UnauthenticatedError(
-                    NOT_AUTHENTICATED, name=REVIEW_ERROR, attempted=auth.identity_id
-                ) from error
+                return ReviewedToken(authenticated=False)  # it asked for itself
             _log.warning("token_review_failed", identity_id=auth.identity_id, reason=str(error))
             raise InvalidError(f"The token review failed: {error}", name=REVIEW_ERROR) from error
 
