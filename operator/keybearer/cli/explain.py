@@ -39,7 +39,9 @@ def explain_secretsync(
     context: Annotated[str | None, typer.Option(help="A context of the kubeconfig.")] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Say what a SecretSync reads, what it writes, what is wrong, and what to do next.
+    """Say what a SecretSync does, and what is wrong.
+
+    What it reads, what it writes, how it stands, and what to do next.
 
     Reads the object, its target and its identity's Secret with your rights; shows names of keys, never values.
     """

@@ -51,7 +51,10 @@ def create_identity(
     project_role: Annotated[ProjectRoleSlug, typer.Option(help="Its role there.")] = "viewer",
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Create a machine identity that can log in by client id; make it a client secret next."""
+    """Create an identity that logs in by client id.
+
+    Make it a client secret next: keybearer identities client-secret create.
+    """
     with connected() as client:
         project_id = None if project is None else project_id_of(client, project)
         identity = client.identities.create(name, organization_id=_organization_id(client), role=role)
@@ -86,7 +89,7 @@ def create_client_secret(
     uses: Annotated[int, typer.Option(help="Logins it is good for; 0 for any number.", min=0)] = 0,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Make a client secret, and print it: this is the only time that it is shown."""
+    """Make a client secret, and print it this once."""
     with connected() as client:
         settings = client.identities.universal_auth.get(identity_id)
         made = client.identities.client_secrets.create(

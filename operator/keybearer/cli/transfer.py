@@ -44,9 +44,9 @@ def import_secrets(
     ] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Write the secrets of a file into a folder: new ones are created, others get the file's value.
+    """Write the secrets of a file into a folder.
 
-    What has the file's value already is left alone. Nothing is deleted.
+    New ones are created, others get the file's value. What has the file's value already is left alone. Nothing is deleted.
     """
     from keybearer.client import ChangedSecret, ClientError
 
@@ -109,7 +109,7 @@ def export_secrets(
         bool, typer.Option("--expand/--no-expand", help="Replace ${...} by what it names.")
     ] = True,
 ) -> None:
-    """Print the secrets of a folder with their values, or write them to a file."""
+    """Print a folder's secrets and their values, or write a file."""
     chosen = FileFormat.ENV if file is None and form is None else format_of(file or Path(), form)
     with connected() as client:
         found = client.secrets.list(

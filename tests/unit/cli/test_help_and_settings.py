@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.testing import CliRunner
 
 from keybearer.cli.failures import CommandError
@@ -16,10 +16,11 @@ from keybearer.cli.run import environment_of_child
 
 
 def commands(
-    group: click.Command, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    group: object, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], TyperCommand | TyperGroup]]:
+    assert isinstance(group, (TyperCommand, TyperGroup))
     yield path, group
-    if isinstance(group, click.Group):
+    if isinstance(group, TyperGroup):
         for name, command in group.commands.items():
             yield from commands(command, (*path, name))
 
@@ -29,14 +30,14 @@ EVERY = list(commands(typer.main.get_command(app)))
 
 @pytest.mark.parametrize(("path", "command"), EVERY, ids=[" ".join(path) or "keybearer" for path, _ in EVERY])
 def test_help_fits_80_columns_and_names_every_option_whole(
-    path: tuple[str, ...], command: click.Command
+    path: tuple[str, ...], command: TyperCommand | TyperGroup
 ) -> None:
     answer = CliRunner().invoke(app, [*path, "--help"], terminal_width=80)
     assert answer.exit_code == 0
     assert max(map(len, answer.output.splitlines())) <= 80
     assert "\x1b" not in answer.output
     for parameter in command.params:
-        for option in parameter.opts if isinstance(parameter, click.Option) else ():
+        for option in parameter.opts if isinstance(parameter, TyperOption) else ():
             assert option in answer.output
     listed = answer.output.partition("Commands:")[2]
     assert "..." not in listed
