@@ -278,14 +278,15 @@ class Secrets:
         """Store a new version of each secret; the former ones stay readable by `version`."""
         key = await self._keys.active(project_id)
         before = dict.fromkeys(await self._places(ChangeKind.DELETED, [s.id for s in secrets]))
+        rows = [_row(secret, key) for secret in secrets]
         for secret in secrets:
-            row = _row(secret, key)
             before.pop(_change(ChangeKind.DELETED, secret), None)
-            await self._connection.execute(update(SecretRow).where(SecretRow.id == secret.id).values(row))
-            await self._connection.execute(insert(SecretVersionRow).values(_version(row)))
-        await self._connection.execute(
-            delete(SecretTagRow).where(SecretTagRow.secret_id.in_([secret.id for secret in secrets]))
-        )
+        await self._connection.execute(_UPDATE, [{**row, "secret_id": row["id"]} for row in rows])
+        await self._connection.execute(insert(SecretVersionRow), [_version(row) for row in rows])
+        for some in _chunks(secrets):
+            await self._connection.execute(
+                delete(SecretTagRow).where(SecretTagRow.secret_id.in_([secret.id for secret in some]))
+            )
         await self._add_tags(secrets)
         # What was renamed or moved is gone from where it was.
         self._changes.folders += before
@@ -453,6 +454,24 @@ def _chunks(items: Sequence[_T]) -> Iterable[list[_T]]:
         yield chunk
 
 
+_UPDATE = (
+    update(SecretRow)
+    .where(SecretRow.id == bindparam("secret_id"))
+    .values(
+        {
+            name: bindparam(name)
+            for name in (
+                "folder_id",
+                "key",
+                "version",
+                "value",
+                "details",
+                "skip_multiline_encoding",
+                "updated_at",
+            )
+        }
+    )
+)
 _WHERE = {False: _DIRECTLY, True: _BENEATH}
 # Both by (recursive, with values); where values stay hidden they are not even read.
 _LISTS = {

@@ -5,8 +5,9 @@ Every operation is one transaction: one bad item, and nothing happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
 
@@ -23,14 +24,15 @@ from keybearer.domain.secrets.stored_references import follow_secret, store_refe
 from keybearer.domain.secrets.text import checked_name, checked_value
 from keybearer.store.database import Database
 from keybearer.store.records import Folder, Metadata, Secret, SecretDetails, Tag
-from keybearer.store.secrets import Location
+from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import HIDDEN_VALUE
 
 __all__ = ["ChangedSecret", "NewSecret", "OnMissing", "SecretWriting"]
 
 _T = TypeVar("_T")
-_MAX_REFERENCES = 1000
+_RUN_MAX = 100
+"""Secrets that a batch opens at a time: of a thousand with values of 1 MiB each, the memory would hold all."""
 
 
 class OnMissing(StrEnum):
@@ -69,6 +71,10 @@ class ChangedSecret:
     reminder_note: str | None = field(default=None, repr=False)
     reminder_repeat_days: int | None = None
     at: SecretsAt | None = None
+
+
+_Run = Sequence[tuple[SecretsAt, ChangedSecret]]
+"""Changes of different secrets, each with its folder."""
 
 
 class SecretWriting:
@@ -118,11 +124,9 @@ class SecretWriting:
                 unit, principal, at, Action.EDIT, {change.at or at for change in changes}
             )
             owner = writing_owner(principal, "update", personal=personal)
-            shown = []
-            for change in changes:
-                secret = await self._update(unit, access, change.at or at, change, owner, on_missing)
-                if secret is not None:
-                    shown.append(ShownSecret(secret, change.value or ""))
+            shown: list[ShownSecret] = []
+            for run in _runs([(change.at or at, change) for change in changes]):
+                shown += await self._update(unit, access, run, owner, on_missing)
             await audit_secrets(unit, access, UPDATED, [one.secret for one in shown])
             return shown
 
@@ -140,7 +144,12 @@ class SecretWriting:
             owner = writing_owner(principal, "delete", personal=personal)
             folder = await _folder(unit, access, at, name="DeleteSecret")
             wanted = list(dict.fromkeys(keys))
-            found = await unit.secrets.at(access.project.id, _locations(at, wanted), owner=owner)
+            try:
+                found = await unit.secrets.at(
+                    access.project.id, _locations(at, wanted), max_bytes=LISTED_MAX_BYTES, owner=owner
+                )
+            except TooLargeError as error:
+                raise InvalidError("The secrets hold too much to be shown at once; delete fewer") from error
             if len(found) < len(wanted):
                 raise NotFoundError("Secret not found")
             await unit.secrets.delete(secret.id for secret in found)
@@ -205,71 +214,121 @@ class SecretWriting:
         return secrets
 
     async def _update(
-        self,
-        unit: UnitOfWork,
-        access: ProjectAccess,
-        at: SecretsAt,
-        change: ChangedSecret,
-        owner: str,
-        on_missing: OnMissing,
-    ) -> Secret | None:
-        if owner and change.new_key is not None and change.new_key.strip() != change.key:
+        self, unit: UnitOfWork, access: ProjectAccess, run: _Run, owner: str, on_missing: OnMissing
+    ) -> list[ShownSecret]:
+        """Store new versions of different secrets; a rename comes alone."""
+        if owner and any(change.new_key not in (None, change.key) for _, change in run):
             raise InvalidError("Personal secret cannot change the key name")
-        found = await unit.secrets.at(access.project.id, _locations(at, [change.key]), owner=owner)
-        if not found:
-            await _folder(unit, access, at, name="UpdateSecret")
-            return await self._missing(unit, access, at, change, owner, on_missing)
-        old = found[0]
-        new_key = await _new_key(unit, access, old, change)
-        tags = old.tags
-        if change.tag_ids is not None:
-            wanted = await _tags(unit, access, set(change.tag_ids))
-            tags = tuple(wanted[tag_id] for tag_id in dict.fromkeys(change.tag_ids))
-        new = replace(
-            old,
-            key=new_key,
-            version=old.version + 1,
-            value=old.value if change.value is None else checked_value(change.value),
-            details=_details(old.details, change),
-            skip_multiline_encoding=_either(change.skip_multiline_encoding, old.skip_multiline_encoding),
-            updated_at=self._clock.now(),
-            tags=tags,
-        )
-        await unit.secrets.update(access.project.id, [new])
-        await store_references(unit, [new])
-        if new.key != old.key:
-            await unit.secrets.move_overrides(old, new)
-            await follow_secret(unit, access, old, new, new.updated_at)
-        await unit.folders.mark_modified([new.folder_id], new.updated_at)
-        return new
+        places = [_location(at, change.key) for at, change in run]
+        found = await unit.secrets.at(access.project.id, places, owner=owner)
+        stored = {Location(old.environment, old.path, old.key): old for old in found}
+        tag_ids = {tag_id for _, change in run for tag_id in change.tag_ids or ()}
+        tags = await _tags(unit, access, tag_ids)
+        now = self._clock.now()
+        renewed: dict[Location, Secret] = {}
+        for place, (_, change) in zip(places, run, strict=True):
+            if place in stored:
+                old = stored[place]
+                new_key = await _new_key(unit, access, old, change)
+                renewed[place] = replace(_changed(old, change, tags), key=new_key, updated_at=now)
+        if renewed:
+            await self._store(unit, access, [(stored[place], new) for place, new in renewed.items()], now)
+        missing = [item for place, item in zip(places, run, strict=True) if place not in stored]
+        if missing:
+            renewed.update(await self._missing(unit, access, missing, owner, on_missing))
+        return [
+            ShownSecret(renewed[place], change.value or "")
+            for place, (_, change) in zip(places, run, strict=True)
+            if place in renewed
+        ]
+
+    async def _store(
+        self, unit: UnitOfWork, access: ProjectAccess, pairs: Sequence[tuple[Secret, Secret]], now: datetime
+    ) -> None:
+        news = [new for _, new in pairs]
+        await unit.secrets.update(access.project.id, news)
+        await store_references(unit, news)
+        for old, new in pairs:
+            if new.key != old.key:
+                await unit.secrets.move_overrides(old, new)
+                await follow_secret(unit, access, old, new, now)
+        await unit.folders.mark_modified({new.folder_id for new in news}, now)
 
     async def _missing(
         self,
         unit: UnitOfWork,
         access: ProjectAccess,
-        at: SecretsAt,
-        change: ChangedSecret,
+        missing: _Run,
         owner: str,
         on_missing: OnMissing,
-    ) -> Secret | None:
-        match on_missing:
-            case OnMissing.IGNORE:
-                return None
-            case OnMissing.FAIL:
-                raise NotFoundError(f"Secret with name {change.key} not found")
-            case OnMissing.UPSERT:
-                access.require(Action.CREATE, Subject.SECRETS, Where(at.environment, at.path))
-                new = NewSecret(
-                    change.new_key or change.key,
-                    change.value or "",
-                    change.comment or "",
-                    change.skip_multiline_encoding,
-                    change.tag_ids or (),
-                    change.metadata or (),
-                    change.reminder_note,
-                    change.reminder_repeat_days,
-                )
-                return (await self._create(unit, access, at, [new], owner))[0]
+    ) -> dict[Location, Secret]:
+        """Do what the request says about keys that don't exist; return what was created, by what was asked."""
+        by_place: dict[SecretsAt, list[ChangedSecret]] = {}
+        for at, change in missing:
+            by_place.setdefault(at, []).append(change)
+        created: dict[Location, Secret] = {}
+        for at, changes in by_place.items():
+            await _folder(unit, access, at, name="UpdateSecret")
+            match on_missing:
+                case OnMissing.IGNORE:
+                    continue
+                case OnMissing.FAIL:
+                    raise NotFoundError(f"Secret with name {changes[0].key} not found")
+                case OnMissing.UPSERT:
+                    access.require(Action.CREATE, Subject.SECRETS, Where(at.environment, at.path))
+                    new = [_created(change) for change in changes]
+                    secrets = await self._create(unit, access, at, new, owner)
+                    for change, secret in zip(changes, secrets, strict=True):
+                        created[_location(at, change.key)] = secret
+        return created
+
+
+def _runs(changes: Sequence[tuple[SecretsAt, ChangedSecret]]) -> Iterable[_Run]:
+    """Part the changes into runs that can be stored at once and lead to what one after the other would."""
+    run: list[tuple[SecretsAt, ChangedSecret]] = []
+    touched: set[tuple[SecretsAt, str]] = set()
+    for at, change in changes:
+        is_rename = change.new_key is not None
+        if run and (is_rename or (at, change.key) in touched or len(run) >= _RUN_MAX):
+            yield run
+            run, touched = [], set()
+        run.append((at, change))
+        touched.add((at, change.key))
+        if is_rename:
+            yield run
+            run, touched = [], set()
+    if run:
+        yield run
+
+
+def _changed(old: Secret, change: ChangedSecret, tags: Mapping[str, Tag]) -> Secret:
+    """Return the next version of a secret, its key and time as they were."""
+    return replace(
+        old,
+        version=old.version + 1,
+        value=old.value if change.value is None else checked_value(change.value),
+        details=_details(old.details, change),
+        skip_multiline_encoding=_either(change.skip_multiline_encoding, old.skip_multiline_encoding),
+        tags=(
+            old.tags
+            if change.tag_ids is None
+            else tuple(tags[tag_id] for tag_id in dict.fromkeys(change.tag_ids))
+        ),
+    )
+
+
+def _created(change: ChangedSecret) -> NewSecret:
+    """Return the secret that a change of one that doesn't exist makes."""
+    return NewSecret(
+        change.new_key or change.key,
+        change.value or "",
+        change.comment or "",
+        change.skip_multiline_encoding,
+        change.tag_ids or (),
+        change.metadata or (),
+        change.reminder_note,
+        change.reminder_repeat_days,
+    )
 
 
 async def _folder(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, *, name: str) -> Folder:
@@ -327,5 +386,9 @@ def _either(new: _T | None, old: _T | None) -> _T | None:
     return old if new is None else new
 
 
+def _location(at: SecretsAt, key: str) -> Location:
+    return Location(at.environment, at.path, key)
+
+
 def _locations(at: SecretsAt, keys: Iterable[str]) -> list[Location]:
-    return [Location(at.environment, at.path, key) for key in keys]
+    return [_location(at, key) for key in keys]
