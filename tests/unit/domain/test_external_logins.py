@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from keybearer.base.ids import IdentityId
+from keybearer.base.ids import IdentityId, OrganizationId, new_uuid
 from keybearer.domain.auth_methods import AuthMethods
 from keybearer.domain.authentication import Authentication
 from keybearer.domain.authorization import Principal
@@ -91,6 +91,7 @@ class House:
 
     clock: VirtualTime
     admin: Principal
+    credentials: AdminCredentials
     identity_id: str
     authentication: Authentication
     methods: AuthMethods
@@ -152,7 +153,17 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     logins = ExternalLogins(database, keys, Outbound(reviews, people, own), clock)
     methods = AuthMethods(database, clock)
     yield House(
-        clock, admin, identity.id, authentication, methods, logins, reviews, people, database, account
+        clock,
+        admin,
+        made[0],
+        identity.id,
+        authentication,
+        methods,
+        logins,
+        reviews,
+        people,
+        database,
+        account,
     )
     await database.close()
 
@@ -324,6 +335,26 @@ async def test_an_ldap_password_is_not_taken_along_to_another_directory(house: H
 async def test_a_user_of_the_directory_is_let_in(house: House, slug: str | None) -> None:
     await house.attach_ldap()
     assert await house.owner(await house.ldap(slug=slug)) == house.identity_id
+
+
+async def test_an_identity_of_another_organization_is_no_member(house: House) -> None:
+    await house.attach_ldap()
+    await house.attach_kubernetes()
+    async with house.database.writing() as unit:
+        organization = await unit.identities.organization(house.admin.organization_id)
+        assert organization is not None
+        other = replace(organization, id=OrganizationId(new_uuid()), slug="other")
+        await unit.identities.add_organization(other)
+    universal = house.authentication.login_universal(
+        house.credentials.client_id, house.credentials.client_secret, "other", None
+    )
+    for attempt in (house.ldap(slug="other"), house.kubernetes(slug="other"), universal):
+        assert await refused(attempt) == (
+            UnauthenticatedError,
+            None,
+            "Identity is not a member of the organization",
+        )
+    assert (house.people.asked, house.reviews.asked) == (0, [])
 
 
 @pytest.mark.parametrize(
