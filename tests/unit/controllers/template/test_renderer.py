@@ -39,8 +39,14 @@ async def _fault(renderer: TemplateRenderer, source: str, *, deadline: timedelta
 
 
 def _sandboxes(parent: int | None = None) -> list[psutil.Process]:
-    children = psutil.Process(parent).children()
-    return [child for child in children if any("sandbox_server" in part for part in child.cmdline())]
+    return [child for child in psutil.Process(parent).children() if _is_sandbox(child)]
+
+
+def _is_sandbox(child: psutil.Process) -> bool:
+    try:
+        return any("sandbox_server" in part for part in child.cmdline())
+    except psutil.NoSuchProcess:  # it has just died; a zombie counts as such
+        return False
 
 
 async def _until(condition: Callable[[], bool]) -> None:
@@ -61,7 +67,10 @@ def _start(program: str) -> subprocess.Popen[str]:
 
 
 def _rendering() -> bool:
-    return any(sandbox.children() for sandbox in _sandboxes())
+    try:
+        return any(sandbox.children() for sandbox in _sandboxes())
+    except psutil.NoSuchProcess:
+        return False
 
 
 async def test_a_template_is_rendered(renderer: TemplateRenderer) -> None:
