@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -138,15 +137,8 @@ def test_to_do_without_a_token_is_asked_for_together_with_the_route(start: Start
         start(tmp_path / "data", "--no-bootstrap-token").kill()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param({"organization": "  "}, id="an organization without a name"),
-        pytest.param({"organization": "x" * 65}, id="a long name of the organization"),
-        pytest.param({"email": "nobody"}, id="no email"),
-    ],
-)
-def test_what_an_instance_begins_with_is_bounded(started: Started, change: dict[str, Any]) -> None:
+def test_what_an_instance_begins_with_is_bounded(started: Started) -> None:
     client = started("--bootstrap", "api", "--no-bootstrap-token").client()
-    client.json("POST", PATH, status=422, json={**BODY, **change})
+    for change in ({"organization": "  "}, {"organization": "x" * 65}, {"email": "nobody"}):
+        client.json("POST", PATH, status=422, json={**BODY, **change})
     client.json("POST", PATH, json={**BODY, "organization": "x" * 64})
