@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from inspect import isawaitable
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -21,7 +21,7 @@ from keybearer.client.options import ClientOptions, base_url_of, open_session
 from keybearer.client.resources import AsyncShell
 from keybearer.client.session import Session
 from keybearer.client.steps import Alone, Ask, Step, Steps, Transmit, Wait
-from keybearer.client.transport import Intake, failure_of, new_async_http, opened, outgoing
+from keybearer.client.transport import Intake, failure_of, length_of, new_async_http, opened, outgoing
 
 __all__ = ["AsyncKeybearer"]
 
@@ -41,6 +41,8 @@ class AsyncKeybearer(Groups[AsyncShell]):
         http: connections to share with other clients (`new_async_http` of `keybearer.client`); they are
             borrowed, never closed. The trust of `options.ca_pem` is theirs to have then.
         sleep: waits, in seconds, before a retry.
+        body_turn: given how many bytes an answer says to have, waits until its body may be taken in, and is held
+            meanwhile; for a process that bounds the memory of many clients. The time of waiting doesn't count.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class AsyncKeybearer(Groups[AsyncShell]):
         options: ClientOptions | None = None,
         http: httpx.AsyncClient | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        body_turn: Callable[[int | None], AbstractAsyncContextManager[None]] = nullcontext,
     ) -> None:
         self._base_url = base_url_of(url)
         self._options = options or ClientOptions()
@@ -58,6 +61,7 @@ class AsyncKeybearer(Groups[AsyncShell]):
         self._http = http or new_async_http(self._options)
         self._owns_http = http is None
         self._sleep = sleep
+        self._body_turn = body_turn
         self._alone = asyncio.Lock()
         self.open_groups(self)
         self.events = AsyncEventsApi(self)
@@ -116,19 +120,30 @@ class AsyncKeybearer(Groups[AsyncShell]):
         if self._http.is_closed:
             raise ClientClosed("the connections of this client were closed")
         request = outgoing(self._base_url, self._options, step)
-        deadline = self._options.clock.monotonic() + self._options.timeout.total_seconds()
         try:
-            async with asyncio.timeout(self._options.timeout.total_seconds()):
+            async with asyncio.timeout(self._options.timeout.total_seconds()) as limit:
                 answer = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
                 stream = opened(step.request, answer)
                 if stream is not None:
                     return stream
                 try:
-                    intake = Intake(step.request, answer, self._options, deadline)
-                    async for piece in answer.aiter_bytes():
-                        intake.add(piece)
+                    async with self._turn(answer, limit) as left:
+                        deadline = self._options.clock.monotonic() + left
+                        intake = Intake(step.request, answer, self._options, deadline)
+                        async for piece in answer.aiter_bytes():
+                            intake.add(piece)
                 finally:
                     await answer.aclose()
         except (httpx.TransportError, TimeoutError) as error:
             return failure_of(step.request, self._base_url, error)
         return intake.response()
+
+    @asynccontextmanager
+    async def _turn(self, answer: httpx.Response, limit: asyncio.Timeout) -> AsyncIterator[float]:
+        """Wait for the turn to take the body in, with the clock stopped; yield the seconds that are left."""
+        loop = asyncio.get_running_loop()
+        left = (limit.when() or loop.time()) - loop.time()
+        limit.reschedule(None)
+        async with self._body_turn(length_of(answer)):
+            limit.reschedule(loop.time() + left)
+            yield left

@@ -22,6 +22,7 @@ __all__ = [
     "AsyncPools",
     "Intake",
     "failure_of",
+    "length_of",
     "new_async_http",
     "new_http",
     "opened",
@@ -35,6 +36,7 @@ _CAUSES_MAX = 10
 _KEPT_MAX = 20
 """Idle connections of a pool; httpx's own default."""
 _POOLS_MAX = 32
+_LENGTH_DIGITS = 18
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (httpx.ConnectTimeout, "the service did not accept a connection in time"),
@@ -126,6 +128,12 @@ def opened(request: Request, answer: httpx.Response) -> Response | None:
     if not request.streams or answer.status_code != 200 or not is_stream:
         return None
     return Response(answer.status_code, {}, b"", answer)
+
+
+def length_of(answer: httpx.Response) -> int | None:
+    """Return how many bytes an answer says to have; None where it doesn't say."""
+    said = answer.headers.get("content-length", "")
+    return int(said) if said.isascii() and said.isdecimal() and len(said) <= _LENGTH_DIGITS else None
 
 
 class Intake:

@@ -18,6 +18,7 @@ from keybearer.client import (
     SuppliedToken,
     UniversalAuth,
 )
+from keybearer.controllers.body_turns import BodyTurns
 from keybearer.controllers.identity import ServiceIdentity
 from keybearer.controllers.instant import STREAMS_MAX
 from keybearer.controllers.outcome import StalledError, WaitingError
@@ -40,6 +41,7 @@ class SessionOpener:
         self._gateway = gateway
         self._rng = rng
         self._pools = AsyncPools()
+        self._turns = BodyTurns()
 
     def open(self, session_id: str, identity: ServiceIdentity) -> ServiceSession:
         """Return a session; nothing is sent before it is used.
@@ -59,7 +61,11 @@ class SessionOpener:
         )
         try:
             client = AsyncKeybearer(
-                identity.url, self._credentials(identity), options=options, http=self._pools.lend(options)
+                identity.url,
+                self._credentials(identity),
+                options=options,
+                http=self._pools.lend(options),
+                body_turn=self._turns.for_session(),
             )
         except InvalidArgument as error:
             raise StalledError("IdentityInvalid", f"the identity Secret can't be used: {error}") from error

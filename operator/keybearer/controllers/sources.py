@@ -12,7 +12,6 @@ import random
 import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
@@ -50,10 +49,6 @@ _TOLERATED = 1
 """Passing failures in a row that are not shown while a good listing is at hand: a blip costs no status writes."""
 _AFTER_MAX = timedelta(minutes=10)
 """The longest wait a service is granted: what it asks beyond would be a source that nobody looks after."""
-_WHOLE_READS = 4
-"""Reads at once of which a large answer is to be expected: each may take several times its bytes until it is a
-listing. Asking what changed needs no turn, unless much was there before."""
-_LARGE_BYTES = 1024 * 1024
 _VALUES_MAX_BYTES = 128 * 1024 * 1024
 """Values kept over all sources, as memory holds them; the least recently used listing goes first, and is read
 whole when next needed."""
@@ -230,7 +225,6 @@ class SourceReader:
         self._sources: OrderedDict[SourceKey, _Source] = OrderedDict()
         self._wanted: dict[WorkKey, frozenset[SourceKey]] = {}
         self._values_bytes = 0
-        self._whole_reads = asyncio.Semaphore(_WHOLE_READS)
         self._group: asyncio.TaskGroup | None = None
         self.on_read: Callable[[str], None] = lambda _: None
         """Told `changed`, `unchanged` or `failed` after each read; for metrics."""
@@ -369,20 +363,14 @@ class SourceReader:
             elif gap > 0:
                 await asyncio.sleep(gap)
             etag = source.etag if source.secrets is not None else None
-            async with self._turn(source, etag):
-                source.started_at = started_at = self._clock.monotonic()
-                source.is_due = False
-                answer = await _ask(source, etag)
+            source.started_at = started_at = self._clock.monotonic()
+            source.is_due = False
+            answer = await _ask(source, etag)
             self._take_answer(source, answer, started_at)
         finally:
             source.reading = None
             if source.subscribers:
                 self._schedule(source)
-
-    def _turn(self, source: _Source, etag: str | None) -> AbstractAsyncContextManager[None]:
-        if etag is None or source.size > _LARGE_BYTES:
-            return self._whole_reads
-        return nullcontext()
 
     def _take_answer(
         self, source: _Source, answer: Listing | NotChanged | SourceFailure, started_at: float

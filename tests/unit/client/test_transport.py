@@ -135,6 +135,51 @@ async def test_an_answer_of_just_the_length_allowed_is_read(ask: Ask) -> None:
             await ask(url, replace(ONCE, max_response_bytes=len(body) - 1))
 
 
+@pytest.mark.parametrize("declares", [True, False], ids=["declared", "undeclared"])
+async def test_a_body_waits_for_its_turn_whose_time_is_not_held_against_the_service(
+    declares: bool,  # noqa: FBT001
+) -> None:
+    body = b'{"message": "Ok"}'
+    lengths: list[int | None] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": str(len(body))} if declares else {})
+        await response.prepare(request)
+        await response.write(body)
+        return response
+
+    @contextlib.asynccontextmanager
+    async def turn(length: int | None) -> AsyncIterator[None]:
+        lengths.append(length)
+        await asyncio.sleep(0.5)  # longer than the service may take
+        yield
+
+    options = replace(ONCE, timeout=timedelta(seconds=0.4))
+    async with serving(answer) as url, AsyncKeybearer(url, options=options, body_turn=turn) as client:
+        assert await client.status.get() == "Ok"
+    assert lengths == [len(body) if declares else None]
+
+
+async def test_a_body_that_drips_ends_at_the_deadline_after_its_turn_too() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(200):
+                await response.write(b" ")
+                await asyncio.sleep(0.05)
+        return response
+
+    @contextlib.asynccontextmanager
+    async def turn(_: int | None) -> AsyncIterator[None]:
+        yield
+
+    options = replace(ONCE, timeout=timedelta(seconds=0.3))
+    async with serving(answer) as url, AsyncKeybearer(url, options=options, body_turn=turn) as client:
+        with pytest.raises(TransportError, match="no complete answer came in time"):
+            await client.status.get()
+
+
 async def test_an_answer_that_drips_ends_at_the_deadline(ask: Ask) -> None:
     async def answer(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()

@@ -271,10 +271,7 @@ class TestConnecting:
             desk.feeds.refuse(FAILED)
             desk.follow(source())
             await asyncio.sleep(1000)
-            pauses = [
-                later - before
-                for before, later in pairwise(desk.feeds.asked_at)
-            ]
+            pauses = [later - before for before, later in pairwise(desk.feeds.asked_at)]
             assert pauses[0] >= 0.5
             assert pauses == sorted(pauses)
             assert pauses[-1] <= 61

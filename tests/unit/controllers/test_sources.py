@@ -497,41 +497,22 @@ class TestFailures:
         assert len(session.asked) == 1
 
 
-class TestTurns:
+class TestTenants:
     @in_virtual_time
-    async def test_only_some_whole_listings_are_read_at_once(self) -> None:
-        sessions = {f"/{number}": FakeSession(listing("cnry-1"), seconds=1) for number in range(10)}
+    async def test_services_that_hang_keep_no_other_session_waiting(self) -> None:
+        hanging = {f"/{number}": FakeSession(OUTAGE, seconds=10, session_id="slow") for number in range(50)}
         async with reading() as desk:
-            answers = await asyncio.gather(
-                *(desk.read(session, key=source(path)) for path, session in sessions.items())
-            )
-
-        begun = sorted(session.asked_at[0] for session in sessions.values())
-        assert begun == pytest.approx([1000.0] * 4 + [1001.0] * 4 + [1002.0] * 2)
-        assert sorted(answer.read_at for answer in answers) == pytest.approx(begun), "a wait is no reading"
-
-    @pytest.mark.parametrize(("size", "at_once"), [(100, 10), (2 * 1024**2, 4)], ids=["little", "much"])
-    @in_virtual_time
-    async def test_what_changed_is_asked_without_a_turn_unless_much_may_come(
-        self, size: int, at_once: int
-    ) -> None:
-        sessions = {
-            f"/{number}": FakeSession(listing("cnry-" + "x" * size), NotChanged(), seconds=1)
-            for number in range(10)
-        }
-        async with reading() as desk:
-            for path, session in sessions.items():
-                await desk.read(session, key=source(path), interval=_ON_CHANGE)
+            slow = [
+                asyncio.create_task(desk.read(session, key=source(path))) for path, session in hanging.items()
+            ]
+            await settle()
+            healthy = FakeSession(listing("cnry-1"), session_id="healthy")
             began = now()
-            await asyncio.gather(
-                *(
-                    desk.read(session, key=source(path), not_before=began)
-                    for path, session in sessions.items()
-                )
-            )
+            answer = await desk.read(healthy, key=source("/other"))
+            await asyncio.gather(*slow)
 
-        assert [session.asked for session in sessions.values()] == [[None, "tag"]] * 10
-        assert sum(session.asked_at[1] - began < 0.9 for session in sessions.values()) == at_once
+        assert values(answer) == ["cnry-1"]
+        assert answer.read_at == began
 
 
 class TestMemory:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.json_reading import texts_of
@@ -46,7 +45,6 @@ _PINNED_MAX = 256
 identity."""
 _KEY_MAX = 512
 """What `status.keys[].key` takes; a foreign service may name its secrets longer."""
-_RENDER_DEADLINE = timedelta(seconds=2)
 _SUPPORTED_TYPES = frozenset(
     {
         OPAQUE,
@@ -222,7 +220,7 @@ class Gatherer:
             return selected
         templates = await self._templates(seen, template)
         try:
-            rendered = await self._renderer.render(templates, selected, deadline=_RENDER_DEADLINE)
+            rendered = await self._renderer.render(templates, selected, tenant=seen.key.namespace)
         except TemplateError as error:
             raise StalledError(Reason.TEMPLATE_FAILED, f"{error}; the last good target stays") from error
         except RendererUnavailableError as error:

@@ -30,9 +30,9 @@ from keybearer.controllers.template.protocol import (
     read_answer,
     write_request,
 )
+from keybearer.controllers.template.turns import FairTurns
 
 __all__ = [
-    "RENDER_DEADLINE",
     "RendererUnavailableError",
     "TemplateError",
     "TemplateFault",
@@ -41,7 +41,7 @@ __all__ = [
 
 _log = get_logger(__name__)
 
-RENDER_DEADLINE = timedelta(seconds=2)
+_RENDER_DEADLINE = timedelta(seconds=2)
 _SERVER = "keybearer.controllers.template.sandbox_server"
 _START_GRACE_SECONDS = 10.0
 """Beyond the deadline, for a sandbox that is only starting on a machine under load; then it counts as stuck."""
@@ -56,7 +56,7 @@ class TemplateRenderer:
 
     def __init__(self, *, at_once: int = 2) -> None:
         """Keep at most `at_once` children alive; each may take 64 MiB."""
-        self._turn = asyncio.Semaphore(at_once)
+        self._turns = FairTurns(at_once)
         self._sandbox: _Sandbox | None = None
         self._closed = False
 
@@ -75,7 +75,8 @@ class TemplateRenderer:
         templates: Mapping[str, str],
         values: Mapping[str, bytes],
         *,
-        deadline: timedelta = RENDER_DEADLINE,
+        tenant: str,
+        deadline: timedelta = _RENDER_DEADLINE,
     ) -> dict[str, bytes]:
         """Return the output of each template, by key.
 
@@ -83,6 +84,7 @@ class TemplateRenderer:
             templates: Jinja2 texts by key of the target.
             values: secrets by key; variables of the templates where the key is an identifier, and items of
                 `secrets` always. What is no UTF-8 text is bytes there (`b64encode` takes them).
+            tenant: whose templates they are; none has all children at work while another waits.
             deadline: for all templates together, from when a child starts; waiting for a turn comes on top.
 
         Raises:
@@ -92,7 +94,7 @@ class TemplateRenderer:
         written = write_request(Request(templates, values))
         if len(written) > REQUEST_MAX_BYTES:
             raise explain(Failure(TemplateFault.INPUT_TOO_LARGE), templates)
-        async with self._turn:
+        async with self._turns.turn(tenant):
             for attempt in range(_ATTEMPTS):
                 answer = await self._attempt(written, tuple(templates), deadline)
                 if isinstance(answer, Failure):

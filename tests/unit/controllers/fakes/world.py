@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
 from typing import cast
 
 import orjson
@@ -65,9 +64,9 @@ class FakeWatch:
 
 class _Renderer:
     async def render(
-        self, templates: Mapping[str, str], values: Mapping[str, bytes], *, deadline: timedelta
+        self, templates: Mapping[str, str], values: Mapping[str, bytes], *, tenant: str
     ) -> dict[str, bytes]:
-        del deadline
+        assert tenant == "team-a"
         joined = b",".join(values[name] for name in sorted(values))
         return {name: text.encode() + b":" + joined for name, text in templates.items()}
 

@@ -34,7 +34,7 @@ async def renderer() -> AsyncIterator[TemplateRenderer]:
 
 async def _fault(renderer: TemplateRenderer, source: str, *, deadline: timedelta = _LONG) -> TemplateError:
     with pytest.raises(TemplateError) as refusal:
-        await renderer.render({"key": source}, _VALUES, deadline=deadline)
+        await renderer.render({"key": source}, _VALUES, deadline=deadline, tenant="team-a")
     return refusal.value
 
 
@@ -76,14 +76,14 @@ def _rendering() -> bool:
 async def test_a_template_is_rendered(renderer: TemplateRenderer) -> None:
     templates = {"url": "postgres://u:{{ PASSWORD | urlencode }}@db", "raw": "{{ secrets.PASSWORD }}\n"}
 
-    rendered = await renderer.render(templates, _VALUES)
+    rendered = await renderer.render(templates, _VALUES, tenant="team-a")
 
     assert rendered == {"url": b"postgres://u:cnry-password@db", "raw": b"cnry-password\n"}
 
 
 async def test_fifty_renders_at_once_each_get_their_own_answer(renderer: TemplateRenderer) -> None:
     async def one(number: int) -> dict[str, bytes]:
-        return await renderer.render({"key": "{{ N }}"}, {"N": f"cnry-{number}".encode()})
+        return await renderer.render({"key": "{{ N }}"}, {"N": f"cnry-{number}".encode()}, tenant="team-a")
 
     answers = await asyncio.gather(*map(one, range(50)))
 
@@ -132,7 +132,7 @@ async def test_a_template_that_does_harm_or_wrong_is_refused_and_the_next_one_wo
     refusal = await _fault(renderer, source)
 
     assert refusal.reason is reason
-    assert await renderer.render({"key": "{{ 1 + 1 }}"}, {}) == {"key": b"2"}
+    assert await renderer.render({"key": "{{ 1 + 1 }}"}, {}, tenant="team-a") == {"key": b"2"}
 
 
 @pytest.mark.parametrize("source", [_ENDLESS, "{{ 10 ** (10 ** 10) }}"], ids=["a loop", "one operation"])
@@ -140,7 +140,7 @@ async def test_what_takes_too_long_is_ended_and_named(renderer: TemplateRenderer
     templates = {"quick": "1", "slow": source, "never": "2"}
 
     with pytest.raises(TemplateError, match="the template of key slow takes too long") as refusal:
-        await renderer.render(templates, _VALUES, deadline=_SHORT)
+        await renderer.render(templates, _VALUES, deadline=_SHORT, tenant="team-a")
 
     assert refusal.value.reason is TemplateFault.TOO_SLOW
     assert refusal.value.key == "slow"
@@ -148,7 +148,7 @@ async def test_what_takes_too_long_is_ended_and_named(renderer: TemplateRenderer
 
 async def test_more_input_than_is_handed_over_is_refused_before_that(renderer: TemplateRenderer) -> None:
     with pytest.raises(TemplateError) as refusal:
-        await renderer.render({"key": "1"}, {"A": b"c" * REQUEST_MAX_BYTES})
+        await renderer.render({"key": "1"}, {"A": b"c" * REQUEST_MAX_BYTES}, tenant="team-a")
 
     assert refusal.value.reason is TemplateFault.INPUT_TOO_LARGE
     assert _sandboxes() == []
@@ -183,7 +183,7 @@ async def test_what_is_wrong_is_said_without_values(
 async def test_a_sandbox_that_is_killed_while_it_renders_is_replaced_and_the_render_repeated(
     renderer: TemplateRenderer,
 ) -> None:
-    render = asyncio.create_task(renderer.render({"key": _SLOW}, _VALUES, deadline=_LONG))
+    render = asyncio.create_task(renderer.render({"key": _SLOW}, _VALUES, deadline=_LONG, tenant="team-a"))
     await _until(_rendering)
     (sandbox,) = _sandboxes()
     (child,) = sandbox.children()
@@ -198,17 +198,17 @@ async def test_a_sandbox_that_is_killed_while_it_renders_is_replaced_and_the_ren
 async def test_a_sandbox_that_dies_between_renders_is_reaped_at_once_and_replaced(
     renderer: TemplateRenderer,
 ) -> None:
-    await renderer.render({"key": "1"}, {})
+    await renderer.render({"key": "1"}, {}, tenant="team-a")
     (sandbox,) = _sandboxes()
 
     sandbox.kill()
 
     await _until(lambda: not psutil.pid_exists(sandbox.pid))
-    assert await renderer.render({"key": "2"}, {}) == {"key": b"2"}
+    assert await renderer.render({"key": "2"}, {}, tenant="team-a") == {"key": b"2"}
 
 
 async def test_a_sandbox_that_keeps_dying_is_not_blamed_on_the_template(renderer: TemplateRenderer) -> None:
-    render = asyncio.create_task(renderer.render({"key": _ENDLESS}, {}, deadline=_LONG))
+    render = asyncio.create_task(renderer.render({"key": _ENDLESS}, {}, deadline=_LONG, tenant="team-a"))
 
     while not render.done():
         if _rendering():
@@ -221,7 +221,7 @@ async def test_a_sandbox_that_keeps_dying_is_not_blamed_on_the_template(renderer
 
 
 async def test_a_render_that_nobody_waits_for_any_more_is_ended(renderer: TemplateRenderer) -> None:
-    render = asyncio.create_task(renderer.render({"key": _ENDLESS}, {}, deadline=_LONG))
+    render = asyncio.create_task(renderer.render({"key": _ENDLESS}, {}, deadline=_LONG, tenant="team-a"))
     await _until(_rendering)
 
     render.cancel()
@@ -234,7 +234,7 @@ async def test_a_render_that_nobody_waits_for_any_more_is_ended(renderer: Templa
 
 async def test_closing_ends_the_sandbox_and_whatever_renders() -> None:
     renderer = TemplateRenderer()
-    render = asyncio.create_task(renderer.render({"key": _ENDLESS}, {}, deadline=_LONG))
+    render = asyncio.create_task(renderer.render({"key": _ENDLESS}, {}, deadline=_LONG, tenant="team-a"))
     await _until(_rendering)
     (sandbox,) = _sandboxes()
     children = sandbox.children()
@@ -246,14 +246,14 @@ async def test_closing_ends_the_sandbox_and_whatever_renders() -> None:
         await render
     assert not any(psutil.pid_exists(process.pid) for process in (sandbox, *children))
     with pytest.raises(RendererUnavailableError, match="closed"):
-        await renderer.render({"key": "1"}, {})
+        await renderer.render({"key": "1"}, {}, tenant="team-a")
 
 
 async def test_a_sandbox_holds_nothing_of_the_operators_environment(
     renderer: TemplateRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEYBEARER_TEST_TOKEN", "cnry-environment")
-    await renderer.render({"key": "1"}, {})
+    await renderer.render({"key": "1"}, {}, tenant="team-a")
     (sandbox,) = _sandboxes()
 
     environment = _environment(sandbox.pid)
@@ -265,7 +265,7 @@ async def test_a_sandbox_holds_nothing_of_the_operators_environment(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl, seccomp and RLIMIT_AS are Linux's")
 async def test_a_child_is_confined_while_it_renders(renderer: TemplateRenderer) -> None:
-    render = asyncio.create_task(renderer.render({"key": _ENDLESS}, {}, deadline=_LONG))
+    render = asyncio.create_task(renderer.render({"key": _ENDLESS}, {}, deadline=_LONG, tenant="team-a"))
     await _until(lambda: any(_is_confined(child) for one in _sandboxes() for child in one.children()))
 
     render.cancel()
@@ -297,7 +297,7 @@ from keybearer.controllers.template.renderer import TemplateRenderer
 
 async def main():
     async with TemplateRenderer() as renderer:
-        await renderer.render({{"key": {_ENDLESS!r}}}, {{}}, deadline=timedelta(minutes=1))
+        await renderer.render({{"key": {_ENDLESS!r}}}, {{}}, deadline=timedelta(minutes=1), tenant="team-a")
 
 asyncio.run(main())
 """
