@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import ProjectId, new_uuid
@@ -14,9 +15,18 @@ from keybearer.store.database import Database
 from keybearer.store.records import Tag
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["Tags"]
+__all__ = ["TagChange", "Tags"]
 
 _MAX_PER_PROJECT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TagChange:
+    """What changes; None leaves a field as it is."""
+
+    slug: str | None = None
+    name: str | None = None
+    color: str | None = None
 
 
 class Tags:
@@ -76,6 +86,36 @@ class Tags:
             access = await open_project(unit, principal, ref)
             access.require(Action.READ, Subject.TAGS)
             return await _one(unit, access.project.id, tag_id=tag_id, slug=slug)
+
+    async def update(self, principal: Principal, ref: ProjectRef, tag_id: str, change: TagChange) -> Tag:
+        """Change a tag; secrets that carry it show the change.
+
+        Raises:
+            NotFoundError: no such project or tag.
+            ForbiddenError: the principal may not.
+            InvalidError: the new slug is taken.
+        """
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ref)
+            access.require(Action.EDIT, Subject.TAGS)
+            await unit.move_project(access.project.id)
+            old = await _one(unit, access.project.id, tag_id=tag_id)
+            others = await unit.tags.of_project(access.project.id)
+            if any(tag.slug == change.slug and tag.id != old.id for tag in others):
+                raise InvalidError(f"Tag with slug '{change.slug}' already exists")
+            new = replace(
+                old,
+                slug=old.slug if change.slug is None else change.slug,
+                name=old.name if change.name is None else change.name,
+                color=old.color if change.color is None else change.color,
+                updated_at=self._clock.now(),
+            )
+            await unit.tags.update(new)
+            await unit.audit(
+                audited(principal, EventType.UPDATE_TAG, access.project.id, tagId=new.id, slug=new.slug)
+            )
+            unit.changes.organizations.add(access.project.organization_id)  # any secret may carry it
+            return new
 
     async def delete(self, principal: Principal, ref: ProjectRef, tag_id: str) -> Tag:
         """Remove a tag, from all secrets too, and return what it was.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import ProjectId
@@ -37,6 +37,14 @@ class Tags:
         """Return those of the ids that are tags of the project."""
         statement = _TAGS.where(TagRow.project_id == project_id, TagRow.id.in_(list(tag_ids)))
         return [Tag(*row) for row in await self._connection.execute(statement)]
+
+    async def update(self, tag: Tag) -> None:
+        """Store the tag's present slug, name and color."""
+        await self._connection.execute(
+            update(TagRow)
+            .where(TagRow.id == tag.id)
+            .values(slug=tag.slug, name=tag.name, color=tag.color, updated_at=tag.updated_at)
+        )
 
     async def delete(self, tag_id: str) -> None:
         """Remove the tag, from all secrets too."""

@@ -46,6 +46,7 @@ __all__ = [
     "UpdateEnvironment",
     "UpdateFolder",
     "UpdateProject",
+    "UpdateTag",
     "WorkspaceAnswer",
     "WorkspaceEnvironmentAnswer",
     "WorkspaceList",
@@ -195,6 +196,14 @@ class CreateTag(WireModel):
     """POST .../tags; without a name the slug stands for it."""
 
     slug: Annotated[Slug, Field(min_length=1, max_length=64)]
+    name: Annotated[str, Field(max_length=64)] | None = None
+    color: Annotated[str, Field(max_length=32)] | None = None
+
+
+class UpdateTag(WireModel):
+    """PATCH .../tags/{id}: what is absent stays."""
+
+    slug: Annotated[Slug, Field(min_length=1, max_length=64)] | None = None
     name: Annotated[str, Field(max_length=64)] | None = None
     color: Annotated[str, Field(max_length=32)] | None = None
 

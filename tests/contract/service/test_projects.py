@@ -299,3 +299,46 @@ def test_references_follow_the_slug_of_an_environment(admin: Client, secrets: Pr
     admin.json("PATCH", f"{base}/{prod['id']}", json={"slug": "live"})
     assert secrets.values() == {"FAR": "<cnry-key>"}
     assert secrets.values(expandSecretReferences="false") == {"FAR": "<${live.KEY}>"}
+
+
+def test_a_tag_changes_and_secrets_show_it(admin: Client, secrets: ProjectSecrets, strict: Strict) -> None:
+    base = f"/api/v1/projects/{secrets.project.id}/tags"
+    tag = admin.json("POST", base, json={"slug": "red", "color": "#f00"})["tag"]
+    admin.json("POST", base, json={"slug": "blue"})
+    secrets.create("A", "cnry-a", tagIds=[tag["id"]])
+    change = {"slug": "crimson", "name": "Deep"}
+    changed = strict(TagAnswer, admin.json("PATCH", f"{base}/{tag['id']}", json=change)).tag
+    assert (changed.slug, changed.name, changed.color) == ("crimson", "Deep", "#f00")
+    assert secrets.list()[0]["tags"][0]["slug"] == "crimson"
+    assert admin.json("PATCH", f"{base}/{tag['id']}", status=400, json={"slug": "blue"})["message"] == (
+        "Tag with slug 'blue' already exists"
+    )
+    older = base.replace("projects", "workspace")
+    admin.json("PATCH", f"{older}/{tag['id']}", json={"color": "#000"})
+    assert admin.json("GET", f"{base}/{tag['id']}")["tag"]["color"] == "#000"
+
+
+def test_projects_change_and_go_under_the_older_paths_too(
+    admin: Client, service: ServiceProcess, strict: Strict
+) -> None:
+    first, second = service.create_project(), service.create_project()
+    by_id, by_slug = f"/api/v1/workspace/{first.id}", f"/api/v2/workspace/{second.slug}"
+    changed = strict(WorkspaceAnswer, admin.json("PATCH", by_id, json={"name": "New"}))
+    assert changed.workspace.name == "New"
+    assert admin.json("PATCH", by_slug, json={"name": "Newer"})["name"] == "Newer"
+    strict(WorkspaceAnswer, admin.json("DELETE", by_id))
+    assert admin.json("DELETE", by_slug)["id"] == second.id
+    for path in (by_id, by_slug):
+        assert admin.get(path).status_code == 404
+
+
+def test_environments_change_and_go_under_the_older_path_too(
+    admin: Client, project: Project, strict: Strict
+) -> None:
+    base = f"/api/v1/workspace/{project.id}/environments"
+    staging = admin.json("GET", f"/api/v1/projects/{project.id}/environments/slug/staging")["environment"]
+    path = f"{base}/{staging['id']}"
+    changed = strict(WorkspaceEnvironmentAnswer, admin.json("PATCH", path, json={"position": 1}))
+    assert (changed.workspace, changed.environment.position) == (project.id, 1)
+    strict(WorkspaceEnvironmentAnswer, admin.json("DELETE", path))
+    assert environments(admin, project) == ["dev", "prod"]

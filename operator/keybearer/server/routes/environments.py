@@ -8,6 +8,7 @@ from starlette.responses import Response
 from keybearer.base.ids import EnvironmentSlug
 from keybearer.domain.access import ProjectRef
 from keybearer.domain.environments import EnvironmentChange
+from keybearer.domain.tags import TagChange
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
@@ -21,6 +22,7 @@ from keybearer.wire.projects import (
     TagAnswer,
     TagList,
     UpdateEnvironment,
+    UpdateTag,
     WorkspaceEnvironmentAnswer,
     WorkspaceTagList,
 )
@@ -45,13 +47,8 @@ async def create_environment(request: Request, project_id: str, body: CreateEnvi
 async def create_workspace_environment(
     request: Request, project_id: str, body: CreateEnvironment
 ) -> Response:
-    environment = await _create(request, project_id, body)
-    return json_response(
-        {
-            "message": "Successfully created new environment",
-            "workspace": environment.project_id,
-            "environment": environment_json(environment),
-        }
+    return _told_of_workspace(
+        "Successfully created new environment", await _create(request, project_id, body)
     )
 
 
@@ -97,14 +94,20 @@ async def get_environment(request: Request, project_id: str, environment_id: str
 async def update_environment(
     request: Request, project_id: str, environment_id: str, body: UpdateEnvironment
 ) -> Response:
-    slug = None if body.slug is None else EnvironmentSlug(body.slug)
-    environment = await context_of(request).environments.update(
-        principal_of(request),
-        ProjectRef(id=project_id),
-        environment_id,
-        EnvironmentChange(body.name, slug, body.position),
+    return _told("Successfully updated environment", await _update(request, project_id, environment_id, body))
+
+
+@router.patch(
+    f"{_WORKSPACE}/environments/{{environment_id}}",
+    response_model=WorkspaceEnvironmentAnswer,
+    summary="Change an environment (older path)",
+)
+async def update_workspace_environment(
+    request: Request, project_id: str, environment_id: str, body: UpdateEnvironment
+) -> Response:
+    return _told_of_workspace(
+        "Successfully updated environment", await _update(request, project_id, environment_id, body)
     )
-    return _told("Successfully updated environment", environment)
 
 
 @router.delete(
@@ -113,10 +116,18 @@ async def update_environment(
     summary="Delete an environment",
 )
 async def delete_environment(request: Request, project_id: str, environment_id: str) -> Response:
-    environment = await context_of(request).environments.delete(
-        principal_of(request), ProjectRef(id=project_id), environment_id
+    return _told("Successfully deleted environment", await _delete(request, project_id, environment_id))
+
+
+@router.delete(
+    f"{_WORKSPACE}/environments/{{environment_id}}",
+    response_model=WorkspaceEnvironmentAnswer,
+    summary="Delete an environment (older path)",
+)
+async def delete_workspace_environment(request: Request, project_id: str, environment_id: str) -> Response:
+    return _told_of_workspace(
+        "Successfully deleted environment", await _delete(request, project_id, environment_id)
     )
-    return _told("Successfully deleted environment", environment)
 
 
 @router.post(f"{_PROJECT}/tags", response_model=TagAnswer, summary="Create a tag")
@@ -154,6 +165,18 @@ async def get_tag(request: Request, project_id: str, tag_id: str) -> Response:
     return json_response({"tag": tag_json(tag)})
 
 
+@router.patch(f"{_PROJECT}/tags/{{tag_id}}", response_model=TagAnswer, summary="Change a tag")
+@router.patch(f"{_WORKSPACE}/tags/{{tag_id}}", response_model=TagAnswer, summary="Change a tag (older path)")
+async def update_tag(request: Request, project_id: str, tag_id: str, body: UpdateTag) -> Response:
+    tag = await context_of(request).tags.update(
+        principal_of(request),
+        ProjectRef(id=project_id),
+        tag_id,
+        TagChange(body.slug, body.name, body.color),
+    )
+    return json_response({"tag": tag_json(tag)})
+
+
 @router.delete(f"{_PROJECT}/tags/{{tag_id}}", response_model=TagAnswer, summary="Delete a tag")
 @router.delete(f"{_WORKSPACE}/tags/{{tag_id}}", response_model=TagAnswer, summary="Delete a tag (older path)")
 async def delete_tag(request: Request, project_id: str, tag_id: str) -> Response:
@@ -168,6 +191,34 @@ async def _create(request: Request, project_id: str, body: CreateEnvironment) ->
         body.name,
         EnvironmentSlug(body.slug),
         body.position,
+    )
+
+
+async def _update(
+    request: Request, project_id: str, environment_id: str, body: UpdateEnvironment
+) -> Environment:
+    slug = None if body.slug is None else EnvironmentSlug(body.slug)
+    return await context_of(request).environments.update(
+        principal_of(request),
+        ProjectRef(id=project_id),
+        environment_id,
+        EnvironmentChange(body.name, slug, body.position),
+    )
+
+
+async def _delete(request: Request, project_id: str, environment_id: str) -> Environment:
+    return await context_of(request).environments.delete(
+        principal_of(request), ProjectRef(id=project_id), environment_id
+    )
+
+
+def _told_of_workspace(message: str, environment: Environment) -> Response:
+    return json_response(
+        {
+            "message": message,
+            "workspace": environment.project_id,
+            "environment": environment_json(environment),
+        }
     )
 
 

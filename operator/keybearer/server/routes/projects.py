@@ -85,21 +85,40 @@ async def get_workspace(request: Request, project_id: str) -> Response:
 
 @router.patch("/api/v1/projects/{project_id}", response_model=ProjectAnswer, summary="Change a project")
 async def update_project(request: Request, project_id: str, body: UpdateProject) -> Response:
-    change = ProjectChange(
-        name=body.name,
-        slug=body.slug,
-        description=body.description,
-        auto_capitalization=body.auto_capitalization,
-        delete_protection=body.has_delete_protection,
-    )
-    view = await context_of(request).projects.update(principal_of(request), ProjectRef(id=project_id), change)
-    return json_response({"project": project_json(view)})
+    return json_response({"project": await _update(request, ProjectRef(id=project_id), body)})
+
+
+@router.patch(
+    "/api/v1/workspace/{project_id}", response_model=WorkspaceAnswer, summary="Change a project (older)"
+)
+async def update_workspace(request: Request, project_id: str, body: UpdateProject) -> Response:
+    return json_response({"workspace": await _update(request, ProjectRef(id=project_id), body)})
+
+
+@router.patch(
+    "/api/v2/workspace/{slug}", response_model=Project, summary="Change a project by slug (older path)"
+)
+async def update_project_by_slug(request: Request, slug: str, body: UpdateProject) -> Response:
+    return json_response(await _update(request, ProjectRef(slug=slug), body))
 
 
 @router.delete("/api/v1/projects/{project_id}", response_model=ProjectAnswer, summary="Delete a project")
 async def delete_project(request: Request, project_id: str) -> Response:
-    view = await context_of(request).projects.delete(principal_of(request), ProjectRef(id=project_id))
-    return json_response({"project": project_json(view)})
+    return json_response({"project": await _delete(request, ProjectRef(id=project_id))})
+
+
+@router.delete(
+    "/api/v1/workspace/{project_id}", response_model=WorkspaceAnswer, summary="Delete a project (older)"
+)
+async def delete_workspace(request: Request, project_id: str) -> Response:
+    return json_response({"workspace": await _delete(request, ProjectRef(id=project_id))})
+
+
+@router.delete(
+    "/api/v2/workspace/{slug}", response_model=Project, summary="Delete a project by slug (older path)"
+)
+async def delete_project_by_slug(request: Request, slug: str) -> Response:
+    return json_response(await _delete(request, ProjectRef(slug=slug)))
 
 
 @router.get(
@@ -147,3 +166,18 @@ async def remove_member(request: Request, project_id: str, identity_id: str) -> 
         principal_of(request), ProjectRef(id=project_id), IdentityId(identity_id)
     )
     return json_response({"identityMembership": membership_json(membership)})
+
+
+async def _update(request: Request, ref: ProjectRef, body: UpdateProject) -> dict[str, object]:
+    change = ProjectChange(
+        name=body.name,
+        slug=body.slug,
+        description=body.description,
+        auto_capitalization=body.auto_capitalization,
+        delete_protection=body.has_delete_protection,
+    )
+    return project_json(await context_of(request).projects.update(principal_of(request), ref, change))
+
+
+async def _delete(request: Request, ref: ProjectRef) -> dict[str, object]:
+    return project_json(await context_of(request).projects.delete(principal_of(request), ref))
