@@ -47,6 +47,8 @@ _log = get_logger(__name__)
 _DEADLINE_SECONDS = 30
 _AT_ONCE = 32
 """Logins under way at once: each may hold a connection for as long as the other side likes to be slow."""
+_SHARE = 8
+"""Of these, for one identity: one slow API server, or one flood, leaves places to the others."""
 _TOKEN = re.compile(r"[!-~]+")
 _LDAP_FAILED = "LDAP authentication failed"
 _CHANGED = "The auth method was changed during the login; try again"
@@ -61,7 +63,8 @@ class ExternalLogins:
         self._outbound = outbound
         self._clock = clock
         self._places = asyncio.Semaphore(_AT_ONCE)
-        self._turns = _Turns()
+        self._shares = _Turns(_SHARE)
+        self._turns = _Turns(1)
 
     async def login_kubernetes(
         self, identity_id: str, jwt: str, organization_slug: str | None
@@ -74,7 +77,7 @@ class ExternalLogins:
             InvalidError: the API server could not be asked.
             TimeoutError: too many others log in.
         """
-        async with asyncio.timeout(_DEADLINE_SECONDS), self._places:
+        async with asyncio.timeout(_DEADLINE_SECONDS), self._shares.of(identity_id), self._places:
             async with self._database.reading() as unit:
                 auth = await unit.auth_methods.kubernetes(IdentityId(identity_id))
                 if auth is None:
@@ -127,7 +130,7 @@ class ExternalLogins:
         api, reviewer, ca_pem = api_of(auth), auth.reviewer_token or jwt, auth.ca_pem
         own = self._outbound.own_account
         try:
-            if own is not None and auth.reviewer_token is None and api.origin == own.api.origin:
+            if own is not None and auth.reviewer_token is None and api == own.api:
                 credentials = await own.credentials()
                 reviewer, ca_pem = credentials.token, ca_pem or credentials.ca_pem
             return await self._outbound.reviews.review(
@@ -176,22 +179,21 @@ class ExternalLogins:
 
 
 class _Turns:
-    """One at a time for each key; a key that nobody waits for takes no memory."""
+    """So many at a time for each key; a key that nobody waits for takes no memory."""
 
-    def __init__(self) -> None:
-        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._lines: dict[str, tuple[asyncio.Semaphore, int]] = {}
 
     @asynccontextmanager
     async def of(self, key: str) -> AsyncIterator[None]:
         """Wait for the turn, and hold it."""
-        lock, holders = self._locks.get(key, (asyncio.Lock(), 0))
-        self._locks[key] = (lock, holders + 1)
+        line, members = self._lines.get(key, (asyncio.Semaphore(self._width), 0))
+        self._lines[key] = (line, members + 1)
         try:
-            async with lock:
+            async with line:
                 yield
         finally:
-            lock, holders = self._locks[key]
-            if holders == 1:
-                del self._locks[key]
-            else:
-                self._locks[key] = (lock, holders - 1)
+            line, members = self._lines.pop(key)
+            if members > 1:
+                self._lines[key] = (line, members - 1)

@@ -289,11 +289,17 @@ async def test_the_reviewer_is_the_configured_one_or_the_token_itself(house: Hou
 
 async def test_the_services_own_token_goes_to_its_own_cluster_and_nowhere_else(house: House) -> None:
     await house.attach_kubernetes()
-    for host in ("https://kubernetes.default.svc", "https://kubernetes.default.svc:8443", HOST):
+    for host in (
+        "https://kubernetes.default.svc",
+        "https://kubernetes.default.svc:8443",
+        "https://kubernetes.default.svc/api/v1/namespaces/a/services/b/proxy",
+        HOST,
+    ):
         await house.methods.change_kubernetes(house.admin, house.identity_id, KubernetesAuthChange(host=host))
         await house.kubernetes()
     assert [(host, reviewer) for host, _, reviewer in house.reviews.asked] == [
         ("kubernetes.default.svc", "cnry-own-token"),
+        ("kubernetes.default.svc", "cnry-jwt"),
         ("kubernetes.default.svc", "cnry-jwt"),
         ("api.example.com", "cnry-jwt"),
     ]
