@@ -28,7 +28,8 @@ from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX
 
 __all__ = ["Expanded", "expand_all", "target_of"]
 
-_MAX_TARGETS = 10_000
+_MAX_FETCHED = 50_000
+"""Secrets looked up for one list beside those it shows: each folder of 10,000 may name as many elsewhere."""
 _MAX_ROUNDS = REFERENCE_DEPTH_MAX * REFERENCE_PASSES_MAX + 1
 _MAX_DETAILS = 100
 
@@ -145,6 +146,7 @@ class _Lookup:
         self._projects: dict[str, ProjectAccess | None] = {"": access}
         self.known: dict[ReferenceTarget, str | None] = {}
         self._size = 0
+        self._fetched = 0
 
     @property
     def reach(self) -> FurtherReach:
@@ -161,7 +163,8 @@ class _Lookup:
 
     async def fetch(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
         """Learn these; each comes with a secret that names it."""
-        if len(self.known) + len(lacking) > _MAX_TARGETS:
+        self._fetched += len(lacking)
+        if self._fetched > _MAX_FETCHED:
             raise InvalidError("The list refers to too many secrets; ask for fewer secrets at a time")
         await self._open_projects({target.project_slug for target in lacking})
         self._require_readable(lacking)
