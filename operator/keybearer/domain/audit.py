@@ -20,7 +20,8 @@ __all__ = ["EventType", "audited"]
 
 _MAX_NAMES = 50
 """Names of one event; a batch of a thousand would make a line of half a megabyte."""
-_MAX_TEXT = 2048
+_MAX_TEXT = 1024
+"""Characters of a text, and of all names of one event together."""
 _MAX_USER_AGENT = 255
 _MAX_ADDRESS = 64
 _MAX_ACTOR_NAME = 255
@@ -127,11 +128,20 @@ def audited(
 def _bounded(details: dict[str, AuditDetail]) -> dict[str, AuditDetail]:
     bounded: dict[str, AuditDetail] = {}
     for name, detail in details.items():
-        if isinstance(detail, list) and len(detail) > _MAX_NAMES:
-            bounded[name] = detail[:_MAX_NAMES]
-            bounded[f"{name}Total"] = len(detail)
+        if isinstance(detail, list):
+            kept = _first_of(detail)
+            bounded[name] = kept
+            if len(kept) < len(detail):
+                bounded[f"{name}Total"] = len(detail)
         elif isinstance(detail, str):
             bounded[name] = detail[:_MAX_TEXT]
         else:
             bounded[name] = detail
     return bounded
+
+
+def _first_of(names: list[str]) -> list[str]:
+    kept = names[:_MAX_NAMES]
+    while sum(map(len, kept)) > _MAX_TEXT:
+        kept.pop()
+    return kept

@@ -9,15 +9,15 @@ counted, and told in one line per actor when the minute is over.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.base.origin import current_origin
-from keybearer.domain.audit import EventType
-from keybearer.store.audit import AuditDetail, AuditEvent, AuditRecord
+from keybearer.base.origin import Origin, current_origin, request_from
+from keybearer.domain.audit import EventType, audited
+from keybearer.store.audit import AuditActor, AuditDetail, AuditEvent, AuditRecord
 from keybearer.store.database import Database
 
 __all__ = ["DEFAULT_RETENTION", "AuditTrail"]
@@ -25,13 +25,15 @@ __all__ = ["DEFAULT_RETENTION", "AuditTrail"]
 DEFAULT_RETENTION = timedelta(days=90)
 _BATCH_SECONDS = 1.0
 _BATCH_ROWS = 500
-_MAX_WAITING = 20_000
+_MAX_WAITING = 10_000
 _MINUTE_SECONDS = 60.0
 _PRUNE_SECONDS = 3600.0
 _PRUNE_ROWS = 1000
 _MAX_ACTORS = 1000
+_MAX_TOLD = 20
 _READS_EACH, _READS_ALL = 1000, 5000
-_REFUSALS_EACH, _REFUSALS_ALL = 60, 600
+_REFUSALS_EACH, _REFUSALS_ALL = 30, 300
+_OTHERS = AuditActor("unknown", None, "", None)
 _log = get_logger(__name__)
 
 
@@ -44,6 +46,7 @@ class _Minute:
     taken: dict[str, int] = field(default_factory=dict)
     total: int = 0
     omitted: dict[str, tuple[AuditEvent, int]] = field(default_factory=dict)
+    omitted_of_others: int = 0
 
     def take(self, event: AuditEvent) -> bool:
         """Return whether there is room for the event; count it either way."""
@@ -55,9 +58,21 @@ class _Minute:
             self.taken[key] = used + 1
             self.total += 1
             return True
-        first, count = self.omitted.get(key, (event, 0))
-        self.omitted[key] = (first, count + 1)
+        if key not in self.omitted and len(self.omitted) >= _MAX_TOLD:
+            self.omitted_of_others += 1
+        else:
+            first, count = self.omitted.get(key, (event, 0))
+            self.omitted[key] = (first, count + 1)
         return False
+
+    def omissions(self, kind: str) -> Iterator[AuditEvent]:
+        """Yield what is told of the events that had no room."""
+        for first, count in self.omitted.values():
+            details: dict[str, AuditDetail] = {"kind": kind, "count": count}
+            yield replace(first, event_type=EventType.EVENTS_OMITTED, project_id=None, details=details)
+        if self.omitted_of_others:
+            with request_from(Origin()):
+                yield audited(_OTHERS, EventType.EVENTS_OMITTED, kind=kind, count=self.omitted_of_others)
 
 
 class AuditTrail:
@@ -167,8 +182,5 @@ class AuditTrail:
         self._minute_ends = now + _MINUTE_SECONDS
         self._begin_minute()
         for kind, minute in over:
-            for first, count in minute.omitted.values():
-                details: dict[str, AuditDetail] = {"kind": kind, "count": count}
-                self._put(
-                    replace(first, event_type=EventType.EVENTS_OMITTED, project_id=None, details=details)
-                )
+            for event in minute.omissions(kind):
+                self._put(event)

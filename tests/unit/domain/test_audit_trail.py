@@ -102,7 +102,7 @@ async def test_what_could_not_be_written_goes_on_waiting(
     ("take", "each", "everybody"),
     [
         pytest.param(lambda trail: trail.read, 1000, 5000, id="of readings"),
-        pytest.param(lambda trail: trail.refused, 60, 600, id="of refusals"),
+        pytest.param(lambda trail: trail.refused, 30, 300, id="of refusals"),
     ],
 )
 async def test_a_minute_has_room_for_so_many(
@@ -119,11 +119,11 @@ async def test_a_minute_has_room_for_so_many(
 
 
 async def test_what_had_no_room_is_told_when_the_minute_is_over(scene: Scene) -> None:
-    for _ in range(67):
+    for _ in range(37):
         scene.trail.refused(event(None, address="192.0.2.7", kind="login-failed"))
     scene.clock.seconds += 60
     scene.trail.refused(event(None, address="192.0.2.7", kind="login-failed"))
-    assert await scene.counted() == {"login-failed": 61, "audit-events-omitted": 1}
+    assert await scene.counted() == {"login-failed": 31, "audit-events-omitted": 1}
     (told,) = [line for line in await scene.lines() if line.event_type == "audit-events-omitted"]
     assert (told.ip_address, told.details) == ("192.0.2.7", {"kind": "refused", "count": 7})
 
@@ -132,7 +132,18 @@ async def test_addresses_without_an_identity_are_bounded_each_for_itself(scene: 
     for number in range(3):
         for _ in range(100):
             scene.trail.refused(event(None, address=f"192.0.2.{number}", kind="login-failed"))
-    assert await scene.counted() == {"login-failed": 180}
+    assert await scene.counted() == {"login-failed": 90}
+
+
+async def test_a_crowd_beyond_the_bound_is_told_of_in_few_lines(scene: Scene) -> None:
+    for number in range(500):
+        scene.trail.refused(event(None, address=f"2001:db8::{number:x}", kind="login-failed"))
+    scene.clock.seconds += 60
+    scene.trail.read(event())
+    assert await scene.counted() == {"login-failed": 300, "audit-events-omitted": 21, "get-secret": 1}
+    told = [line for line in await scene.lines() if line.event_type == "audit-events-omitted"]
+    assert sum(int(str(line.details["count"])) for line in told) == 200
+    assert [line.details["count"] for line in told if line.ip_address is None] == [180]
 
 
 async def test_an_answer_given_out_again_leaves_one_line_a_minute_and_address(scene: Scene) -> None:
@@ -180,9 +191,16 @@ def test_an_event_is_bounded_in_every_part() -> None:
             secretKeys=[f"K{number}" for number in range(1000)],
         )
     assert (len(made.ip_address or ""), len(made.user_agent), len(made.actor.name)) == (64, 255, 255)
-    assert len(str(made.details["secretPath"])) == 2048
+    assert len(str(made.details["secretPath"])) == 1024
     assert made.details["secretKeysTotal"] == 1000
     assert made.details["secretKeys"] == [f"K{number}" for number in range(50)]
+
+
+def test_the_names_of_an_event_are_bounded_together() -> None:
+    made = audited(
+        AuditActor("user", "id", "n", HOME), EventType.CREATE_SECRETS, None, secretKeys=["K" * 512] * 3
+    )
+    assert made.details == {"secretKeys": ["K" * 512] * 2, "secretKeysTotal": 3}
 
 
 def test_what_the_service_does_by_itself_comes_from_nowhere() -> None:
