@@ -16,6 +16,7 @@ from keybearer.cli.crds import crds
 from keybearer.cli.explain import explain
 from keybearer.cli.failures import told_failures
 from keybearer.cli.identities import identities
+from keybearer.cli.keys import keys
 from keybearer.cli.login import login, logout
 from keybearer.cli.operator import operator
 from keybearer.cli.projects import environments, folders, projects
@@ -67,6 +68,7 @@ app.add_typer(environments, name="environments")
 app.add_typer(folders, name="folders")
 app.add_typer(identities, name="identities")
 app.command()(audit)
+app.add_typer(keys, name="keys")
 app.add_typer(explain, name="explain")
 app.command(short_help="Print the CustomResourceDefinitions as YAML.")(crds)
 app.command(short_help="Run the operator until SIGTERM.")(operator)

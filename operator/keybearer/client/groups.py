@@ -18,6 +18,7 @@ from keybearer.client.operations import (
     grants,
     identities,
     imports,
+    keys,
     memberships,
     projects,
     tags,
@@ -181,6 +182,14 @@ class OrganizationsApi(Resource[Shell]):
     get = call(users.GetOrganization)
 
 
+class KeysApi(Resource[Shell]):
+    """`client.keys`."""
+
+    status = call(keys.GetKeyStatus)
+    rotate_root = call(keys.RotateRootKey)
+    rotate_data = call(keys.RotateDataKey)
+
+
 class StatusApi(Resource[Shell]):
     """`client.status`."""
 
@@ -268,6 +277,7 @@ class Groups(Generic[Shell]):
     audit_logs: AuditLogsApi[Shell]
     users: UsersApi[Shell]
     organizations: OrganizationsApi[Shell]
+    keys: KeysApi[Shell]
     status: StatusApi[Shell]
 
     def open_groups(self, shell: Shell) -> None:
@@ -285,4 +295,5 @@ class Groups(Generic[Shell]):
         self.audit_logs = AuditLogsApi(shell)
         self.users = UsersApi(shell)
         self.organizations = OrganizationsApi(shell)
+        self.keys = KeysApi(shell)
         self.status = StatusApi(shell)

@@ -26,6 +26,7 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, require_organization
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.server_keys import RootKeySource, given_root_keys
+from keybearer.store.audit import AuditActor
 from keybearer.store.database import Database
 from keybearer.store.resealing import DataKeyRotation
 from keybearer.store.root_keys import RootKeyRecord
@@ -33,7 +34,10 @@ from keybearer.store.sealing.envelope import SealingKey, key_id_of
 from keybearer.store.sealing.root_key import add_root_key
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["KeyRotation", "KeyStatus"]
+__all__ = ["AT_THE_DATA_DIRECTORY", "KeyRotation", "KeyStatus"]
+
+AT_THE_DATA_DIRECTORY = AuditActor(kind="machine", id=None, name="keybearer keys", organization_id=None)
+"""Whoever may write to the data directory, whom nobody asked for a token."""
 
 _ROUND = timedelta(seconds=5)
 _SILENT = timedelta(seconds=60)
@@ -126,8 +130,7 @@ class KeyRotation:
             ForbiddenError: the principal is no admin of the organization.
         """
         require_organization(principal, Action.READ, Subject.ENCRYPTION_KEYS)
-        async with self._database.reading() as unit:
-            return await self.stands(unit)
+        return await self.stands()
 
     async def rotate_root(self, principal: Principal) -> str:
         """Have the root key that stands first wrap from now on, and return its id.
@@ -139,50 +142,65 @@ class KeyRotation:
             InvalidError: there is no new root key, or a process doesn't hold it yet; nothing was changed.
         """
         require_organization(principal, Action.EDIT, Subject.ENCRYPTION_KEYS)
+        return await self.begin_root(principal)
+
+    async def rotate_data(self, principal: Principal, project_id: str | None) -> list[ProjectId]:
+        """Begin to rotate the data key of a project, or of all, and return which.
+
+        Raises:
+            ForbiddenError: the principal is no admin of the organization.
+            NotFoundError: the organization has no such project.
+        """
+        require_organization(principal, Action.EDIT, Subject.ENCRYPTION_KEYS)
+        if project_id is not None:
+            async with self._database.reading() as unit:
+                await open_project(unit, principal, ProjectRef(id=project_id))
+        return await self.begin_data(principal, project_id)
+
+    async def stands(self) -> KeyStatus:
+        """Return how keys stand, to who was let in already."""
+        roots = self._database.keyring.roots
+        async with self._database.reading() as unit:
+            return KeyStatus(
+                first=_id_of(roots.first),
+                held=tuple(_id_of(root) for root in roots.all),
+                roots=tuple(await unit.root_keys.records()),
+                processes=await unit.root_keys.processes(),
+                lacking=await unit.root_keys.processes(lacking=roots.first.name),
+                data_keys=await unit.resealing.data_keys(),
+                rotations=tuple(await unit.resealing.under_way()),
+            )
+
+    async def begin_root(self, by: Principal | AuditActor) -> str:
+        """Do what `rotate_root` does, for who was let in already; `run` or `finish` do the rest.
+
+        Raises:
+            InvalidError: there is no new root key, or a process doesn't hold it yet; nothing was changed.
+        """
         await self._reload()
         root = await self._new_root()
         async with self._database.writing() as unit:
             await self._hold(unit)
             await self._activate(unit, root)
-            await unit.audit(audited(principal, EventType.ROTATE_ROOT_KEY, keyId=_id_of(root)))
+            await unit.audit(audited(by, EventType.ROTATE_ROOT_KEY, keyId=_id_of(root)))
         self._woken.set()
         return _id_of(root)
 
-    async def rotate_data(self, principal: Principal, ref: ProjectRef | None) -> list[ProjectId]:
-        """Begin to rotate the data key of a project, or of all of the organization, and return which.
-
-        Raises:
-            ForbiddenError: the principal is no admin of the organization.
-            NotFoundError: no such project.
-        """
-        require_organization(principal, Action.EDIT, Subject.ENCRYPTION_KEYS)
-        async with self._database.reading() as unit:
-            if ref is None:
-                wanted = [project.id for project in await unit.projects.all_of(principal.organization_id)]
-            else:
-                wanted = [(await open_project(unit, principal, ref)).project.id]
+    async def begin_data(self, by: Principal | AuditActor, project_id: str | None) -> list[ProjectId]:
+        """Do what `rotate_data` does, for who was let in already; `run` or `finish` do the rest."""
+        wanted = [ProjectId(project_id)] if project_id is not None else []
+        if project_id is None:
+            async with self._database.reading() as unit:
+                wanted = await unit.resealing.projects()
         begun = []
-        for project_id in wanted:
+        for project in wanted:
             # A unit each, so that no writer waits for more than one.
             async with self._database.writing() as unit:
-                if await unit.resealing.begin(project_id):
-                    await unit.audit(audited(principal, EventType.ROTATE_DATA_KEY, project_id))
-                    begun.append(project_id)
+                if await unit.resealing.begin(project):
+                    await unit.audit(audited(by, EventType.ROTATE_DATA_KEY, project))
+                    begun.append(project)
         self._woken.set()
         return begun
-
-    async def stands(self, unit: UnitOfWork) -> KeyStatus:
-        """Return how keys stand, to whoever may ask the unit."""
-        roots = self._database.keyring.roots
-        return KeyStatus(
-            first=_id_of(roots.first),
-            held=tuple(_id_of(root) for root in roots.all),
-            roots=tuple(await unit.root_keys.records()),
-            processes=await unit.root_keys.processes(),
-            lacking=await unit.root_keys.processes(lacking=roots.first.name),
-            data_keys=await unit.resealing.data_keys(),
-            rotations=tuple(await unit.resealing.under_way()),
-        )
 
     async def _take_part(self) -> None:
         """Read the root keys again, tell the others, and let a new first one wrap if all hold it."""

@@ -77,6 +77,11 @@ class Resealing:
         ).order_by(KeyRotationRow.started_at, KeyRotationRow.project_id)
         return [DataKeyRotation(*row) for row in await self._connection.execute(statement)]
 
+    async def projects(self) -> list[ProjectId]:
+        """Return the ids of all projects."""
+        found = await self._connection.execute(select(ProjectRow.id).order_by(ProjectRow.id))
+        return [ProjectId(project_id) for project_id in found.scalars()]
+
     async def data_keys(self) -> int:
         """Return how many data keys there are."""
         count: int = (
