@@ -46,7 +46,7 @@ def import_secrets(
 ) -> None:
     """Write the secrets of a file into a folder.
 
-    New ones are created, others get the file's value. What has the file's value already is left alone. Nothing is deleted.
+    New ones are created, others get the file's value. What has it already is left alone; nothing is deleted.
     """
     from keybearer.client import ChangedSecret, ClientError
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
-from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeVar
 
 import pytest
 
+from contract.client.house import Client, House, close, of
 from keybearer.client import (
-    NO_RETRIES,
     AsyncKeybearer,
     BadRequest,
     ClientOptions,
     DecodeError,
     InvalidArgument,
-    Keybearer,
     NotFound,
     NotModified,
     PermissionDenied,
@@ -29,62 +25,6 @@ from keybearer.client import (
     UniversalAuth,
     ValidationFailed,
 )
-from support.service_fixtures import Credentials, Project, ServiceProcess
-
-T = TypeVar("T")
-Client = AsyncKeybearer | Keybearer
-
-
-async def of(result: Awaitable[T] | T) -> T:
-    return await result if isinstance(result, Awaitable) else result
-
-
-async def close(client: Client) -> None:
-    if isinstance(client, AsyncKeybearer):
-        await client.aclose()
-    else:
-        client.close()
-
-
-@dataclass
-class House:
-    """A project of a real service, an identity that may do all in it, and the kind of client to use."""
-
-    kind: type[AsyncKeybearer | Keybearer]
-    service: ServiceProcess
-    project: Project
-    who: Credentials
-    clients: list[Client] = field(default_factory=list)
-
-    @property
-    def place(self) -> dict[str, Any]:
-        return {"project_id": self.project.id, "environment": "dev"}
-
-    @property
-    def credentials(self) -> UniversalAuth:
-        return UniversalAuth(self.who.client_id, self.who.client_secret)
-
-    def client(
-        self, credentials: UniversalAuth | SuppliedToken | None = None, options: ClientOptions | None = None
-    ) -> Client:
-        chosen = options or ClientOptions(retry=NO_RETRIES, process_env={})
-        made = self.kind(self.service.url, credentials, options=chosen)
-        self.clients.append(made)
-        return made
-
-
-@pytest.fixture(params=[AsyncKeybearer, Keybearer], ids=["asynchronous", "blocking"])
-async def house(request: pytest.FixtureRequest, service: ServiceProcess) -> AsyncIterator[House]:
-    project = service.create_project()
-    made = House(request.param, service, project, service.create_identity(roles={project.id: "admin"}))
-    yield made
-    for client in made.clients:
-        await close(client)
-
-
-@pytest.fixture
-def client(house: House) -> Client:
-    return house.client(house.credentials)
 
 
 async def test_a_secret_lives_from_create_to_delete(house: House, client: Client) -> None:
