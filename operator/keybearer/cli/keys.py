@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from keybearer.cli.connecting import connected, project_id_of
-from keybearer.cli.failures import ExitStatus, Failure
+from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, note, print_json, print_table
 
 if TYPE_CHECKING:
@@ -85,7 +85,10 @@ def rotate_root(data_dir: DataDir = None, wait: Wait = True) -> None:
 @keys.command("rotate-data")
 def rotate_data(
     project: Annotated[
-        str | None, typer.Option("--project", "-p", help="Slug or id of the project, with --data-dir its id; all of them without.")
+        str | None,
+        typer.Option(
+            "--project", "-p", help="Slug or id of the project, with --data-dir its id; all of them without."
+        ),
     ] = None,
     data_dir: DataDir = None,
     wait: Wait = True,
@@ -94,8 +97,10 @@ def rotate_data(
     if data_dir is not None:
         count = _offline(data_dir, lambda rotation: _rotate_data(rotation, project))
         if project is not None and count == 0:
-            raise Failure(
-                f"there is no project with ID {project}", ExitStatus.NOT_FOUND, "Name it by its id, not its slug."
+            raise CommandError(
+                f"there is no project with ID {project}",
+                ExitStatus.NOT_FOUND,
+                "Name it by its id, not its slug.",
             )
         note(f"Data keys of {count} projects are rotated.")
         return
