@@ -61,6 +61,7 @@ def secret_json(shown: ShownSecret) -> Json:
         "skipMultilineEncoding": secret.skip_multiline_encoding,
         "secretReminderNote": details.reminder_note,
         "secretReminderRepeatDays": details.reminder_repeat_days,
+        "secretReminderRecipients": details.reminder_recipients,
         "secretMetadata": [
             {"key": item.key, "value": item.value, "isEncrypted": item.is_encrypted}
             for item in details.metadata

@@ -242,6 +242,7 @@ class SecretDetails:
     metadata: tuple[Metadata, ...] = field(default=(), repr=False)
     reminder_note: str | None = field(default=None, repr=False)
     reminder_repeat_days: int | None = None
+    reminder_recipients: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

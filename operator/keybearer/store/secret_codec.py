@@ -79,6 +79,7 @@ def seal_details(key: SealingKey, sealed: Sealed, details: SecretDetails) -> Cip
         "metadata": [[item.key, item.value, item.is_encrypted] for item in details.metadata],
         "reminder_note": details.reminder_note,
         "reminder_repeat_days": details.reminder_repeat_days,
+        "reminder_recipients": details.reminder_recipients,
     }
     return key.seal(Plaintext(orjson.dumps(document)), sealed.bound("secret details"))
 
@@ -98,4 +99,5 @@ def open_details(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: b
         metadata=tuple(Metadata(*item) for item in document["metadata"]),
         reminder_note=document["reminder_note"],
         reminder_repeat_days=document["reminder_repeat_days"],
+        reminder_recipients=tuple(document.get("reminder_recipients", ())),  # earlier versions had none
     )

@@ -14,6 +14,8 @@ from keybearer.wire.limits import (
     FOLDER_PATH_MAX,
     METADATA_MAX_ITEMS,
     REMINDER_NOTE_MAX,
+    REMINDER_RECIPIENT_MAX,
+    REMINDER_RECIPIENTS_MAX,
     SECRET_COMMENT_MAX,
     TAGS_MAX_ITEMS,
 )
@@ -107,6 +109,7 @@ class Secret(WireModel):
     skip_multiline_encoding: bool | None = None
     secret_reminder_note: str | None = None
     secret_reminder_repeat_days: int | None = None
+    secret_reminder_recipients: list[str] = Field(default_factory=list)
     secret_metadata: list[SecretMetadata] = Field(default_factory=list)
     tags: list[SecretTag] = Field(default_factory=list)
     is_rotated_secret: bool = False
@@ -163,7 +166,10 @@ class CreateSecret(_SecretBody):
 
 
 class UpdateSecret(_SecretBody):
-    """PATCH .../{secretName}: what is absent stays; tags and metadata given replace all."""
+    """PATCH .../{secretName}: what is absent stays; tags and metadata given replace all.
+
+    A reminder's note or interval that is null goes.
+    """
 
     secret_value: Annotated[str | None, Field(repr=False)] = None
     new_secret_name: str | None = None
@@ -174,6 +180,13 @@ class UpdateSecret(_SecretBody):
     metadata: JsonValue = None
     secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365)] | None = None
     secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
+    secret_reminder_recipients: (
+        Annotated[
+            list[Annotated[str, Field(max_length=REMINDER_RECIPIENT_MAX)]],
+            Field(max_length=REMINDER_RECIPIENTS_MAX),
+        ]
+        | None
+    ) = None
 
 
 class DeleteSecret(_SecretBody):
@@ -232,6 +245,13 @@ class ChangedSecretItem(WireModel):
     metadata: JsonValue = None
     secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365)] | None = None
     secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
+    secret_reminder_recipients: (
+        Annotated[
+            list[Annotated[str, Field(max_length=REMINDER_RECIPIENT_MAX)]],
+            Field(max_length=REMINDER_RECIPIENTS_MAX),
+        ]
+        | None
+    ) = None
 
 
 class RemovedSecretItem(WireModel):

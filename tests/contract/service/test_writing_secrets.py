@@ -326,3 +326,38 @@ def test_auto_capitalization_writes_names_in_capitals(admin: Client, secrets: Pr
     path = f"/api/v1/projects/{secrets.project.id}"
     admin.json("PATCH", path, json={"autoCapitalization": True})
     assert secrets.create("lower", "cnry-v")["secretKey"] == "LOWER"
+
+
+def test_reminders_are_kept_and_null_takes_them_away(secrets: ProjectSecrets) -> None:
+    secrets.create("A", "cnry-a", secretReminderNote="cnry-note", secretReminderRepeatDays=30)
+    secrets.update("A", secretReminderRecipients=["one", "two"])
+    found = secrets.get("A")
+    assert (found["secretReminderNote"], found["secretReminderRepeatDays"]) == ("cnry-note", 30)
+    assert found["secretReminderRecipients"] == ["one", "two"]
+    secrets.update("A", secretReminderNote=None, secretReminderRepeatDays=None)
+    found = secrets.get("A")
+    assert (found["secretReminderNote"], found["secretReminderRepeatDays"]) == (None, None)
+    assert secrets.get("A", version="2")["secretReminderRecipients"] == ["one", "two"]
+
+
+def test_a_batch_does_one_thing_after_the_other(admin: Client, secrets: ProjectSecrets) -> None:
+    secrets.create("A", "cnry-1")
+    changes = [
+        {"secretKey": "A", "secretValue": "cnry-2"},
+        {"secretKey": "A", "secretValue": "cnry-3"},
+        {"secretKey": "A", "newSecretName": "B"},
+        {"secretKey": "B", "secretValue": "cnry-4"},
+        {"secretKey": "NEW", "secretValue": "cnry-new"},
+        {"secretKey": "NEW", "secretComment": "c"},
+    ]
+    body = {**secrets.at(), "mode": "upsert", "secrets": changes}
+    answer = admin.json("PATCH", "/api/v4/secrets/batch", json=body)["secrets"]
+    assert [(item["secretKey"], item["version"]) for item in answer] == [
+        ("A", 2),
+        ("A", 3),
+        ("B", 4),
+        ("B", 5),
+        ("NEW", 1),
+        ("NEW", 2),
+    ]
+    assert secrets.values() == {"B": "cnry-4", "NEW": "cnry-new"}

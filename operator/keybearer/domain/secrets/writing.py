@@ -59,7 +59,10 @@ class NewSecret:
 
 @dataclass(frozen=True, slots=True)
 class ChangedSecret:
-    """What changes of a secret; None leaves a field as it is. `at` overrides the folder of the request."""
+    """What changes of a secret; None leaves a field as it is, an empty note or interval takes it away.
+
+    `at` overrides the folder of the request.
+    """
 
     key: str
     value: str | None = field(default=None, repr=False)
@@ -70,6 +73,7 @@ class ChangedSecret:
     metadata: tuple[Metadata, ...] | None = field(default=None, repr=False)
     reminder_note: str | None = field(default=None, repr=False)
     reminder_repeat_days: int | None = None
+    reminder_recipients: tuple[str, ...] | None = None
     at: SecretsAt | None = None
 
 
@@ -377,8 +381,11 @@ def _details(old: SecretDetails, change: ChangedSecret) -> SecretDetails:
     return SecretDetails(
         comment=old.comment if change.comment is None else change.comment,
         metadata=old.metadata if change.metadata is None else change.metadata,
-        reminder_note=_either(change.reminder_note, old.reminder_note),
-        reminder_repeat_days=_either(change.reminder_repeat_days, old.reminder_repeat_days),
+        reminder_note=_either(change.reminder_note, old.reminder_note) or None,
+        reminder_repeat_days=_either(change.reminder_repeat_days, old.reminder_repeat_days) or None,
+        reminder_recipients=(
+            old.reminder_recipients if change.reminder_recipients is None else change.reminder_recipients
+        ),
     )
 
 

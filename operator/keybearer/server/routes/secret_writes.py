@@ -148,8 +148,7 @@ async def _update(request: Request, secret_name: str, body: UpdateSecret) -> Res
         body.skip_multiline_encoding,
         None if body.tag_ids is None else tuple(body.tag_ids),
         None if body.secret_metadata is None else _metadata(body.secret_metadata),
-        body.secret_reminder_note,
-        body.secret_reminder_repeat_days,
+        *_reminder(body),
     )
     shown = await context_of(request).writing.update(
         principal_of(request), secrets_at(body), [change], personal=is_personal(body.type)
@@ -176,10 +175,25 @@ def _changed(item: ChangedSecretItem, at: SecretsAt) -> ChangedSecret:
         item.skip_multiline_encoding,
         None if item.tag_ids is None else tuple(item.tag_ids),
         None if item.secret_metadata is None else _metadata(item.secret_metadata),
-        item.secret_reminder_note,
-        item.secret_reminder_repeat_days,
+        *_reminder(item),
         at=elsewhere,
     )
+
+
+def _reminder(
+    given: UpdateSecret | ChangedSecretItem,
+) -> tuple[str | None, int | None, tuple[str, ...] | None]:
+    """Return note, interval and recipients: None for what is absent, empty for a null that takes it away."""
+    note, days, recipients = (
+        given.secret_reminder_note,
+        given.secret_reminder_repeat_days,
+        given.secret_reminder_recipients,
+    )
+    if note is None and "secret_reminder_note" in given.model_fields_set:
+        note = ""
+    if days is None and "secret_reminder_repeat_days" in given.model_fields_set:
+        days = 0
+    return note, days, None if recipients is None else tuple(recipients)
 
 
 def _existing(name: str) -> str:
