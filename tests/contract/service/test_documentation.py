@@ -9,6 +9,9 @@ from support.service_fixtures import ServiceProcess
 PUBLIC = {
     ("/api/status", "get"),
     ("/api/v1/auth/universal-auth/login", "post"),
+    ("/api/v1/auth/kubernetes-auth/login", "post"),
+    ("/api/v1/auth/ldap-auth/login", "post"),
+    ("/api/v3/auth/login", "post"),
     ("/api/v1/auth/token/renew", "post"),
     ("/api/v1/auth/token/revoke", "post"),
 }

@@ -36,6 +36,7 @@ ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
             Subject.GRANTS: NOTHING,
             Subject.AUDIT_LOGS: NOTHING,
             Subject.IDENTITIES: NOTHING,
+            Subject.ENCRYPTION_KEYS: NOTHING,
         },
     ),
     (
@@ -51,6 +52,7 @@ ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
             Subject.GRANTS: NOTHING,
             Subject.AUDIT_LOGS: NOTHING,
             Subject.IDENTITIES: NOTHING,
+            Subject.ENCRYPTION_KEYS: NOTHING,
         },
     ),
     (ProjectRole.NO_ACCESS, dict.fromkeys(Subject, NOTHING)),
