@@ -38,7 +38,7 @@ _STEADY_SECONDS = 60.0
 """A stream that lasted so long was no failure."""
 _GRACE_SECONDS = 120.0
 """For how long a broken stream is not shown: a restart of the service costs no status writes."""
-_SETTLE_SECONDS = 1.0
+_SETTLE_SECONDS = 2.0
 """What a first read waits for its stream: one that begins after the stream is open need not be repeated."""
 _REPACK_SECONDS = 0.5
 _log = get_logger(__name__)
@@ -57,8 +57,8 @@ class _Stream:
     """One stream, open or to be opened. Without places it is of the whole project."""
 
     places: frozenset[EventPlace]
-    told: bool = False
-    """Whether its sources are shown as instant."""
+    told: bool | None = None
+    """Whether its sources are shown as instant; None as long as that isn't known."""
     failures: int = 0
     task: asyncio.Task[None] | None = None
     grace: asyncio.TimerHandle | None = None
@@ -164,12 +164,17 @@ class InstantUpdates:
         except TimeoutError:
             return
 
-    def is_instant(self, key: SourceKey) -> bool:
-        """Tell whether the source is to be shown as one whose changes arrive by events."""
+    def is_instant(self, key: SourceKey) -> bool | None:
+        """Tell whether the source is to be shown as one whose changes arrive by events; None if not known yet."""
         follower = self._followers.get(_topic_of(key))
-        return follower is not None and any(
-            stream.told and stream.hears(key.query) for stream in follower.streams
-        )
+        if follower is None:
+            return None
+        told = {stream.told for stream in follower.streams if stream.hears(key.query)}
+        if True in told:
+            return True
+        # Single places are listened to only once they were read.
+        is_open = follower.by_place and (follower.repack is not None or not follower.sources.get(key))
+        return None if None in told or is_open else False
 
     def _start(self, follower: _Follower, stream: _Stream) -> None:
         if self._group is None:
@@ -272,7 +277,6 @@ class InstantUpdates:
 
     def _listen_by_place(self, follower: _Follower, whole: _Stream) -> None:
         """Go on with streams of single places, after the whole project was denied."""
-        self._tell(follower, whole, told=False)
         follower.streams.remove(whole)
         follower.by_place = True
         self._repack(follower)
@@ -296,16 +300,13 @@ class InstantUpdates:
             if old is not None and old.places == places:
                 follower.streams.append(old)
                 continue
-            was_told = False
             if old is not None:
                 _cancel(old)
-                was_told = old.told
             if places:
                 # What was instant is so again in a moment.
-                stream = _Stream(places, told=was_told)
+                stream = _Stream(places, told=True if old is not None and old.told else None)
                 self._start(follower, stream)
-                if was_told:
-                    self._plan_untelling(follower, stream)
+                self._plan_untelling(follower, stream)
 
     def _tell(self, follower: _Follower, stream: _Stream, *, told: bool) -> None:
         if stream.grace is not None:
@@ -316,7 +317,7 @@ class InstantUpdates:
             self.on_told(follower.heard_by(stream))
 
     def _plan_untelling(self, follower: _Follower, stream: _Stream) -> None:
-        if stream.told and stream.grace is None:
+        if stream.told is not False and stream.grace is None:
 
             def untell() -> None:
                 self._tell(follower, stream, told=False)

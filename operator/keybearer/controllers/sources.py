@@ -146,8 +146,8 @@ class SourceFollower(Protocol):
         """Wait a moment until it is known whether changes will be heard: the first read comes after."""
         ...
 
-    def is_instant(self, key: SourceKey) -> bool:
-        """Tell whether changes are heard."""
+    def is_instant(self, key: SourceKey) -> bool | None:
+        """Tell whether changes are heard; None if that isn't known yet."""
         ...
 
 
@@ -166,7 +166,7 @@ class PollingOnly:
     async def settle(self, key: SourceKey) -> None:
         """Return at once."""
 
-    def is_instant(self, key: SourceKey) -> bool:  # noqa: ARG002 - it is the same for all
+    def is_instant(self, key: SourceKey) -> bool | None:  # noqa: ARG002 - it is the same for all
         """Return that nothing is."""
         return False
 
@@ -314,13 +314,16 @@ class SourceReader:
         """Have the subscribers show anew whether changes are heard."""
         for key in keys:
             source = self._sources.get(key)
-            if source is not None:
+            # Who waits for the first read shows it after that.
+            if source is not None and source.started_at >= 0:
                 self._notify(source, Lane.REFRESH)
 
-    def is_instant(self, subscriber: WorkKey) -> bool:
-        """Tell whether changes of all sources of the subscriber are heard."""
-        keys = self._wanted.get(subscriber, frozenset())
-        return bool(keys) and all(self._follower.is_instant(key) for key in keys)
+    def is_instant(self, subscriber: WorkKey) -> bool | None:
+        """Tell whether changes of all sources of the subscriber are heard; None if that isn't known yet."""
+        heard = {self._follower.is_instant(key) for key in self._wanted.get(subscriber, frozenset())}
+        if False in heard:
+            return False
+        return None if None in heard or not heard else True
 
     def sessions_in_use(self) -> set[str]:
         """Return the ids of the sessions that some source asks through."""

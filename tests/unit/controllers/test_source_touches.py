@@ -34,7 +34,7 @@ class FakeFollower:
     def __init__(self) -> None:
         self.followed: dict[SourceKey, SourceSession] = {}
         self.judgements: list[bool] = []
-        self.instant: set[SourceKey] = set()
+        self.instant: dict[SourceKey, bool] = {}
         self.settling_seconds = 0.0
 
     def follow(self, key: SourceKey, session: SourceSession) -> None:
@@ -51,8 +51,8 @@ class FakeFollower:
         del key
         await asyncio.sleep(self.settling_seconds)
 
-    def is_instant(self, key: SourceKey) -> bool:
-        return key in self.instant
+    def is_instant(self, key: SourceKey) -> bool | None:
+        return self.instant.get(key)
 
 
 class Desk:
@@ -250,13 +250,15 @@ def test_the_follower_learns_what_could_be_read(answer: object, judgements: list
 async def test_an_object_is_instant_when_all_its_sources_are() -> None:
     session = FakeSession(listing("cnry-1"))
     async with reading() as desk:
-        assert not desk.reader.is_instant(sync("a"))
+        assert desk.reader.is_instant(sync("a")) is None
         await desk.read(session, path="/one")
         await desk.read(session, path="/two")
-        desk.follower.instant = {source("/one")}
-        assert not desk.reader.is_instant(sync("a"))
-        desk.follower.instant.add(source("/two"))
-        assert desk.reader.is_instant(sync("a"))
+        desk.follower.instant = {source("/one"): True}
+        assert desk.reader.is_instant(sync("a")) is None
+        desk.follower.instant[source("/two")] = False
+        assert desk.reader.is_instant(sync("a")) is False
+        desk.follower.instant[source("/two")] = True
+        assert desk.reader.is_instant(sync("a")) is True
 
 
 @in_virtual_time
@@ -268,3 +270,14 @@ async def test_objects_are_called_to_show_that_a_source_is_instant_now() -> None
         desk.reader.show([source(), source("/gone")])
         await settle()
         assert desk.called == [("a", Lane.REFRESH), ("b", Lane.REFRESH)]
+
+
+@in_virtual_time
+async def test_who_waits_for_the_first_read_is_not_called_to_show_what_it_will_see() -> None:
+    async with reading() as desk:
+        desk.follower.settling_seconds = 1
+        first = asyncio.create_task(desk.read(FakeSession(listing("cnry-1"))))
+        await settle()
+        desk.reader.show([source()])
+        await first
+        assert desk.called == []

@@ -321,7 +321,7 @@ class SecretSyncReconciler:
             previous,
             report,
             generation=seen.generation,
-            updates=Updates.EVENTS if self._sources.is_instant(seen.key) else Updates.POLLING,
+            updates=_updates(previous, is_instant=self._sources.is_instant(seen.key)),
             now=self._clock.now(),
         )
         # Ready comes first and keeps its reason under a suspension; the last one is what was told last.
@@ -375,6 +375,13 @@ def _context(
         approved=previous.plan if request is not None and request.approves_plan else None,
         written_before=written_before,
     )
+
+
+def _updates(previous: SecretSyncStatus, *, is_instant: bool | None) -> Updates:
+    """Return how changes arrive; as before while that isn't known, for a restart must cost no status writes."""
+    if is_instant is None:
+        return previous.updates or Updates.POLLING
+    return Updates.EVENTS if is_instant else Updates.POLLING
 
 
 def _depends_on_foreign_target(spec: SecretSyncSpec, previous: SecretSyncStatus) -> bool:
