@@ -75,7 +75,10 @@ class Resealing:
             KeyRotationRow.resealed,
             KeyRotationRow.started_at,
         ).order_by(KeyRotationRow.started_at, KeyRotationRow.project_id)
-        return [DataKeyRotation(*row) for row in await self._connection.execute(statement)]
+        return [
+            DataKeyRotation(ProjectId(row.project_id), row.phase, row.after, row.resealed, row.started_at)
+            for row in await self._connection.execute(statement)
+        ]
 
     async def projects(self) -> list[ProjectId]:
         """Return the ids of all projects."""
