@@ -55,15 +55,20 @@ class FairTurns:
         self._held[tenant] -= 1
         if not self._held[tenant]:
             del self._held[tenant]
-        if self._waiting:
-            # Ties go to who has waited longest since its last turn.
-            chosen = min(self._waiting, key=lambda waiting: self._held[waiting])
-            mine = self._waiting[chosen][0]
-            self._leave(chosen, mine)
-            if chosen in self._waiting:
-                self._waiting.move_to_end(chosen)
-            self._grant(chosen)
-            mine.set_result(None)
+        first = {
+            tenant: mine
+            for tenant, queue in self._waiting.items()
+            if (mine := next((one for one in queue if not one.done()), None)) is not None
+        }
+        if not first:
+            return
+        # Ties go to who has waited longest since its last turn.
+        chosen = min(first, key=lambda waiting: self._held[waiting])
+        self._leave(chosen, first[chosen])
+        if chosen in self._waiting:
+            self._waiting.move_to_end(chosen)
+        self._grant(chosen)
+        first[chosen].set_result(None)
 
     def _leave(self, tenant: str, mine: asyncio.Future[None]) -> None:
         self._waiting[tenant].remove(mine)
