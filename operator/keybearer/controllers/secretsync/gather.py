@@ -43,6 +43,9 @@ __all__ = ["Gatherer", "Material"]
 _PINNED_MAX = 256
 """Versions that all sources may pin together: each is a request of its own in each run, at 50 a second and
 identity."""
+_PINNED_AT_ONCE = 8
+_DEADLINE_SECONDS = 40.0
+"""Of all that is gathered in one run. Less than a run as a whole may take: what it waited for is still to be told."""
 _KEY_MAX = 512
 """What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 _SUPPORTED_TYPES = frozenset(
@@ -54,6 +57,13 @@ _SUPPORTED_TYPES = frozenset(
         "kubernetes.io/ssh-auth",
     }
 )
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What a run waits for at the moment, for the message if it waits too long."""
+
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +113,40 @@ class Gatherer:
 
         Raises:
             StalledError: a person must change something.
-            WaitingError: it may come right by itself.
+            WaitingError: it may come right by itself, or takes too long.
         """
         self._judge_type(spec.target)
         _judge_pinned(spec)
         self._follow(seen, spec, follow_target=follow_target)
-        readings = await self._read_sources(seen, spec, not_before)
+        progress = _Progress()
+        try:
+            async with asyncio.timeout(_DEADLINE_SECONDS) as limit:
+                return await self._gather(seen, spec, not_before, progress)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            message = f"{progress.waits_for} takes longer than {_DEADLINE_SECONDS:.0f} s; it is tried again"
+            raise WaitingError(Reason.TIMED_OUT, message) from None
+
+    async def _gather(
+        self, seen: ObservedObject, spec: SecretSyncSpec, not_before: float, progress: _Progress
+    ) -> Material:
+        readings = await self._read_sources(seen, spec, not_before, progress)
         contents = []
         for source, session, reading in readings:
             secrets, failure = reading.secrets, reading.failure
             if secrets is None or (failure is not None and not failure.passing):
                 raise _failed(failure)
+            progress.waits_for = f"reading the versions that keys.items pin of {source.label}"
             contents.append(SourceContent(source, secrets, await self._pinned(session, source)))
+        progress.waits_for = f"selecting keys of {spec.source_label}"
         selection = await _select(contents)
         _refuse_blocked(selection.problems)
         if not selection.entries and spec.target.template is not None:
             # Without secrets a template may still give its keys, with blanks in place of values: the guard, which
             # counts keys, would let that pass. Without a template the plan judges what an empty source means.
             raise StalledError(Reason.NO_KEYS, no_keys_message(spec.source_label))
-        data = await self._render(seen, spec.target.template, selection)
+        data = await self._render(seen, spec.target.template, selection, progress)
         refs = {entry.target_key: entry.source_ref for entry in selection.entries}
         payload = judge_payload(spec.target.kind, spec.target.type, data, refs)
         _refuse_blocked(payload.problems)
@@ -171,12 +196,15 @@ class Gatherer:
             )
 
     async def _read_sources(
-        self, seen: ObservedObject, spec: SecretSyncSpec, not_before: float
+        self, seen: ObservedObject, spec: SecretSyncSpec, not_before: float, progress: _Progress
     ) -> list[tuple[Source, ServiceSession, SourceReading]]:
         asked: list[tuple[Source, ServiceSession, SourceKey]] = []
         for source in spec.all_sources:
             query = _query(source)
             identity = spec.identity_ref.name if spec.identity_ref is not None else None
+            progress.waits_for = "reading " + (
+                f"identity Secret {identity}" if identity else f"the labels of namespace {seen.key.namespace}"
+            )
             try:
                 session = await self._access.session(seen.key, identity, query)
             except StalledError:
@@ -184,16 +212,13 @@ class Gatherer:
                 self._sources.retain(seen.key, frozenset())
                 raise
             asked.append((source, session, SourceKey(session.id, query)))
-        readings = [
-            (
-                source,
-                session,
-                await self._sources.read(
-                    key, session, seen.key, spec.refresh_interval, not_before=not_before
-                ),
+        readings = []
+        for source, session, key in asked:
+            progress.waits_for = f"reading {key.query}"
+            reading = await self._sources.read(
+                key, session, seen.key, spec.refresh_interval, not_before=not_before
             )
-            for source, session, key in asked
-        ]
+            readings.append((source, session, reading))
         self._sources.retain(seen.key, frozenset(key for _, _, key in asked))
         return readings
 
@@ -202,23 +227,37 @@ class Gatherer:
         if not wanted:
             return ()
         query = _query(source)
-        found = []
-        for name, version in wanted:
-            answer = await session.read_version(query, name, version)
+        turns = asyncio.Semaphore(_PINNED_AT_ONCE)
+        failures: list[SourceFailure] = []
+
+        async def read(name: str, version: int) -> SourceSecret | None:
+            async with turns:
+                answer = None if failures else await session.read_version(query, name, version)
             if isinstance(answer, SourceFailure):
-                # No source polls for single versions, so nothing else would bring this back.
-                raise _failed(answer, retry=True)
-            if answer is not None:
-                found.append(answer)
-        return tuple(found)
+                failures.append(answer)
+                return None
+            return answer
+
+        found = await asyncio.gather(*(read(name, version) for name, version in wanted))
+        if failures:
+            # No source polls for single versions, so nothing else would bring this back.
+            raise _failed(failures[0], retry=True)
+        return tuple(secret for secret in found if secret is not None)
 
     async def _render(
-        self, seen: ObservedObject, template: TargetTemplate | None, selection: Selection
+        self,
+        seen: ObservedObject,
+        template: TargetTemplate | None,
+        selection: Selection,
+        progress: _Progress,
     ) -> dict[str, bytes]:
         selected = {entry.target_key: entry.value for entry in selection.entries}
         if template is None:
             return selected
+        if template.config_map_ref is not None:
+            progress.waits_for = f"reading ConfigMap {template.config_map_ref.name}"
         templates = await self._templates(seen, template)
+        progress.waits_for = "rendering target.template"
         try:
             rendered = await self._renderer.render(templates, selected, tenant=seen.key.namespace)
         except TemplateError as error:

@@ -41,6 +41,9 @@ class Reason(StrEnum):
     SERVICE_REFUSED = "ServiceRefused"
     """The service refuses the request for a reason of its own; the message quotes it."""
 
+    TIMED_OUT = "TimedOut"
+    """What a run waits for takes too long; the message names it, and it is tried again."""
+
     NO_KEYS = "NoKeys"
     """The source holds no secret, or the selection takes none of them, and there is nothing to guard."""
     TEMPLATE_FAILED = "TemplateFailed"

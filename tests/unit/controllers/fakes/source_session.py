@@ -37,6 +37,8 @@ class FakeSession:
         asked_at: the loop's time of each request.
         feeds: what listening yields; by default no stream is to be had.
         versions: what single versions are read as; others don't exist.
+        version_seconds: how long reading one version takes.
+        versions_at_once: how many were read at once, at most.
     """
 
     def __init__(self, *answers: Answer, seconds: float = 0.1, session_id: str = "session") -> None:
@@ -44,6 +46,8 @@ class FakeSession:
         self._seconds = seconds
         self._id = session_id
         self.versions: dict[tuple[str, int], SourceSecret | SourceFailure] = {}
+        self.version_seconds = 0.0
+        self.versions_at_once = self._reading_versions = 0
         self.is_closed = False
         self.feeds = FakeFeeds()
         self.asked: list[str | None] = []
@@ -76,6 +80,10 @@ class FakeSession:
         self, query: SourceQuery, name: str, version: int
     ) -> SourceSecret | SourceFailure | None:
         del query
+        self._reading_versions += 1
+        self.versions_at_once = max(self.versions_at_once, self._reading_versions)
+        await asyncio.sleep(self.version_seconds)
+        self._reading_versions -= 1
         return self.versions.get((name, version))
 
     async def close(self) -> None:

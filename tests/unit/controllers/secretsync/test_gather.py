@@ -295,6 +295,34 @@ class TestPinned:
                 assert session.asked == []
 
     @in_virtual_time
+    async def test_several_are_read_at_once(self) -> None:
+        session = FakeSession(_TWO)
+        session.version_seconds = 1.0
+        names = [f"K{number}" for number in range(20)]
+        session.versions = {(name, 1): secret(name, "cnry-old") for name in names}
+        items = [{"key": name, "version": 1} for name in names]
+        async with new_world(session) as world:
+            began = world.clock.monotonic()
+            material = await gather(world, source={**_SOURCE, "keys": {"include": [], "items": items}})
+
+            assert len(material.payload.data) == 20
+            assert session.versions_at_once == 8
+            assert world.clock.monotonic() - began < 4
+
+    @in_virtual_time
+    async def test_after_one_that_can_not_be_had_no_more_are_asked_for(self) -> None:
+        session = FakeSession(_TWO)
+        session.version_seconds = 1.0
+        items = [{"key": f"K{number}", "version": 1} for number in range(20)]
+        session.versions = dict.fromkeys([(f"K{number}", 1) for number in range(20)], OUTAGE)
+        async with new_world(session) as world:
+            began = world.clock.monotonic()
+            error = await refusal(world, source={**_SOURCE, "keys": {"include": [], "items": items}})
+
+            assert (error.reason, error.retry) == ("ServiceUnavailable", True)
+            assert world.clock.monotonic() - began < 2
+
+    @in_virtual_time
     async def test_a_version_that_is_gone_is_a_problem_of_its_key(self) -> None:
         async with new_world(FakeSession(_TWO)) as world:
             error = await refusal(world, source={**_SOURCE, "keys": self.keys})

@@ -9,7 +9,7 @@ import pytest
 
 from keybearer.controllers.queue import Lane
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.workers import RunResult
+from keybearer.controllers.workers import RECONCILE_DEADLINE, RunResult
 from keybearer.kube.errors import (
     ForbiddenError,
     InvalidError,
@@ -896,6 +896,31 @@ class TestFaults:
 
             assert result.failed, "no poll of the source would bring it back"
             assert world.condition("Reconciling") == ("True", "ServiceUnavailable")
+
+    @in_virtual_time
+    async def test_what_takes_too_long_is_named_before_the_run_is_given_up(self) -> None:
+        session = FakeSession(_TWO)
+        session.version_seconds = 9.0
+        async with new_world(session) as world:
+            items = [{"key": f"K{number}", "version": 1} for number in range(64)]
+            world.put_sync(source={"projectId": "shop", "environment": "dev", "keys": {"items": items}})
+            async with asyncio.timeout(RECONCILE_DEADLINE.total_seconds()):
+                result = await world.reconcile()
+
+            assert result.failed
+            assert world.condition("Reconciling") == ("True", "TimedOut")
+            assert world.message() == (
+                "reading the versions that keys.items pin of dev:/ takes longer than 40 s; it is tried again"
+            )
+
+    @in_virtual_time
+    async def test_a_source_that_takes_too_long_is_named(self) -> None:
+        async with new_world(FakeSession(_TWO, seconds=500)) as world:
+            world.put_sync()
+            async with asyncio.timeout(RECONCILE_DEADLINE.total_seconds()):
+                await world.reconcile()
+
+            assert world.message() == "reading shop/dev:/ takes longer than 40 s; it is tried again"
 
     @in_virtual_time
     async def test_an_identity_that_is_missing_stalls_and_is_acted_on_when_it_comes(self) -> None:
