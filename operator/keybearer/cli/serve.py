@@ -162,6 +162,10 @@ def _options(
         raise ConfigurationError("--tls-cert and --tls-key go together; give both or none")
     if not bootstrap_token and bootstrap != "api":
         raise ConfigurationError("--no-bootstrap-token says something of --bootstrap api only; give both")
+    if admin_dir is not None and bootstrap != "auto":
+        raise ConfigurationError(
+            "--admin-dir says something of --bootstrap auto only; leave one of the two out"
+        )
     directory = data_dir.absolute()
     certificate = None
     if tls_cert is not None and tls_key is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from keybearer.wire.users import BootstrappedInstance
-from support.service_fixtures import Person, ServiceProcess, Starter, Strict
+from support.service_fixtures import Person, ServiceProcess, Starter, Strict, start_service
 from support.waiting import eventually
 
 PATH = "/api/v1/admin/bootstrap"
@@ -132,9 +132,18 @@ def test_without_being_asked_for_the_route_is_closed(started: Started, mode: str
     assert "--bootstrap api" in answer["message"]
 
 
-def test_to_do_without_a_token_is_asked_for_together_with_the_route(start: Starter, tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match=r"(?s)ended with 2.*give both"):
-        start(tmp_path / "data", "--no-bootstrap-token").kill()
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        pytest.param(["--no-bootstrap-token"], "give both", id="no token without the route"),
+        pytest.param(
+            ["--bootstrap", "api", "--admin-dir", "/"], "leave one of the two out", id="a chosen admin"
+        ),
+    ],
+)
+def test_flags_that_would_say_nothing_are_refused(flags: list[str], told: str, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=rf"(?s)ended with 2.*{told}"):
+        start_service(tmp_path / "data", *flags).kill()
 
 
 def test_what_an_instance_begins_with_is_bounded(started: Started) -> None:
