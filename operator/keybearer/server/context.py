@@ -27,6 +27,7 @@ from keybearer.domain.projects import Projects
 from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.entity_tags import EntityTags
 from keybearer.domain.secrets.folder_imports import FolderImports
+from keybearer.domain.secrets.history import SecretHistory
 from keybearer.domain.secrets.moving import SecretMoving
 from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
@@ -62,6 +63,7 @@ class ServiceContext:
     reading: SecretReading
     writing: SecretWriting
     moving: SecretMoving
+    history: SecretHistory
     lists: ListCache
     events: Events
     grants: ProjectGrants
@@ -111,6 +113,7 @@ def build_context(
         reading=SecretReading(database, EntityTags(keys.entity_tags), audit),
         writing=SecretWriting(database, clock),
         moving=SecretMoving(database, clock),
+        history=SecretHistory(database, audit),
         lists=ListCache(database),
         events=Events(database, authentication, clock, dependent_changes),
         grants=ProjectGrants(database, clock),

@@ -69,6 +69,15 @@ _PLACE = (SecretRow.project_id, EnvironmentRow.slug, FolderRow.path, SecretRow.k
 
 _HIDDEN = tuple(null().label("value") if column is SecretRow.value else column for column in _COLUMNS)
 
+_VERSIONS: Select[*tuple[Any, ...]] = select(
+    SecretVersionRow.version,
+    SecretVersionRow.key,
+    SecretVersionRow.value,
+    SecretVersionRow.details,
+    SecretVersionRow.skip_multiline_encoding,
+    SecretVersionRow.updated_at,
+)
+
 # Both databases tell the length of a blob without reading it.
 _DETAILS_BYTES = func.coalesce(func.sum(func.coalesce(func.length(SecretRow.details), 0)), 0)
 _SEALED_BYTES = func.coalesce(func.sum(func.length(SecretRow.value)), 0) + _DETAILS_BYTES
@@ -240,30 +249,33 @@ class Secrets:
 
     async def version(self, secret: Secret, version: int) -> Secret | None:
         """Return the secret as it was at that version, or None where it had no such version."""
-        statement = select(SecretVersionRow).with_only_columns(
-            SecretVersionRow.key,
-            SecretVersionRow.value,
-            SecretVersionRow.details,
-            SecretVersionRow.skip_multiline_encoding,
-            SecretVersionRow.updated_at,
-        )
-        statement = statement.where(
-            SecretVersionRow.secret_id == secret.id, SecretVersionRow.version == version
-        )
-        row = (await self._connection.execute(statement)).one_or_none()
-        if row is None:
-            return None
-        sealed = Sealed(secret.project_id, secret.id, version)
-        keys = await self._keys.opened(_key_names([row]))
-        return replace(
-            secret,
-            key=row.key,
-            version=version,
-            value=open_value(keys, sealed, row.value),
-            details=open_details(keys, sealed, row.details),
-            skip_multiline_encoding=row.skip_multiline_encoding,
-            updated_at=row.updated_at,
-        )
+        found = await self._versions(secret, _VERSIONS.where(SecretVersionRow.version == version))
+        return found[0] if found else None
+
+    async def versions(self, secret: Secret, *, offset: int, limit: int) -> list[Secret]:
+        """Return the secret as it was at its versions, the newest first."""
+        statement = _VERSIONS.order_by(SecretVersionRow.version.desc())
+        return await self._versions(secret, statement.offset(offset).limit(limit))
+
+    async def _versions(self, secret: Secret, statement: Select[*tuple[Any, ...]]) -> list[Secret]:
+        of_secret = statement.where(SecretVersionRow.secret_id == secret.id)
+        rows = (await self._connection.execute(of_secret)).all()
+        keys = await self._keys.opened(_key_names(rows))
+        found = []
+        for row in rows:
+            sealed = Sealed(secret.project_id, secret.id, row.version)
+            found.append(
+                replace(
+                    secret,
+                    key=row.key,
+                    version=row.version,
+                    value=open_value(keys, sealed, row.value),
+                    details=open_details(keys, sealed, row.details),
+                    skip_multiline_encoding=row.skip_multiline_encoding,
+                    updated_at=row.updated_at,
+                )
+            )
+        return found
 
     async def insert(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
         """Store new secrets of the project, each with its first version and tags."""

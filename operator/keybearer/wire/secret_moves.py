@@ -1,4 +1,4 @@
-"""Moving and copying secrets, and the tree of what a value is made of, on the wire (wire.md section 2.5)."""
+"""Secrets moved and copied, their versions and references, on the wire (wire.md section 2.5)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pydantic import Field
 
 from keybearer.wire.base import Confidential, WireModel
 from keybearer.wire.limits import BATCH_MAX_ITEMS, ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
+from keybearer.wire.secrets import Secret
 
 __all__ = [
     "MovedSecrets",
     "ReferenceTree",
     "ReferenceTreeAnswer",
     "ReferenceTreeQuery",
+    "SecretVersions",
+    "SecretVersionsQuery",
     "TransferSecrets",
 ]
 
@@ -40,6 +43,19 @@ class MovedSecrets(WireModel):
 
     is_source_updated: bool
     is_destination_updated: bool
+
+
+class SecretVersionsQuery(WireModel):
+    """Query of GET /api/v1/secret/{secretId}/secret-versions; no more than fifty come at once."""
+
+    offset: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    limit: Annotated[int, Field(ge=1, le=2**31 - 1)] = 20
+
+
+class SecretVersions(WireModel):
+    """`{secretVersions}`, the newest first."""
+
+    secret_versions: list[Secret]
 
 
 class ReferenceTreeQuery(WireModel):

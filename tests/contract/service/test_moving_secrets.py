@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from keybearer.wire.secret_moves import MovedSecrets, ReferenceTreeAnswer
+from keybearer.wire.secret_moves import MovedSecrets, ReferenceTreeAnswer, SecretVersions
 from keybearer.wire.secrets import SecretsAnswer
 from support.service_fixtures import Client, ProjectSecrets, ServiceProcess, Strict
 
@@ -148,3 +148,23 @@ def test_a_reference_tree_shows_what_a_value_is_made_of(
     assert tree.children[2].children == []
     gone = admin.json("GET", "/api/v4/secrets/GONE/secret-reference-tree", status=404, params=params)
     assert gone["message"] == "Secret with name 'GONE' not found"
+
+
+def test_versions_are_listed_newest_first(
+    service: ServiceProcess, admin: Client, secrets: ProjectSecrets, strict: Strict
+) -> None:
+    secret = secrets.create("A", "cnry-1")
+    secrets.update("A", secretValue="cnry-2", secretComment="c")
+    secrets.update("A", newSecretName="B")
+    path = f"/api/v1/secret/{secret['id']}/secret-versions"
+    found = strict(SecretVersions, admin.json("GET", path)).secret_versions
+    assert [(one.version, one.secret_key, one.secret_value) for one in found] == [
+        (3, "B", "cnry-2"),
+        (2, "A", "cnry-2"),
+        (1, "A", "cnry-1"),
+    ]
+    [middle] = admin.json("GET", path, params={"offset": 1, "limit": 1})["secretVersions"]
+    assert (middle["version"], middle["secretComment"]) == (2, "c")
+    stranger = service.client(service.login(service.create_identity()))
+    assert stranger.json("GET", path, status=403)["error"] == "PermissionDenied"
+    assert admin.get(path.replace(secret["id"], "gone")).status_code == 404

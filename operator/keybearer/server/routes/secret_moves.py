@@ -1,4 +1,4 @@
-"""Moving and copying secrets, and the tree of references (wire.md section 2.5)."""
+"""Secrets moved and copied, their versions and references (wire.md section 2.5)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering import secret_json
 from keybearer.server.routes.bodies import project_ref
+from keybearer.wire.limits import VERSIONS_MAX_ITEMS
 from keybearer.wire.secret_moves import (
     MovedSecrets,
     ReferenceTreeAnswer,
     ReferenceTreeQuery,
+    SecretVersions,
+    SecretVersionsQuery,
     TransferSecrets,
 )
 from keybearer.wire.secrets import SecretsAnswer
@@ -64,6 +67,20 @@ async def get_reference_tree(request: Request, secret_name: str) -> Response:
         principal_of(request), at, checked_name(secret_name, field="secretName")
     )
     return json_response({"tree": _tree_json(tree), "value": shown.value})
+
+
+@router.get(
+    "/api/v1/secret/{secret_id}/secret-versions",
+    response_model=SecretVersions,
+    openapi_extra=parameters_of(SecretVersionsQuery),
+    summary="List the versions of a secret",
+)
+async def list_versions(request: Request, secret_id: str) -> Response:
+    query = query_of(request, SecretVersionsQuery)
+    shown = await context_of(request).history.versions(
+        principal_of(request), secret_id, offset=query.offset, limit=min(query.limit, VERSIONS_MAX_ITEMS)
+    )
+    return json_response({"secretVersions": [secret_json(one) for one in shown]})
 
 
 def _transfer(body: TransferSecrets) -> Transfer:
