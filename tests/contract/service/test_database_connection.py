@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -115,7 +116,7 @@ def test_a_password_may_come_from_where_libpq_finds_it(own: OwnDatabase, tmp_pat
 def test_what_the_server_refuses_is_told(
     own: OwnDatabase, tmp_path: Path, change: dict[str, str], told: str
 ) -> None:
-    url = url_of(own, **change)  # type: ignore[arg-type] # the two keywords take a str
+    url = url_of(own, **change)
     with pytest.raises(RuntimeError, match="ended with 2") as refused:
         start_service(tmp_path / "data", database_url=url).kill()
     assert told in str(refused.value)
@@ -181,10 +182,12 @@ def test_requests_are_answered_503_while_the_database_is_away_and_served_when_it
     own.server.execute("postgres", f"ALTER DATABASE {own.name} CONNECTION LIMIT 0")
     ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
     own.server.execute("postgres", f"{ended} AND datname = '{own.name}'")
-    answer = eventually(
-        lambda: (found := admin.get("/api/v4/secrets", params=params)).status_code == 503 and found,
-        awaited="a refusal",
-    )
+
+    def refused() -> httpx.Response | None:
+        answer = admin.get("/api/v4/secrets", params=params)
+        return answer if answer.status_code == 503 else None
+
+    answer = eventually(refused, awaited="a refusal")
     assert answer.json()["error"] == "ServiceUnavailable"
     assert set(answer.json()) == {"reqId", "statusCode", "message", "error"}
     own.server.execute("postgres", f"ALTER DATABASE {own.name} CONNECTION LIMIT -1")

@@ -66,7 +66,7 @@ def states(running: ServiceProcess) -> dict[str, str]:
 
 
 def is_done(running: ServiceProcess) -> bool:
-    return status(running)["rotations"] == []
+    return not status(running)["rotations"]
 
 
 def filled(running: ServiceProcess) -> ProjectSecrets:

@@ -124,11 +124,10 @@ def test_a_process_that_lost_its_listener_hears_again(
         awaited="both listeners",
     )
     empty_database.execute(Path(), f"SELECT pg_terminate_backend(pid) {listening}")
-    for replica in replicas:
-        eventually(
-            lambda replica=replica: replica.log.read_text().count("change_bus_connected") >= 2,
-            awaited="a new listener",
-        )
+    eventually(
+        lambda: all(replica.log.read_text().count("change_bus_connected") >= 2 for replica in replicas),
+        awaited="new listeners",
+    )
     ProjectSecrets(clients[0], project).create("A", "cnry-a")
     assert ProjectSecrets(clients[1], project).values() == {"A": "cnry-a"}
 
