@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Annotated
 
 import httpx
@@ -19,11 +20,23 @@ from keybearer.domain.errors import (
 )
 from keybearer.server.errors import BadRequestError, add_error_handlers
 from keybearer.server.request_scope import RequestShell
+from keybearer.store.audit import AuditEvent
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
 
 
-def client_of(raised: Callable[[], Exception]) -> httpx.AsyncClient:
+class Recorder:
+    """Stands in for the audit trail, which is told of refusals."""
+
+    def __init__(self) -> None:
+        self.refusals: list[str] = []
+
+    def refused(self, event: AuditEvent) -> None:
+        self.refusals.append(event.event_type)
+
+
+def client_of(raised: Callable[[], Exception], audit: Recorder | None = None) -> httpx.AsyncClient:
     app = FastAPI()
+    app.state.context = SimpleNamespace(audit=audit or Recorder())
 
     @app.get("/fail")
     async def fail() -> None:
@@ -32,6 +45,13 @@ def client_of(raised: Callable[[], Exception]) -> httpx.AsyncClient:
     add_error_handlers(app)
     transport = httpx.ASGITransport(RequestShell(app), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://service")
+
+
+async def test_the_audit_log_hears_of_who_may_not() -> None:
+    audit = Recorder()
+    async with client_of(lambda: ForbiddenError("m"), audit) as client:
+        await client.get("/fail")
+    assert audit.refusals == ["access-denied"]
 
 
 TABLE = [
