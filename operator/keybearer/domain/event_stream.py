@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import FolderPath
+from keybearer.base.logs import get_logger
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import DomainError
@@ -26,6 +27,7 @@ _TOO_SLOW = "More changed than was taken from the stream; subscribe again and re
 _OTHER = "Permissions have changed; subscribe again and read anew"
 _PING_EVERY = timedelta(seconds=15)
 _RECHECK_EVERY = timedelta(seconds=60)
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,10 @@ class EventStream:
         try:
             access = await self._recheck()
         except DomainError:
+            self.end(REFUSED)
+            return
+        except Exception as error:  # noqa: BLE001 - who can't be rechecked, for whatever reason, is told nothing more
+            _log.error("event_permission_not_rechecked", kind=type(error).__name__)
             self.end(REFUSED)
             return
         if access.permissions != self._access.permissions:
