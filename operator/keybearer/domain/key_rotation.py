@@ -29,7 +29,7 @@ from keybearer.domain.server_keys import RootKeySource, given_root_keys
 from keybearer.store.audit import AuditActor
 from keybearer.store.database import Database
 from keybearer.store.resealing import DataKeyRotation
-from keybearer.store.root_keys import RootKeyRecord
+from keybearer.store.root_keys import RootKeyRecord, RootKeyState
 from keybearer.store.sealing.envelope import SealingKey, key_id_of
 from keybearer.store.sealing.root_key import add_root_key
 from keybearer.store.unit import UnitOfWork
@@ -40,8 +40,10 @@ AT_THE_DATA_DIRECTORY = AuditActor(kind="machine", id=None, name="keybearer keys
 """Whoever may write to the data directory, whom nobody asked for a token."""
 
 _ROUND = timedelta(seconds=5)
+_SAID = timedelta(seconds=15)
+"""Beside other processes, this one says so often what it holds."""
 _SILENT = timedelta(seconds=60)
-"""A process that said nothing for so long is taken for gone: twelve rounds."""
+"""A process that said nothing for so long is taken for gone."""
 _WRAPPED_AT_ONCE = 100
 _SEALED_AT_ONCE = 100
 """Values in one transaction; other writers of the project wait for it. With their details 13 MiB at most."""
@@ -81,6 +83,7 @@ class KeyRotation:
         self._process_id = new_uuid()
         self._woken = asyncio.Event()
         self._told: str | None = None
+        self._said: tuple[tuple[str, ...], float] | None = None
 
     async def start(self) -> None:
         """Take part, and do what is to be done about root keys at once: nobody waits for this process yet."""
@@ -92,7 +95,7 @@ class KeyRotation:
         while True:
             try:
                 await self._take_part()
-                await self.finish()
+                await self._advance()
             except KeybearerError as error:
                 # Busy, away, or a key that isn't there: the next round may find it otherwise.
                 _log.warning("key_rotation_waits", kind=type(error).__name__)
@@ -114,6 +117,16 @@ class KeyRotation:
     async def finish(self) -> None:
         """Do all that is to be done."""
         await self._rewrap_all()
+        await self._reseal_all()
+
+    async def _advance(self) -> None:
+        async with self._database.reading() as unit:
+            is_retiring = RootKeyState.RETIRING in (await unit.root_keys.known()).values()
+        if is_retiring:
+            await self._rewrap_all()
+        await self._reseal_all()
+
+    async def _reseal_all(self) -> None:
         async with self._database.reading() as unit:
             rotations = await unit.resealing.under_way()
         for rotation in rotations:
@@ -205,9 +218,14 @@ class KeyRotation:
     async def _take_part(self) -> None:
         """Read the root keys again, tell the others, and let a new first one wrap if all hold it."""
         await self._reload()
+        roots = self._database.keyring.roots
+        root, held = roots.first, tuple(_id_of(root) for root in roots.all)
+        async with self._database.reading() as unit:
+            is_new = _id_of(root) not in await unit.root_keys.known()
+        if not is_new and self._is_said(held):
+            return
         async with self._database.writing() as unit:
             await self._hold(unit)
-            root = self._database.keyring.roots.first
             if _id_of(root) in await unit.root_keys.known():
                 return
             lacking = await unit.root_keys.processes(lacking=root.name)
@@ -217,6 +235,12 @@ class KeyRotation:
             self._told = _id_of(root)
             _log.info("root_key_waits_for_other_processes", key_id=_id_of(root), processes=lacking)
 
+    def _is_said(self, held: tuple[str, ...]) -> bool:
+        """Return whether the others know well enough what this process holds."""
+        if self._said is None or self._said[0] != held:
+            return False
+        return self._database.sole_process or self._clock.monotonic() < self._said[1]
+
     async def _hold(self, unit: UnitOfWork) -> None:
         now = self._clock.now()
         await unit.root_keys.queue()
@@ -224,7 +248,10 @@ class KeyRotation:
             await unit.root_keys.forget_holders()
         else:
             await unit.root_keys.forget_holders(before=now - _SILENT)
-        await unit.root_keys.hold(self._process_id, self._database.keyring.roots.all, now)
+        roots = self._database.keyring.roots.all
+        await unit.root_keys.hold(self._process_id, roots, now)
+        again = self._clock.monotonic() + _SAID.total_seconds()
+        self._said = (tuple(_id_of(root) for root in roots), again)
 
     async def _activate(self, unit: UnitOfWork, root: SealingKey) -> None:
         known = await unit.root_keys.known()

@@ -51,6 +51,7 @@ _NOT_IN_REPERTOIRE = "22021"
 _QUERY_CANCELED = "57014"
 _MET = frozenset(
     {
+        "0A000",  # feature_not_supported: a statement that was prepared before another process migrated
         "23503",  # foreign_key_violation: a row that was just seen is gone
         "23505",  # unique_violation: a name that was just free is taken
         "40001",  # serialization_failure
