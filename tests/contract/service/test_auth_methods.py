@@ -179,6 +179,14 @@ def test_a_login_by_a_method_that_is_not_set_up_is_not_found(
     client.json("POST", f"{LDAP}/login{slash}", status=404, json=body)
 
 
+@pytest.mark.parametrize("missing", ["identityId", "jwt"])
+def test_a_kubernetes_login_without_a_field_is_a_violation(service: ServiceProcess, missing: str) -> None:
+    body = {"identityId": UNKNOWN, "jwt": "cnry-jwt"}
+    for broken in ({**body, missing: " "}, {name: text for name, text in body.items() if name != missing}):
+        answer = service.client().json("POST", f"{KUBERNETES}/login", status=422, json=broken)
+        assert (answer["error"], answer["message"][0]["path"]) == ("ValidationFailure", [missing])
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

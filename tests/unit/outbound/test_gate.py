@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Sequence
 
@@ -75,3 +76,20 @@ async def test_a_name_without_addresses_fails() -> None:
 async def test_other_spellings_of_loopback_are_refused_after_the_system_read_them(host: str) -> None:
     with pytest.raises(OutboundRefusedError, match="loopback"):
         await Gate(parse_allowed([])).check(host, 443)
+
+
+async def test_an_address_that_takes_no_connection_is_followed_by_the_next() -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    listening = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    try:
+        port = listening.sockets[0].getsockname()[1]
+        going = gate(["127.0.0.2", "127.0.0.1"], ["127.0.0.2"], allow=["127.0.0.0/8"])
+        connected = await going.connect(await going.check("two.example.com", port))
+        assert connected.getpeername() == ("127.0.0.1", port)
+        connected.close()
+        with pytest.raises(OutboundFailedError, match="reached"):
+            await going.connect(await going.check("one.example.com", port))
+    finally:
+        listening.close()

@@ -79,6 +79,14 @@ async def test_a_listed_host_is_called_at_the_address_that_was_checked() -> None
     assert f"host: {NAME}:{port}".encode() in seen[0].lower()
 
 
+async def test_an_address_that_takes_no_connection_is_followed_by_the_next() -> None:
+    async with server(reply("200 OK")) as (port, _):
+        both = loopback_gate(LISTED, name=NAME, answers=["127.0.0.2", "127.0.0.1"])
+        assert (await post(both, port)).status == 200
+        with pytest.raises(OutboundFailedError, match="reached"):
+            await post(loopback_gate(LISTED, name=NAME, answers=["127.0.0.2"]), port)
+
+
 async def test_a_name_that_leads_inside_is_not_called() -> None:
     async with server(reply("200 OK")) as (port, seen):
         with pytest.raises(OutboundRefusedError):

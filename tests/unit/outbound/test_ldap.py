@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
 from keybearer.outbound.ldap import Directory, DirectoryAccess, DirectoryUser, WrongPasswordError
@@ -231,3 +233,33 @@ def test_the_length_of_a_message_stands_in_its_first_bytes(
 def test_the_message_of_a_request_is_no_answer() -> None:
     with pytest.raises(OutboundFailedError):
         read_message(bind_request(1, ALICE, "cnry-alice"))
+
+
+_MESSAGES = (
+    found(1, ALICE, memberOf="admins", mail="a@example.com"),
+    answered(1, SEARCH, 0),
+    answered(1, BIND, 49),
+    answered(1, EXTENDED, 2),
+)
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=64),
+        st.builds(
+            lambda message, changes: bytes(
+                changes.get(position, byte) for position, byte in enumerate(message)
+            ),
+            st.sampled_from(_MESSAGES),
+            st.dictionaries(st.integers(0, 90), st.integers(0, 255), max_size=4),
+        ),
+    )
+)
+@example(b"\x30\x80" * 30_000)
+@example(b"\x30\x05\x02\x01\x01\x61\x00")
+@settings(max_examples=1000)
+def test_whatever_a_directory_sends_is_read_or_refused(encoded: bytes) -> None:
+    try:
+        read_message(encoded)
+    except OutboundFailedError:
+        return
