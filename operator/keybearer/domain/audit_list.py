@@ -51,21 +51,25 @@ class AuditList:
             ForbiddenError: the principal may not read this part.
             BusyError: what still waits couldn't be written.
         """
+        await self._require(principal, question.project_id)
         # What this process has seen so far belongs into the answer.
         await self._trail.flush()
+        wanted = AuditFilter(
+            organization_id=principal.organization_id,
+            project_id=question.project_id,
+            event_types=question.event_types,
+            actor_id=question.actor_id,
+            actor_kind=question.actor_kind,
+            start=question.start,
+            end=question.end,
+        )
         async with self._database.reading() as unit:
-            if question.project_id is None:
-                require_organization(principal, Action.READ, Subject.AUDIT_LOGS)
-            elif principal.organization_role != OrganizationRole.ADMIN:
-                access = await open_project(unit, principal, ProjectRef(id=question.project_id))
-                access.require(Action.READ, Subject.AUDIT_LOGS)
-            wanted = AuditFilter(
-                organization_id=principal.organization_id,
-                project_id=question.project_id,
-                event_types=question.event_types,
-                actor_id=question.actor_id,
-                actor_kind=question.actor_kind,
-                start=question.start,
-                end=question.end,
-            )
             return await unit.audit_log.listed(wanted, offset=question.offset, limit=question.limit)
+
+    async def _require(self, principal: Principal, project_id: ProjectId | None) -> None:
+        if project_id is None:
+            require_organization(principal, Action.READ, Subject.AUDIT_LOGS)
+        elif principal.organization_role != OrganizationRole.ADMIN:
+            async with self._database.reading() as unit:
+                access = await open_project(unit, principal, ProjectRef(id=project_id))
+            access.require(Action.READ, Subject.AUDIT_LOGS)

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from keybearer.wire.audit import AuditLogList
+from support.databases import OwnDatabase
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, Starter, Strict
+from support.waiting import eventually
 
 AUDIT = "/api/v1/organization/audit-logs"
 
@@ -287,3 +289,26 @@ def test_secrets_whose_references_follow_a_rename_leave_a_line(
         line["event"]["metadata"]["secretKeys"][0]: line["event"]["metadata"].get("cause") for line in lines
     }
     assert told == {"NEW": None, "REF": "references-follow"}
+
+
+def test_what_was_read_outlives_a_stop_and_what_is_too_old_goes_at_the_next_start(
+    start: Starter, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    first = start(tmp_path / "data")
+    project = first.create_project()
+    first.create_secret(project, "KEY", "cnry-x")
+    ProjectSecrets(first.admin_client(), project).get("KEY")
+    assert first.stop() == 0
+    second = start(tmp_path / "data")
+    assert events(second.admin_client(), project) == ["create-project", "create-secret", "get-secret"]
+    assert second.stop() == 0
+    days = "UPDATE audit_log SET created_at = created_at - 8 * 86400000 WHERE event_type <> 'create-secret'"
+    own_database.execute(tmp_path / "data", days)
+    third = start(tmp_path / "data", "--audit-retention-days=7")
+    try:
+        eventually(
+            lambda: events(third.admin_client(), project) == ["create-secret"],
+            awaited="the end of the lines that are too old",
+        )
+    finally:
+        third.stop()
