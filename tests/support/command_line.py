@@ -1,0 +1,74 @@
+"""The command line as people use it: a process of its own, with a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["PROGRAM", "Answer", "CommandLine"]
+
+PROGRAM = Path(sys.executable).with_name("keybearer")
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said, and how it ended."""
+
+    status: int
+    stdout: str = field(repr=False)
+    stderr: str
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - whatever a command prints
+        """Return what it printed as JSON."""
+        return json.loads(self.stdout)
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """Runs `keybearer` with nothing of the tester's own environment but what programs need to start."""
+
+    home: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its processes see."""
+        own = {"PATH": os.environ["PATH"], "HOME": str(self.home)}  # noqa: TID251 - programs are found by it
+        return {**own, "XDG_CONFIG_HOME": str(self.home / "config"), "COLUMNS": "80", **self.variables}
+
+    @property
+    def login_file(self) -> Path:
+        """Where the token is kept."""
+        return self.home / "config" / "keybearer" / "login.json"
+
+    def __call__(self, *arguments: str, stdin: str | None = None, **variables: str) -> Answer:
+        """Run a command to its end."""
+        done = subprocess.run(
+            [str(PROGRAM), *arguments],
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+            env={**self.environment, **variables},
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        """Start a command; the caller ends it."""
+        return subprocess.Popen(
+            [str(PROGRAM), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**self.environment, **variables},
+        )
