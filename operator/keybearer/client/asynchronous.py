@@ -53,7 +53,7 @@ class AsyncKeybearer(Groups[AsyncShell]):
         options: ClientOptions | None = None,
         http: httpx.AsyncClient | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        body_turn: Callable[[int | None], AbstractAsyncContextManager[None]] = nullcontext,
+        body_turn: Callable[[int | None], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
         self._base_url = base_url_of(url)
         self._options = options or ClientOptions()

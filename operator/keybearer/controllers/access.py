@@ -80,26 +80,25 @@ class ServiceAccess:
         if identity_name is None:
             shared = await self._shared_for(follower.namespace, query)
             return self._session_of(shared, shared.session_id(self._fingerprinter))
-        body = await self._references.secret(follower, identity_name)
-        if body is None:
+        data = await self._references.secret(follower, identity_name)
+        if data is None:
             raise StalledError(
                 "IdentityNotFound",
                 f"identity Secret {follower.namespace}/{identity_name} doesn't exist; create it with the keys "
                 "clientId and clientSecret, or correct identityRef.name",
             )
         known = self._judged.get((follower.namespace, identity_name))
-        if known is not None and known[0] is body:
+        if known is not None and known[0] is data:
             return self._session_of(known[1], known[2])
-        data = body.get("data")
         identity = parse_identity_secret(
-            data if isinstance(data, Mapping) else {},
+            data,
             namespace=follower.namespace,
             name=identity_name,
             policy=self._policy,
         )
         session_id = identity.session_id(self._fingerprinter)
-        # The very same body needs no second judgement: a hundred manifests name one identity.
-        self._judged[follower.namespace, identity_name] = (body, identity, session_id)
+        # The very same data needs no second judgement: a hundred manifests name one identity.
+        self._judged[follower.namespace, identity_name] = (data, identity, session_id)
         if len(self._judged) > _JUDGED_MAX:
             self._judged.popitem(last=False)
         return self._session_of(identity, session_id)

@@ -19,7 +19,14 @@ from keybearer.base.errors import ConfigurationError
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.outcome import StalledError
 
-__all__ = ["IdentityMethod", "ServiceIdentity", "ServicePolicy", "normalized_url", "parse_identity_secret"]
+__all__ = [
+    "IdentityMethod",
+    "ServiceIdentity",
+    "ServicePolicy",
+    "normalized_url",
+    "parse_identity_secret",
+    "trim_identity",
+]
 
 IdentityMethod = Literal["UniversalAuth", "Ldap", "Kubernetes", "AccessToken"]
 
@@ -179,8 +186,27 @@ def parse_identity_secret(
 _KNOWN = _CREDENTIAL_KEYS | {"url", "caBundle"}
 
 
+def trim_identity(data: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Return what `parse_identity_secret` uses of a Secret's data.
+
+    Of what is too long in any case only its length stays, as a number.
+    """
+    return {
+        key: len(value) if isinstance(value, str) and len(value) > _encoded_max(key) else value
+        for key, value in data.items()
+        if key in _KNOWN
+    }
+
+
+def _encoded_max(key: str) -> int:
+    """Return the most characters of Base64 that a value can take: four bytes a character, and PEM has one."""
+    return (_CA_MAX if key == "caBundle" else 4 * _VALUE_MAX) * 4 // 3 + 4
+
+
 def _decode(where: str, key: str, value: JsonValue) -> str:
     limit = _CA_MAX if key == "caBundle" else _VALUE_MAX
+    if isinstance(value, int):  # the length is all that is left of it
+        raise StalledError(_REASON, f"{where}: {key} is longer than {limit} characters")
     try:
         text = base64.b64decode(value if isinstance(value, str) else "", validate=True).decode()
     except ValueError:

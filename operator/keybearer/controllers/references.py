@@ -1,17 +1,21 @@
 """Objects that manifests refer to: identity Secrets and ConfigMaps with templates, read once and followed.
 
 A metadata-only watch tells when one changes, so what is kept here is never older than the watch, and a corrected
-credential is acted on at once. References never cross a namespace.
+credential is acted on at once. Of each only the data that is used stays, and of all together a bounded number of
+bytes. References never cross a namespace.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from keybearer.controllers.identity import trim_identity
+from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.controllers.queue import Lane, Trigger, WorkKey
@@ -25,24 +29,43 @@ WatchFactory = Callable[[Resource, Callable[[frozenset[WorkKey]], None]], Refere
 """Makes the watch of one resource, given whom to call back."""
 
 
+_KEPT_MAX_CHARS = 16 * 1024 * 1024
+"""Data kept of one resource; the least recently used object goes first, and is read again when next needed."""
+
+_Data = Mapping[str, JsonValue]
+_Trim = Callable[[_Data, frozenset[str] | None], _Data]
+"""Returns what is used of an object's data, given the parts that were asked for (None: all)."""
+
+
 @dataclass(slots=True)
 class _Kept:
     followers: set[WorkKey] = field(default_factory=set)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_read: bool = False
-    body: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    version: str | None = None
+    parts: frozenset[str] | None = frozenset()
+    """Names in its data that were asked for; None once all were."""
+    data: _Data | None = field(default=None, repr=False)
+    size: int = 0
 
 
 class FollowedObjects:
     """Objects of one resource that some custom resource refers to."""
 
     def __init__(
-        self, gateway: Gateway, resource: Resource, trigger: Trigger, make_watch: WatchFactory
+        self,
+        gateway: Gateway,
+        resource: Resource,
+        trigger: Trigger,
+        make_watch: WatchFactory,
+        trim: _Trim,
     ) -> None:
         self._gateway = gateway
         self._resource = resource
         self._trigger = trigger
-        self._kept: dict[ObjectKey, _Kept] = {}
+        self._trim = trim
+        self._kept: OrderedDict[ObjectKey, _Kept] = OrderedDict()
+        self._size = 0
         self._by_follower: dict[WorkKey, frozenset[ObjectKey]] = {}
         self._watch = make_watch(resource, self._changed)
 
@@ -60,6 +83,7 @@ class FollowedObjects:
             kept = self._kept[key]
             kept.followers.discard(follower)
             if not kept.followers:
+                self._let_go(kept)
                 del self._kept[key]
         for key in keys - before:
             self._kept.setdefault(key, _Kept()).followers.add(follower)
@@ -68,8 +92,13 @@ class FollowedObjects:
         else:
             self._by_follower.pop(follower, None)
 
-    async def get(self, follower: WorkKey, key: ObjectKey) -> Mapping[str, JsonValue] | None:
-        """Return an object that the follower follows, or None where there is none.
+    async def get(self, follower: WorkKey, key: ObjectKey, part: str | None = None) -> _Data | None:
+        """Return the data of an object that the follower follows, or None where there is no such object.
+
+        Args:
+            follower: who asks.
+            key: the object.
+            part: the one name in its data that is used; None for all.
 
         Raises:
             ObjectGoneError: the follower was forgotten meanwhile.
@@ -78,7 +107,11 @@ class FollowedObjects:
         if key not in self._by_follower.get(follower, ()):
             raise ObjectGoneError
         kept = self._kept[key]
+        self._kept.move_to_end(key)
         async with kept.lock:
+            if kept.parts is not None and (part is None or part not in kept.parts):
+                kept.parts = None if part is None else kept.parts | {part}
+                kept.is_read = False
             if not kept.is_read:
                 kept.is_read = True  # before the request: a change that comes meanwhile sets it back
                 try:
@@ -86,10 +119,10 @@ class FollowedObjects:
                 except BaseException:
                     kept.is_read = False
                     raise
-                kept.body = body
+                self._keep(key, kept, body)
             # Each follower tells what it has seen, or the watch's first listing would call it once more.
-            self._watch.seen(follower, key, _version(kept.body))
-            return kept.body
+            self._watch.seen(follower, key, kept.version)
+            return kept.data
 
     def noticed(self, key: ObjectKey, version: str | None, writers: tuple[WorkKey, ...]) -> None:
         """Take in that an object with our label, which the watch leaves out, is at this version (None: gone).
@@ -97,7 +130,7 @@ class FollowedObjects:
         Who writes it hears of it by other ways.
         """
         kept = self._kept.get(key)
-        if kept is None or (kept.is_read and _version(kept.body) == version):
+        if kept is None or (kept.is_read and kept.version == version):
             return
         kept.is_read = False
         for follower in kept.followers.difference(writers):
@@ -106,6 +139,25 @@ class FollowedObjects:
     def saw(self, follower: WorkKey, key: ObjectKey, version: str | None) -> None:
         """Note which version of an object the follower has read by itself (None: there is none)."""
         self._watch.seen(follower, key, version)
+
+    def _keep(self, key: ObjectKey, kept: _Kept, body: Mapping[str, JsonValue] | None) -> None:
+        kept.version = _version(body)
+        self._size -= kept.size
+        kept.data = self._trim(mapping_of(body.get("data")), kept.parts) if body is not None else None
+        kept.size = sum(len(name) + len(str(value)) for name, value in (kept.data or {}).items())
+        if self._kept.get(key) is not kept:
+            kept.size = 0  # its last follower has left meanwhile: it goes with those who still wait
+            return
+        self._size += kept.size
+        for other in self._kept.values():
+            if self._size <= _KEPT_MAX_CHARS:
+                break
+            if other is not kept and other.size:
+                self._let_go(other)
+
+    def _let_go(self, kept: _Kept) -> None:
+        self._size -= kept.size
+        kept.data, kept.size, kept.is_read = None, 0, False
 
     def _changed(self, followers: frozenset[WorkKey]) -> None:
         for follower in followers:
@@ -119,8 +171,10 @@ class References:
     """What custom resources refer to, by kind."""
 
     def __init__(self, gateway: Gateway, trigger: Trigger, make_watch: WatchFactory) -> None:
-        self._secrets = FollowedObjects(gateway, SECRETS, trigger, make_watch)
-        self._config_maps = FollowedObjects(gateway, CONFIG_MAPS, trigger, make_watch)
+        self._secrets = FollowedObjects(
+            gateway, SECRETS, trigger, make_watch, lambda data, _: trim_identity(data)
+        )
+        self._config_maps = FollowedObjects(gateway, CONFIG_MAPS, trigger, make_watch, _only)
 
     async def run(self) -> None:
         """Watch until cancelled."""
@@ -148,13 +202,17 @@ class References:
         """End all that the follower follows."""
         self.follow(follower, secrets=frozenset(), config_maps=frozenset())
 
-    async def secret(self, follower: WorkKey, name: str) -> Mapping[str, JsonValue] | None:
-        """Return a Secret that it follows, or None."""
+    async def secret(self, follower: WorkKey, name: str) -> _Data | None:
+        """Return what an identity uses of the data of a Secret that it follows, or None."""
         return await self._secrets.get(follower, ObjectKey(follower.namespace, name))
 
-    async def config_map(self, follower: WorkKey, name: str) -> Mapping[str, JsonValue] | None:
-        """Return a ConfigMap that it follows, or None."""
-        return await self._config_maps.get(follower, ObjectKey(follower.namespace, name))
+    async def config_map(self, follower: WorkKey, name: str, part: str | None = None) -> _Data | None:
+        """Return the data, or at least this part of it, of a ConfigMap that it follows, or None."""
+        return await self._config_maps.get(follower, ObjectKey(follower.namespace, name), part)
+
+
+def _only(data: _Data, parts: frozenset[str] | None) -> _Data:
+    return data if parts is None else {name: data[name] for name in parts if name in data}
 
 
 def _version(body: Mapping[str, JsonValue] | None) -> str | None:

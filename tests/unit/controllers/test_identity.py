@@ -15,6 +15,7 @@ from keybearer.controllers.identity import (
     ServicePolicy,
     normalized_url,
     parse_identity_secret,
+    trim_identity,
 )
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.settings import OperatorSettings
@@ -142,6 +143,24 @@ class TestValues:
         assert "clientSecret is" in refused.value.message
         assert "cnry" not in refused.value.message
         assert refused.value.__cause__ is None
+
+    @pytest.mark.parametrize(("key", "limit"), [("clientSecret", 16384), ("caBundle", 262144)])
+    def test_a_value_of_which_only_the_length_was_kept_is_refused_alike(self, key: str, limit: int) -> None:
+        data = {
+            **{name: b64(value) for name, value in _UNIVERSAL.items()},
+            key: b64("c" * 900_000),
+            "junk": "x",
+        }
+        kept = trim_identity(data)
+
+        assert kept == {**{name: data[name] for name in _UNIVERSAL}, key: 1_200_000}
+        with pytest.raises(StalledError, match=f"{key} is longer than {limit} characters"):
+            parse_identity_secret(kept, namespace="team-a", name="login", policy=_POLICY)
+
+    def test_a_value_of_just_the_length_that_is_allowed_stays_whatever_its_characters_take(self) -> None:
+        data = {"clientId": b64("i"), "clientSecret": b64("\N{GRINNING FACE}" * 16384)}
+
+        assert trim_identity(data) == data
 
     def test_a_value_that_is_too_long_is_refused(self) -> None:
         assert (

@@ -5,6 +5,7 @@ from typing import cast
 
 import pytest
 
+from keybearer.controllers import references as module
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.controllers.queue import Lane, WorkKey
@@ -46,7 +47,7 @@ class Desk:
 
     async def value(self, who: WorkKey) -> str | None:
         body = await self.references.secret(who, "login")
-        return None if body is None else str(body["data"]["accessToken"])  # type: ignore[index,call-overload]
+        return None if body is None else str(body["accessToken"])
 
     def change(self, *followers: WorkKey) -> None:
         self.watches["Secret"].on_change(frozenset(followers))
@@ -195,8 +196,52 @@ async def test_an_object_that_we_write_calls_those_who_refer_to_it_but_not_its_w
 async def test_secrets_and_config_maps_of_one_name_are_kept_apart(desk: Desk) -> None:
     desk.gateway.put({**secret("login", {}), "kind": "ConfigMap", "data": {"t": "text"}})
     desk.references.follow(_A, secrets=frozenset({"login"}), config_maps=frozenset({"login"}))
-    body = await desk.references.config_map(_A, "login")
 
-    assert body is not None
-    assert body["data"] == {"t": "text"}
+    assert await desk.references.config_map(_A, "login") == {"t": "text"}
     assert await desk.value(_A) == b64("cnry-1")
+
+
+class TestRoom:
+    @in_virtual_time
+    async def test_of_an_identity_only_what_is_used_of_it_stays(self, desk: Desk) -> None:
+        junk = {"junk": "x" * 900_000, "accessToken": "cnry-1", "caBundle": "y" * 900_000}
+        desk.gateway.put(secret("login", junk))
+        desk.follow(_A, "login")
+        data = await desk.references.secret(_A, "login")
+
+        assert data == {"accessToken": b64("cnry-1"), "caBundle": 1_200_000}
+
+    @in_virtual_time
+    async def test_of_a_config_map_only_the_parts_that_are_asked_for_stay(self, desk: Desk) -> None:
+        texts = {"one": "1", "two": "2", "junk": "x" * 900_000}
+        desk.gateway.put({**secret("texts", {}), "kind": "ConfigMap", "data": texts})
+        for who in (_A, _B):
+            desk.references.follow(who, secrets=frozenset(), config_maps=frozenset({"texts"}))
+
+        assert await desk.references.config_map(_A, "texts", "one") == {"one": "1"}
+        assert await desk.references.config_map(_B, "texts", "two") == {"one": "1", "two": "2"}
+        assert await desk.references.config_map(_A, "texts", "one") == {"one": "1", "two": "2"}
+        assert len(desk.gateway.reads) == 2, "what is kept is not read again"
+        assert await desk.references.config_map(_A, "texts", "absent") == {"one": "1", "two": "2"}
+        assert await desk.references.config_map(_A, "texts") == texts
+        assert await desk.references.config_map(_A, "texts", "two") == texts
+        assert len(desk.gateway.reads) == 4
+
+    @in_virtual_time
+    async def test_what_is_kept_is_bounded_and_the_least_recently_read_goes_first(
+        self, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "_KEPT_MAX_CHARS", 1000)
+        names = ("one", "two", "three")
+        for name in names:
+            desk.gateway.put({**secret(name, {}), "kind": "ConfigMap", "data": {"t": name[0] * 400}})
+        desk.references.follow(_A, secrets=frozenset(), config_maps=frozenset(names))
+        for name in (*names, "three", "two"):
+            await desk.references.config_map(_A, name)
+        assert len(desk.gateway.reads) == 3
+
+        assert await desk.references.config_map(_A, "one") == {"t": "o" * 400}
+        await desk.references.config_map(_A, "two")
+        assert len(desk.gateway.reads) == 4
+        desk.references.forget(_A)
+        assert desk.references._config_maps._size == 0

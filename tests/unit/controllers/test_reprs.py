@@ -90,7 +90,7 @@ def test_the_search_sees_the_classes_that_hold_values_and_no_exception_is_left_o
         "controllers.secretsync.desired.DesiredTarget.body",
         "controllers.secretsync.payload.Payload.data",
         "controllers.identity.ServiceIdentity.credentials",
-        "controllers.references._Kept.body",
+        "controllers.references._Kept.data",
         "client.models.Secret.secret_value",
         "client.session.HeldToken.text",
     } <= hidden

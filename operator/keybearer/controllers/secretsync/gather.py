@@ -119,8 +119,9 @@ class Gatherer:
         _judge_pinned(spec)
         self._follow(seen, spec, follow_target=follow_target)
         progress = _Progress()
+        limit = asyncio.timeout(_DEADLINE_SECONDS)
         try:
-            async with asyncio.timeout(_DEADLINE_SECONDS) as limit:
+            async with limit:
                 return await self._gather(seen, spec, not_before, progress)
         except TimeoutError:
             if not limit.expired():
@@ -271,13 +272,13 @@ class Gatherer:
         reference = template.config_map_ref
         if reference is None:
             return templates
-        body = await self._references.config_map(seen.key, reference.name)
-        if body is None:
+        data = await self._references.config_map(seen.key, reference.name, reference.key)
+        if data is None:
             raise StalledError(
                 Reason.TEMPLATE_NOT_FOUND,
                 f"ConfigMap {seen.key.namespace}/{reference.name} of target.template doesn't exist; create it",
             )
-        held = texts_of(body.get("data"))
+        held = texts_of(data)
         if reference.key is not None and reference.key not in held:
             raise StalledError(
                 Reason.TEMPLATE_NOT_FOUND,

@@ -131,7 +131,7 @@ class PlanContext:
     released: PlanStatus | None = None
     approved: PlanStatus | None = None
     written_before: bool = False
-    rivals: Mapping[str, str] = field(default_factory=dict)
+    rivals: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def plan_target(
