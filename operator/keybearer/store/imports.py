@@ -48,7 +48,7 @@ _IN_ENVIRONMENT = _LED_TO.join(EnvironmentRow, EnvironmentRow.id == FolderRow.en
     EnvironmentRow.project_id == bindparam("project"), EnvironmentRow.slug == bindparam("environment")
 )
 _DIRECTLY = _IN_ENVIRONMENT.where(FolderRow.path == bindparam("path"))
-_BENEATH = _IN_ENVIRONMENT.where(WITHIN_SUBTREE)
+_BENEATH = _IN_ENVIRONMENT.where(WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
 
 _IMPORTERS: Select[*tuple[Any, ...]] = (
     select(EnvironmentRow.slug, FolderRow.path)

@@ -88,7 +88,7 @@ _ENVIRONMENT = and_(
 )
 _IN_ENVIRONMENT = and_(_ENVIRONMENT, SecretRow.owner == "")
 _DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
-_BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE)
+_BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
 _PERSONAL = and_(SecretRow.owner == bindparam("owner"), SecretRow.owner != "")  # as the index has it
 _OWNERS = and_(_ENVIRONMENT, _PERSONAL)
 _OVERRIDES = {False: and_(_OWNERS, FolderRow.path == bindparam("path")), True: and_(_OWNERS, WITHIN_SUBTREE)}
