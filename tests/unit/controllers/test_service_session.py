@@ -8,16 +8,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
 from keybearer.client import (
     NO_RETRIES,
     AsyncKeybearer,
     ClientOptions,
+    EventPlace,
+    EventType,
     KubernetesAuth,
+    ProjectEvent,
     SuppliedToken,
     UniversalAuth,
 )
+from keybearer.controllers.event_feed import FeedRefusal, RefusalKind
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
 from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
@@ -29,6 +34,7 @@ _URL = "https://keybearer.example.com"
 _QUERY = SourceQuery("shop-id", by_slug=False, environment="dev", path="/apps/web")
 _LIST, _FOLDERS, _LOGIN = "/api/v4/secrets", "/api/v2/folders", "/api/v1/auth/universal-auth/login"
 _SLUG = "/api/v1/projects/slug/shop"
+_EVENTS = "/api/v1/events/subscribe/project-events"
 Answer = httpx.Response | Exception | Callable[[httpx.Request], httpx.Response]
 
 
@@ -37,6 +43,7 @@ class Service:
 
     def __init__(self, **answers: Answer | list[Answer]) -> None:
         named = {"list": _LIST, "folders": _FOLDERS, "login": _LOGIN, "slug": _SLUG, "one": f"{_LIST}/DB"}
+        named["events"] = _EVENTS
         self.answers = {
             named[name]: given if isinstance(given, list) else [given] for name, given in answers.items()
         }
@@ -408,3 +415,95 @@ async def test_a_supplied_token_is_never_revoked() -> None:
         await one.close()
 
     assert service.paths == [_LIST]
+
+
+def stream(*frames: str) -> httpx.Response:
+    content = "".join(f"{frame}\n\n" for frame in frames).encode()
+    return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=content)
+
+
+class TestFeeds:
+    @in_virtual_time
+    async def test_a_feed_of_the_project_or_of_places_is_opened(self) -> None:
+        service = Service(events=stream("event: ping", "event: secret:update\ndata: {}"))
+        async with session(service) as one:
+            for places in ([], [EventPlace("dev", "/a"), EventPlace("prod")]):
+                feed = await one.open_feed(_QUERY, places)
+                assert not isinstance(feed, FeedRefusal)
+                assert await feed.__anext__() == ProjectEvent("secret:update")
+                await feed.aclose()
+
+        whole, placed = (orjson.loads(request.content) for request in service.seen)
+        assert whole["projectId"] == "shop-id"
+        assert [item["event"] for item in whole["register"]] == list(EventType)
+        assert all("conditions" not in item for item in whole["register"])
+        conditions = [item["conditions"] for item in placed["register"]]
+        assert conditions[::4] == [
+            {"environmentSlug": "dev", "secretPath": "/a"},
+            {"environmentSlug": "prod", "secretPath": "/"},
+        ]
+        assert len(conditions) == 8
+
+    @in_virtual_time
+    async def test_a_project_that_is_named_by_its_slug_is_looked_up_first(self) -> None:
+        slug = httpx.Response(200, json={"id": "shop-id", "name": "shop", "slug": "shop"})
+        service = Service(slug=slug, events=stream("event: ping"))
+        async with session(service) as one:
+            feed = await one.open_feed(replace(_QUERY, project="shop", by_slug=True), [])
+            assert not isinstance(feed, FeedRefusal)
+            await feed.aclose()
+        assert service.paths == [_SLUG, _EVENTS]
+
+    @pytest.mark.parametrize(
+        ("answer", "kind"),
+        [
+            pytest.param(refused(403), RefusalKind.DENIED, id="403"),
+            pytest.param(refused(404), RefusalKind.UNAVAILABLE, id="404"),
+            pytest.param(refused(400), RefusalKind.UNAVAILABLE, id="400"),
+            pytest.param(refused(422), RefusalKind.UNAVAILABLE, id="422"),
+            pytest.param(refused(429), RefusalKind.CROWDED, id="429"),
+            pytest.param(refused(401), RefusalKind.FAILED, id="401"),
+            pytest.param(refused(503), RefusalKind.FAILED, id="503"),
+            pytest.param(found(), RefusalKind.UNAVAILABLE, id="no stream"),
+            pytest.param(httpx.ConnectError("refused"), RefusalKind.FAILED, id="no answer"),
+        ],
+    )
+    def test_a_refusal_says_what_may_be_tried_next(self, answer: Answer, kind: RefusalKind) -> None:
+        @in_virtual_time
+        async def check() -> None:
+            async with session(Service(events=answer)) as one:
+                refusal = await one.open_feed(_QUERY, [])
+                assert isinstance(refusal, FeedRefusal)
+                assert refusal.kind is kind
+                assert "cnry" not in refusal.why
+
+        check()
+
+    @in_virtual_time
+    async def test_streams_that_fail_don_t_keep_lists_from_being_read(self) -> None:
+        service = Service(events=httpx.ConnectError("refused"), list=found(wire("A")))
+        async with session(service) as one:
+            for _ in range(20):
+                await one.open_feed(_QUERY, [])
+            assert listed(await one.list_source(_QUERY, None))
+
+    @in_virtual_time
+    async def test_an_outage_holds_streams_back_as_well(self) -> None:
+        service = Service(events=stream("event: ping"), list=httpx.ConnectError("refused"))
+        async with session(service) as one:
+            for _ in range(6):
+                await one.list_source(_QUERY, None)
+            refusal = await one.open_feed(_QUERY, [])
+        assert isinstance(refusal, FeedRefusal)
+        assert refusal.after is not None
+        assert _EVENTS not in service.paths
+
+    @in_virtual_time
+    async def test_refused_credentials_are_not_shown_again_by_a_stream(self) -> None:
+        service = Service(login=refused(401))
+        async with session(service, token=False) as one:
+            for _ in range(5):
+                refusal = await one.open_feed(_QUERY, [])
+                assert isinstance(refusal, FeedRefusal)
+                assert refusal.after is not None
+        assert service.paths == [_LOGIN]

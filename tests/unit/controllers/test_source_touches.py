@@ -10,8 +10,9 @@ from datetime import timedelta
 import pytest
 
 from keybearer.controllers.queue import Lane, WorkKey
-from keybearer.controllers.sources import SourceKey, SourceQuery, SourceReader, SourceSession
+from keybearer.controllers.sources import SourceKey, SourceQuery, SourceReader
 from unit.controllers.fakes.chance import SteadyChance
+from unit.controllers.fakes.source_follower import FakeFollower
 from unit.controllers.fakes.source_session import DENIED, OUTAGE, FakeSession, listing
 from unit.controllers.fakes.virtual_loop import LoopClock, in_virtual_time, settle
 
@@ -26,33 +27,6 @@ def source(path: str = "/") -> SourceKey:
 
 def sync(name: str) -> WorkKey:
     return WorkKey("SecretSync", "team-a", name)
-
-
-class FakeFollower:
-    """Remembers what it is told; what is instant says the test."""
-
-    def __init__(self) -> None:
-        self.followed: dict[SourceKey, SourceSession] = {}
-        self.judgements: list[bool] = []
-        self.instant: dict[SourceKey, bool] = {}
-        self.settling_seconds = 0.0
-
-    def follow(self, key: SourceKey, session: SourceSession) -> None:
-        self.followed[key] = session
-
-    def forget(self, key: SourceKey) -> None:
-        del self.followed[key]
-
-    def judged(self, key: SourceKey, *, readable: bool) -> None:
-        del key
-        self.judgements.append(readable)
-
-    async def settle(self, key: SourceKey) -> None:
-        del key
-        await asyncio.sleep(self.settling_seconds)
-
-    def is_instant(self, key: SourceKey) -> bool | None:
-        return self.instant.get(key)
 
 
 class Desk:

@@ -33,6 +33,7 @@ from keybearer.kube.resources import ObjectKey, Resource
 from support.canary import find_mark
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.gateway import FakeGateway
+from unit.controllers.fakes.source_follower import FakeFollower
 from unit.controllers.fakes.source_session import FakeSession
 from unit.controllers.fakes.targets import FINGERPRINTER, SYNC, UID, Body, Field, b64
 from unit.controllers.fakes.virtual_loop import LoopClock
@@ -95,7 +96,8 @@ class World:
         self.watches: dict[str, FakeWatch] = {}
         self.recorder = _Recorder()
         self.metrics = OperatorMetrics(CollectorRegistry())
-        self.sources = SourceReader(self.clock, self._call, SteadyChance())
+        self.follower = FakeFollower(others=False)
+        self.sources = SourceReader(self.clock, self._call, SteadyChance(), self.follower)
         self.references = References(self.gateway, self._call, self._watch)
         self.access = ServiceAccess(
             clock=self.clock,
