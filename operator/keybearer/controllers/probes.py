@@ -14,10 +14,9 @@ __all__ = ["ProbeState", "serve_probes"]
 
 
 class ProbeState:
-    """What the probes answer; each part is None when fine, else a sentence."""
+    """What the probes answer: `unready` is None when fine, else a sentence. Whoever answers is healthy."""
 
     def __init__(self) -> None:
-        self.unhealthy: Callable[[], str | None] = lambda: None
         self.unready: Callable[[], str | None] = lambda: "starting"
         self.collect: Callable[[], None] = lambda: None
 
@@ -35,7 +34,7 @@ async def serve_probes(listen: str, registry: CollectorRegistry, state: ProbeSta
         raise ConfigurationError(msg)
 
     async def healthz(_: web.Request) -> web.Response:
-        return _answer(state.unhealthy())
+        return _answer(None)
 
     async def readyz(_: web.Request) -> web.Response:
         return _answer(state.unready())

@@ -20,6 +20,7 @@ import aiohttp
 import yarl
 from aiohttp import hdrs
 
+from keybearer import __version__
 from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.logs import get_logger
@@ -28,7 +29,7 @@ from keybearer.kube.errors import AnswerTooLargeError, UnavailableError
 
 __all__ = ["Answer", "Connection", "Request"]
 
-_USER_AGENT = "keybearer"
+_HEADERS = {hdrs.USER_AGENT: f"keybearer-operator/{__version__}"}
 _RENEWAL_PAUSE_SECONDS = 10.0
 """Credentials that were read again and are still refused are not read again before this has passed."""
 
@@ -89,7 +90,10 @@ class Connection:
         self._renewals = 0
         self._renewed_at = float("-inf")
         self._session = aiohttp.ClientSession(
-            connector=self._new_connector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), proxy=access.proxy
+            connector=self._new_connector(limit=0),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=access.proxy,
+            headers=_HEADERS,
         )
 
     @classmethod
@@ -162,6 +166,7 @@ class Connection:
             connector=self._new_connector(limit=limit),
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=self._access.proxy,
+            headers=_HEADERS,
             middlewares=(identify,),
         )
 

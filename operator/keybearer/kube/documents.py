@@ -13,7 +13,6 @@ from keybearer.kube.resources import JsonObject, ObjectKey, Resource
 
 __all__ = [
     "APPLY",
-    "JSON_PATCH",
     "MERGE_PATCH",
     "METADATA",
     "METADATA_LIST",
@@ -35,7 +34,6 @@ POST: Final = {"Accept": _JSON, "Content-Type": _JSON}
 POST_FOR_METADATA: Final = {"Accept": _METADATA, "Content-Type": _JSON}
 APPLY: Final = {"Accept": _METADATA, "Content-Type": "application/apply-patch+yaml"}  # JSON is YAML
 MERGE_PATCH: Final = {"Accept": _METADATA, "Content-Type": "application/merge-patch+json"}
-JSON_PATCH: Final = {"Accept": _METADATA, "Content-Type": "application/json-patch+json"}
 
 
 def named(

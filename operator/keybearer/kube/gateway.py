@@ -7,7 +7,7 @@ the values of a Secret don't travel back.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -21,7 +21,6 @@ from keybearer.base.clock import parse_instant
 from keybearer.kube.connection import Connection, Request
 from keybearer.kube.documents import (
     APPLY,
-    JSON_PATCH,
     MERGE_PATCH,
     METADATA,
     PLAIN,
@@ -186,20 +185,6 @@ class Gateway:
         guards = {"uid": uid, "resourceVersion": resource_version}
         guarded = with_metadata(patch, {name: value for name, value in guards.items() if value is not None})
         request = self._request("PATCH", resource.path(key) + _MANAGED, MERGE_PATCH, orjson.dumps(guarded))
-        return await self._write(f"patch {resource.kind} {key}", request)
-
-    async def json_patch(
-        self, resource: Resource, key: ObjectKey, operations: Sequence[Mapping[str, JsonValue]]
-    ) -> JsonObject:
-        """Patch by RFC 6902, and return the object's metadata.
-
-        Raises:
-            NotFoundError: there is none of that name.
-            InvalidError: a `test` failed, or a path doesn't exist.
-            KubeError: any other of its kinds.
-        """
-        body = orjson.dumps([dict(operation) for operation in operations])
-        request = self._request("PATCH", resource.path(key) + _MANAGED, JSON_PATCH, body)
         return await self._write(f"patch {resource.kind} {key}", request)
 
     async def delete(

@@ -193,22 +193,6 @@ async def test_a_patch_of_what_is_absent_is_not_found(gateway: Gateway, namespac
         await gateway.merge_patch(SECRETS, ObjectKey(namespace, "db"), {"data": {}})
 
 
-async def test_a_json_patch_tests_before_it_writes(gateway: Gateway, namespace: str) -> None:
-    key = ObjectKey(namespace, "settings")
-    await gateway.create(CONFIG_MAPS, key, {"data": {"a": "1"}})
-    move: list[JsonObject] = [
-        {"op": "test", "path": "/data/a", "value": "1"},
-        {"op": "replace", "path": "/data/a", "value": "2"},
-    ]
-    await gateway.json_patch(CONFIG_MAPS, key, move)
-
-    with pytest.raises(InvalidError):
-        await gateway.json_patch(CONFIG_MAPS, key, move)
-    stored = await gateway.get(CONFIG_MAPS, key)
-    assert stored is not None
-    assert stored["data"] == {"a": "2"}
-
-
 @pytest.mark.parametrize(
     "body",
     [

@@ -8,12 +8,26 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from keybearer import __version__
 from keybearer.base.errors import ConfigurationError
 from keybearer.kube.connection import Connection, Request
 from keybearer.kube.errors import AnswerTooLargeError, UnavailableError
 from support.scripted_server import Reply, ScriptedServer, write_kubeconfig
 
 GET = Request("GET", "/api/v1/namespaces/team-a/secrets/db?x=1", {"Accept": "application/json"})
+
+
+async def test_requests_of_ours_and_of_a_library_say_whose_they_are(tmp_path: Path) -> None:
+    async with ScriptedServer(Reply(body={}), Reply(body={})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with (
+            await Connection.open(kubeconfig=config) as connection,
+            connection.open_session(limit=1) as session,
+        ):
+            await connection.send(GET)
+            await (await session.get(f"{connection.server}/version")).read()
+
+    assert [seen.headers["User-Agent"] for seen in server.seen] == [f"keybearer-operator/{__version__}"] * 2
 
 
 async def test_a_request_carries_the_token_of_the_kubeconfig(tmp_path: Path) -> None:

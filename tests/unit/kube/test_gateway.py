@@ -119,15 +119,6 @@ async def test_a_merge_patch_carries_its_guards(tmp_path: Path) -> None:
     assert server.seen[1].json == {"data": {"k": None}, "metadata": {}}
 
 
-async def test_a_json_patch_carries_its_operations(tmp_path: Path) -> None:
-    operations: list[JsonObject] = [{"op": "remove", "path": "/metadata/finalizers/0"}]
-    async with gateway_to(tmp_path, STORED) as (gateway, server):
-        await gateway.json_patch(SECRETS, DB, operations)
-
-    assert server.seen[0].headers["Content-Type"] == "application/json-patch+json"
-    assert server.seen[0].json == operations
-
-
 async def test_delete_carries_preconditions_and_tells_whether_there_was_anything(tmp_path: Path) -> None:
     async with gateway_to(tmp_path, Reply(body={}), Reply(404)) as (gateway, server):
         assert await gateway.delete(SECRETS, DB, uid="u1", resource_version="7")
@@ -154,14 +145,11 @@ WRITES: list[Callable[[Gateway], Awaitable[object]]] = [
     lambda gateway: gateway.apply(SECRETS, DB, {}),
     lambda gateway: gateway.apply_status(SECRETS, DB, {}),
     lambda gateway: gateway.merge_patch(SECRETS, DB, {}),
-    lambda gateway: gateway.json_patch(SECRETS, DB, []),
     lambda gateway: gateway.delete(SECRETS, DB, uid="u1"),
 ]
 
 
-@pytest.mark.parametrize(
-    "write", WRITES, ids=["create", "apply", "apply_status", "merge_patch", "json_patch", "delete"]
-)
+@pytest.mark.parametrize("write", WRITES, ids=["create", "apply", "apply_status", "merge_patch", "delete"])
 async def test_no_write_is_sent_without_leave(
     tmp_path: Path, write: Callable[[Gateway], Awaitable[object]]
 ) -> None:

@@ -30,7 +30,6 @@ FORBIDDEN_SECRET_TYPES = ("kubernetes.io/service-account-token", "bootstrap.kube
 """Kubernetes gives or grants credentials by Secrets of these types: writing one would be minting a right."""
 
 _LABEL_VALUE_PATTERN = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
-_QUALIFIED_NAME_MAX = 317  # prefix of 253, slash, name of 63
 
 
 class TargetKind(StrEnum):
