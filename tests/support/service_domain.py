@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+from sqlalchemy import URL
+
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId
 from keybearer.domain.access import ProjectRef
@@ -85,10 +87,10 @@ def at(project: Project, path: str = "/", environment: str = "dev") -> SecretsAt
 
 
 @asynccontextmanager
-async def service_domain(directory: Path) -> AsyncIterator[ServiceDomain]:
-    """Yield the domain on a fresh database in the directory."""
+async def service_domain(directory: Path, url: URL | None = None) -> AsyncIterator[ServiceDomain]:
+    """Yield the domain on a fresh database in the directory, or on the one of the URL."""
     clock = SystemClock()
-    database = Database(sqlite_url(directory / "keybearer.db"), clock)
+    database = Database(url or sqlite_url(directory / "keybearer.db"), clock)
     await database.prepare()
     database.unlock(Keyring(RootKeys(SealingKey(key_name(uuid4(), 1), new_key_material()))))
     organization = Organization(OrganizationId(str(uuid4())), "Home", "home", 1, clock.now())
