@@ -40,6 +40,16 @@ _WHOLE_SUBTREE = 2
 _NEVER_DEREFERENCE = 0
 _NO_ATTRIBUTES = "1.1"
 _COMPARISONS = {"=": 3, ">=": 5, "<=": 6, "~=": 8}
+_UNREADABLE = (
+    PyAsn1Error,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+"""The decoder has an error of its own, and lets others through where lengths or tags make no sense."""
 _SEQUENCE_BYTE = 0x30
 _LONG_FORM = 0x80
 
@@ -182,7 +192,7 @@ def read_message(encoded: bytes) -> tuple[int, Result | Entry | Other]:
             }
             return message_id, Entry(bytes(content["objectName"]).decode(), attributes)
         return message_id, Other() if name == "reference" else Result(int(content["resultCode"]))
-    except (PyAsn1Error, UnicodeError, ValueError) as error:
+    except _UNREADABLE as error:
         raise OutboundFailedError("the directory answers something that is not LDAP") from error
 
 

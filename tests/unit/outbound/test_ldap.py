@@ -257,6 +257,12 @@ _MESSAGES = (
 )
 @example(b"\x30\x80" * 30_000)
 @example(b"\x30\x05\x02\x01\x01\x61\x00")
+@example(bytes.fromhex("30590288ff0178077c01020400cc"))
+@example(
+    bytes.fromhex(
+        "302c020101642704057569643d61301e308004086d656d6265724f663103040178300b04046d61696c3103040179"
+    )
+)
 @settings(max_examples=1000)
 def test_whatever_a_directory_sends_is_read_or_refused(encoded: bytes) -> None:
     try:
