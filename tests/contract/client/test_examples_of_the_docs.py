@@ -1,0 +1,105 @@
+"""The examples of docs/client.md and docs/cli.md do what the pages say."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from keybearer.cli.failures import ExitStatus
+from keybearer.client import Keybearer, UniversalAuth
+from support.command_line import PROGRAM, CommandLine
+from support.service_fixtures import ServiceProcess
+
+DOCS = Path(__file__).parents[3] / "docs"
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", (DOCS / "client.md").read_text(), re.DOTALL | re.MULTILINE)
+COMMANDS = re.findall(r"^    \$ (.*)$", (DOCS / "cli.md").read_text(), re.MULTILINE)
+
+
+@pytest.fixture
+def project_slug(service: ServiceProcess) -> str:
+    return service.create_project().slug
+
+
+async def test_the_examples_of_the_client_run_one_after_the_other(
+    service: ServiceProcess, project_slug: str
+) -> None:
+    assert len(EXAMPLES) >= 6
+    who = service.admin
+    with (
+        mock.patch.dict(os.environ),  # noqa: TID251 - one example fills it
+        Keybearer(service.url, UniversalAuth(who.client_id, who.client_secret)) as client,
+    ):
+        names: dict[str, object] = {
+            "url": service.url,
+            "client_id": who.client_id,
+            "client_secret": who.client_secret,
+            "project_id": client.projects.get_by_slug(project_slug).id,
+            "client": client,
+        }
+        for number, example in enumerate(EXAMPLES, 1):
+            code = compile(
+                example, f"docs/client.md example {number}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            )
+            # The blocks that open a client of their own call it `client` too, and close it.
+            ran = eval(code, {**names, "client": client} if "as client" in example else names)  # noqa: S307
+            if ran is not None:
+                await ran
+
+
+def test_the_commands_of_the_page_run_one_after_the_other(
+    service: ServiceProcess, project_slug: str, tmp_path: Path
+) -> None:
+    assert len(COMMANDS) >= 10
+    keybearer = CommandLine(
+        tmp_path,
+        {
+            "KEYBEARER_URL": service.url,
+            "KEYBEARER_CLIENT_ID": service.admin.client_id,
+            "KEYBEARER_CLIENT_SECRET": service.admin.client_secret,
+            "URL": service.url,
+            "CLIENT_ID": service.admin.client_id,
+        },
+    )
+    path = f"{PROGRAM.parent}{os.pathsep}{keybearer.environment['PATH']}"
+    for command in COMMANDS:
+        line = command.replace("my-shop", project_slug)
+        done = subprocess.run(
+            ["sh", "-c", line],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            env={**keybearer.environment, "PATH": path},
+        )
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+def test_the_page_lists_every_exit_status() -> None:
+    listed = re.findall(r"^\| (\d+) \|", (DOCS / "cli.md").read_text(), re.MULTILINE)
+    assert [int(status) for status in listed] == [status.value for status in ExitStatus]
+
+
+def test_the_page_lists_every_variable_that_the_command_line_reads() -> None:
+    sources = (DOCS.parent / "operator" / "keybearer" / "cli").glob("*.py")
+    read = {name for source in sources for name in re.findall(r"KEYBEARER_[A-Z_]+", source.read_text())}
+    page = (DOCS / "cli.md").read_text()
+    assert {name for name in read if name not in page} == set()
+
+
+def test_the_readme_changes_a_value_by_a_command_that_exists() -> None:
+    root = DOCS.parent
+    for page in (root / "README.md", root / "examples" / "quickstart" / "README.md"):
+        lines = [line for line in page.read_text().splitlines() if "keybearer secrets set" in line]
+        assert lines, page
+        for line in lines:
+            words = shlex.split(line.partition("keybearer secrets set")[2])
+            assert words[0] == "DB_PASSWORD"
