@@ -83,6 +83,7 @@ class AuditTrail:
         self._clock = clock
         self._retention = retention
         self._waiting: list[AuditRecord] = []
+        self._in_doubt = False
         self._woken = asyncio.Event()
         self._minute_ends = clock.monotonic() + _MINUTE_SECONDS
         self._seen: set[Hashable] = set()
@@ -128,10 +129,22 @@ class AuditTrail:
             records, self._waiting = self._waiting[:_BATCH_ROWS], self._waiting[_BATCH_ROWS:]
             try:
                 async with self._database.writing() as unit:
+                    if self._in_doubt:
+                        await unit.audit_log.remove(record.id for record in records)
                     await unit.audit_log.add(records)
             except BaseException:
+                # A commit that was cut off may have happened: these are written over at the next try.
+                self._in_doubt = True
                 self._waiting = [*records, *self._waiting]
                 raise
+            self._in_doubt = False
+
+    async def close(self) -> None:
+        """Write what waits, for the last time; what can't be written is lost, and that is told."""
+        try:
+            await self.flush()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the process ends
+            _log.error("audit_events_lost", events=len(self._waiting), kind=type(error).__name__)
 
     async def keep_written(self) -> None:
         """Write what waits, a second after the first of it came, until cancelled."""

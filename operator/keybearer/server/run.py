@@ -227,7 +227,7 @@ async def _run(
         finally:
             for task in beside:
                 task.cancel()
-    await context.audit.flush()
+    await context.audit.close()
 
 
 class _AnnouncingServer(uvicorn.Server):

@@ -113,6 +113,10 @@ class AuditLog:
         if rows:
             await self._connection.execute(insert(AuditLogRow), rows)
 
+    async def remove(self, record_ids: Iterable[str]) -> None:
+        """Remove these lines, those that are there."""
+        await self._connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(list(record_ids))))
+
     async def listed(self, wanted: AuditFilter, *, offset: int, limit: int) -> list[AuditRecord]:
         """Return the lines that are wanted, the latest first."""
         statement = (

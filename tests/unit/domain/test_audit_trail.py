@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from keybearer.base.ids import OrganizationId
 from keybearer.base.origin import Origin, request_from
@@ -17,6 +19,7 @@ from keybearer.store.database import Database
 from keybearer.store.engines import sqlite_url
 from keybearer.store.failures import BusyError
 from keybearer.store.records import Organization
+from keybearer.store.unit import UnitOfWork
 from support.async_waiting import until
 from unit.controllers.fakes.hand_clock import HandClock
 
@@ -96,6 +99,44 @@ async def test_what_could_not_be_written_goes_on_waiting(
         with pytest.raises(BusyError):
             await scene.trail.flush()
     assert await scene.counted() == {"get-secret": 1}
+
+
+async def test_what_may_have_been_written_is_not_written_twice(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit that is cut off may have happened."""
+    writing = scene.database.writing
+
+    @asynccontextmanager
+    async def cut_off() -> AsyncIterator[UnitOfWork]:
+        async with writing() as unit:
+            yield unit
+        raise BusyError("cut off")
+
+    for _ in range(3):
+        scene.trail.read(event())
+    with monkeypatch.context() as patched:
+        patched.setattr(scene.database, "writing", cut_off)
+        with pytest.raises(BusyError):
+            await scene.trail.flush()
+    scene.trail.read(event())
+    assert await scene.counted() == {"get-secret": 4}
+
+
+async def test_an_end_without_a_database_tells_how_much_is_lost(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.trail.read(event())
+
+    def busy() -> None:
+        raise BusyError("no turn")
+
+    monkeypatch.setattr(scene.database, "writing", busy)
+    with capture_logs() as told:
+        await scene.trail.close()
+    assert [(line["event"], line["events"], line["kind"]) for line in told] == [
+        ("audit_events_lost", 1, "BusyError")
+    ]
 
 
 @pytest.mark.parametrize(
