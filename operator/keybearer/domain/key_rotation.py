@@ -110,9 +110,12 @@ class KeyRotation:
                 self._woken.clear()
 
     async def close(self) -> None:
-        """Take part no longer."""
-        async with self._database.writing() as unit:
-            await unit.root_keys.leave(self._process_id)
+        """Take part no longer; where the database is away, the others find out by themselves."""
+        try:
+            async with self._database.writing() as unit:
+                await unit.root_keys.leave(self._process_id)
+        except KeybearerError as error:
+            _log.warning("key_rotation_not_left", kind=type(error).__name__)
 
     async def finish(self) -> None:
         """Do all that is to be done."""

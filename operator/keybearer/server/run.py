@@ -107,8 +107,10 @@ async def _opened(
             database, keys, clock, door, options.audit_retention, outbound, options.root_key
         )
         await context.key_rotation.start()
-        yield database, context, keys
-        await context.key_rotation.close()
+        try:
+            yield database, context, keys
+        finally:
+            await context.key_rotation.close()
     finally:
         await database.close()
 
