@@ -177,9 +177,7 @@ def _programs(root: Path, *, foreign: bool) -> Path:
     if found is not None and found.origin is not None:
         installed = max(Path(found.origin).parent.glob("pginstall*/bin"))
         if foreign and not _open_to_all(installed):
-            copy = root / "programs"
-            shutil.copytree(installed.parent, copy, symlinks=True)
-            return copy / "bin"
+            return _copied(installed, root / "programs")
         return installed
     packaged = sorted(_SYSTEM.glob("*/bin"), key=lambda path: int(path.parent.name))
     if not packaged:
@@ -187,6 +185,16 @@ def _programs(root: Path, *, foreign: bool) -> Path:
             "PostgreSQL is not on this machine and no wheel of it fits; install your system's package"
         )
     return packaged[-1]
+
+
+def _copied(programs: Path, target: Path) -> Path:
+    """Return the folder of programs in a copy, which lies to its libraries as the wheel does."""
+    version, package = programs.parent, programs.parent.parent
+    libraries = package.with_name(f"{package.name}.libs")
+    shutil.copytree(version, target / package.name / version.name, symlinks=True)
+    if libraries.is_dir():
+        shutil.copytree(libraries, target / libraries.name, symlinks=True)
+    return target / package.name / version.name / programs.name
 
 
 def _open_to_all(path: Path) -> bool:
