@@ -6,8 +6,6 @@ variable that the shell of each request sets, and no function passes it on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -27,14 +25,22 @@ _NOWHERE = Origin()
 _current: ContextVar[Origin] = ContextVar("keybearer.origin", default=_NOWHERE)
 
 
-@contextmanager
-def request_from(origin: Origin) -> Iterator[None]:
-    """Have what runs in the block, and the tasks it starts, come from there."""
-    token = _current.set(origin)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+class request_from:  # noqa: N801 - read as the verb of a with statement
+    """Have what runs in the block, and the tasks it starts, come from there.
+
+    A class, since each request passes it: a generator would take five times as long.
+    """
+
+    __slots__ = ("_origin", "_token")
+
+    def __init__(self, origin: Origin) -> None:
+        self._origin = origin
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._origin)
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)
 
 
 def current_origin() -> Origin:
