@@ -11,6 +11,7 @@ from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.rendering import client_secret_json, identity_json, universal_auth_json
+from keybearer.wire.auth_methods import ClearedLockouts
 from keybearer.wire.identities import (
     ClientSecretAnswer,
     ClientSecretList,
@@ -145,6 +146,17 @@ async def revoke_client_secret(request: Request, identity_id: str, client_secret
         principal_of(request), identity_id, client_secret_id
     )
     return json_response({"clientSecretData": client_secret_json(secret, auth.id)})
+
+
+@router.post(
+    f"{_UNIVERSAL}/clear-lockouts",
+    response_model=ClearedLockouts,
+    summary="End lockouts of Universal Auth",
+)
+async def clear_lockouts(request: Request, identity_id: str) -> Response:
+    methods = context_of(request).auth_methods
+    cleared = await methods.clear_universal_lockouts(principal_of(request), identity_id)
+    return json_response({"deleted": cleared})
 
 
 def _terms(body: UniversalAuthConfig) -> UniversalAuthTerms:

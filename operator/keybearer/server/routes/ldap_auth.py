@@ -1,4 +1,4 @@
-"""LDAP auth: login and configuration (wire.md section 1.2), and the end of lockouts."""
+"""LDAP auth: login, configuration and the end of lockouts (wire.md section 1.2)."""
 
 from __future__ import annotations
 
@@ -100,17 +100,6 @@ async def detach(request: Request, identity_id: str) -> Response:
 async def clear_lockouts(request: Request, identity_id: str) -> Response:
     methods = context_of(request).auth_methods
     return json_response({"deleted": await methods.clear_ldap_lockouts(principal_of(request), identity_id)})
-
-
-@router.post(
-    "/api/v1/auth/universal-auth/identities/{identity_id}/clear-lockouts",
-    response_model=ClearedLockouts,
-    summary="End lockouts of Universal Auth",
-)
-async def clear_universal_lockouts(request: Request, identity_id: str) -> Response:
-    methods = context_of(request).auth_methods
-    cleared = await methods.clear_universal_lockouts(principal_of(request), identity_id)
-    return json_response({"deleted": cleared})
 
 
 def _pairs(listed: list[AllowedField]) -> tuple[tuple[str, str], ...]:
