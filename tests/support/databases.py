@@ -28,8 +28,9 @@ KINDS = ("sqlite", "postgresql")
 
 
 def on_every_database(metafunc: pytest.Metafunc) -> None:
-    """Run the test once for each kind, if the kind makes a difference to it."""
-    if "database_kind" in metafunc.fixturenames:
+    """Run the test once for each kind, unless it is marked `any_database`: the kind makes no difference to it."""
+    marked = metafunc.definition.get_closest_marker("any_database") is not None
+    if "database_kind" in metafunc.fixturenames and not marked:
         metafunc.parametrize("database_kind", KINDS, indirect=True, scope="session")
 
 

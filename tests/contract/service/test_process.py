@@ -57,6 +57,7 @@ def test_the_first_start_writes_private_credentials_that_work(own: Running) -> N
     assert own.login(own.admin)
 
 
+@pytest.mark.any_database
 def test_everything_in_the_data_directory_is_its_owners_alone(own: Running) -> None:
     modes = {path.name: path.stat().st_mode & 0o077 for path in [own.data_dir, *own.data_dir.iterdir()]}
     assert set(modes.values()) == {0}
@@ -93,16 +94,19 @@ def test_without_bootstrap_nobody_is_made(start: Starter, data_dir: Path) -> Non
     assert not (data_dir / "admin.json").exists()
 
 
+@pytest.mark.any_database
 def test_a_second_process_on_the_same_directory_refuses(start: Starter, own: Running) -> None:
     assert "in use by another keybearer serve" in refusal(start, own.data_dir)
     assert own.client().get("/api/status").status_code == 200
 
 
+@pytest.mark.any_database
 def test_sigterm_ends_it_cleanly(own: Running) -> None:
     assert own.client().get("/api/status").status_code == 200
     assert own.stop() == 0
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize("mode", [0o640, 0o604], ids=["group", "others"])
 def test_a_root_key_that_others_can_read_is_refused(start: Starter, own: Running, mode: int) -> None:
     own.stop()
@@ -110,6 +114,7 @@ def test_a_root_key_that_others_can_read_is_refused(start: Starter, own: Running
     assert "run chmod 600" in refusal(start, own.data_dir)
 
 
+@pytest.mark.any_database
 def test_a_lost_root_key_is_not_silently_replaced(start: Starter, own: Running) -> None:
     own.stop()
     (own.data_dir / "root.key").unlink()
@@ -117,6 +122,7 @@ def test_a_lost_root_key_is_not_silently_replaced(start: Starter, own: Running) 
     assert not (own.data_dir / "root.key").exists()
 
 
+@pytest.mark.any_database
 def test_another_root_key_is_refused(start: Starter, own: Running) -> None:
     own.stop()
     other = base64.b64encode(b"x" * 32).decode()
@@ -347,6 +353,7 @@ def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(
         again.stop()
 
 
+@pytest.mark.any_database
 def test_a_request_in_flight_is_answered_before_the_end(own: Running) -> None:
     body = json.dumps({"clientId": own.admin.client_id, "clientSecret": own.admin.client_secret}).encode()
     host, _, port = own.url.removeprefix("http://").rpartition(":")
