@@ -220,7 +220,7 @@ class SecretImport:
     import_path: str
     import_env: Environment
     folder_id: str | None = None
-    is_replication: bool = False
+    is_replication: bool | None = None
     created_at: Text = ""
     updated_at: Text = ""
 

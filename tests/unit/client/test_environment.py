@@ -38,6 +38,17 @@ async def test_a_list_fills_variables_that_are_unset_or_empty_and_no_others(
     assert len(listed) == 4
 
 
+async def test_the_other_name_of_the_option_fills_the_environment_too(
+    runner: Runner, service: FakeService
+) -> None:
+    service.on(SECRETS, httpx.Response(200, json={"secrets": [secret_body("A", "cnry-A")]}))
+    client = runner.client()
+    await runner.of(
+        client.secrets.list(project_id="p-1", environment="dev", set_secrets_as_environment_variables=True)
+    )
+    assert runner.process_env == {"A": "cnry-A"}
+
+
 async def test_a_list_leaves_the_environment_alone_unless_asked(runner: Runner, service: FakeService) -> None:
     service.on(SECRETS, httpx.Response(200, json={"secrets": [secret_body("A")]}))
     await runner.of(runner.client().secrets.list(project_id="p-1", environment="dev"))

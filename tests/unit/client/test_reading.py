@@ -25,9 +25,21 @@ from keybearer.client.models import (
 from keybearer.client.operation import Operation
 from keybearer.client.operations.environments import CreateEnvironment
 from keybearer.client.operations.folders import CreateFolder, ListFolders
+from keybearer.client.operations.grants import ListAuditLogs, ListGrants
+from keybearer.client.operations.identities import CreateIdentity, ListIdentities
+from keybearer.client.operations.imports import CreateImport
+from keybearer.client.operations.memberships import ListUserMemberships, PutIdentityMembership
 from keybearer.client.operations.projects import GetProject, GetProjectBySlug, ListProjects
+from keybearer.client.operations.secret_batches import ChangedSecret, UpdateSecrets
 from keybearer.client.operations.secret_reads import GetSecret, ListSecrets, ListSecretsConditionally
 from keybearer.client.operations.status import GetStatus
+from keybearer.client.operations.tags import ListTags
+from keybearer.client.operations.tokens import SelectOrganization
+from keybearer.client.operations.universal_auth import (
+    AttachUniversalAuth,
+    CreateClientSecret,
+    RevokeClientSecret,
+)
 from unit.client.harness import secret_body
 
 LIST = ListSecrets(project_id="p-1", environment="dev")
@@ -40,6 +52,19 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "create_folder": CreateFolder("app", project_id="p-1", environment="dev"),
     "list_folders": ListFolders(project_id="p-1", environment="dev"),
     "get_status": GetStatus(),
+    "create_identity": CreateIdentity("ci", organization_id="o-1"),
+    "list_identities": ListIdentities(),
+    "attach_universal_auth": AttachUniversalAuth("i-1"),
+    "create_client_secret": CreateClientSecret("i-1"),
+    "revoke_client_secret": RevokeClientSecret("i-1", "s-1"),
+    "put_identity_membership": PutIdentityMembership("i-1", project_id="p-1", roles=("viewer",)),
+    "list_user_memberships": ListUserMemberships(project_id="p-1"),
+    "create_import": CreateImport("dev", "/shared", project_id="p-1", environment="dev"),
+    "list_tags": ListTags(project_id="p-1"),
+    "select_organization": SelectOrganization("o-1"),
+    "list_audit_logs": ListAuditLogs(),
+    "list_grants": ListGrants(project_id="p-1"),
+    "update_secrets": UpdateSecrets((ChangedSecret("A", "cnry-a"),), project_id="p-1", environment="dev"),
 }
 
 

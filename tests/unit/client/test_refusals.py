@@ -180,6 +180,25 @@ def test_the_wait_that_is_asked_for_is_read(text: str, wait: timedelta | None) -
     assert refusal(429, b"", retry_after=text).retry_after == wait
 
 
+@pytest.mark.parametrize(
+    ("status", "headers", "seconds"),
+    [
+        pytest.param(429, {"x-ratelimit-reset": "12"}, 12, id="the end of the window"),
+        pytest.param(429, {"x-ratelimit-reset": "12", "retry-after": "3"}, 3, id="both: the one that asks"),
+        pytest.param(429, {"x-ratelimit-reset": "soon"}, None, id="no number"),
+        pytest.param(
+            503, {"x-ratelimit-reset": "12"}, None, id="another status, of whose wait it says nothing"
+        ),
+        pytest.param(429, {}, None, id="neither"),
+    ],
+)
+def test_the_end_of_a_rate_limits_window_is_waited_for(
+    status: int, headers: dict[str, str], seconds: int | None
+) -> None:
+    wait = retry_after_of(Response(status, headers, b""), NOW)
+    assert wait == (None if seconds is None else timedelta(seconds=seconds))
+
+
 @given(st.text(max_size=40))
 def test_no_text_of_a_retry_after_breaks_the_reading(text: str) -> None:
     wait = retry_after_of(Response(429, {"retry-after": text}, b""), NOW)

@@ -24,6 +24,7 @@ from cryptography.x509.oid import NameOID
 
 from keybearer.client import (
     NO_RETRIES,
+    AnswerTooLong,
     AsyncKeybearer,
     AsyncPools,
     ClientClosed,
@@ -118,7 +119,7 @@ async def test_an_answer_that_is_too_long_is_refused_while_it_comes(ask: Ask, de
         return response
 
     async with serving(answer) as url:
-        with pytest.raises(DecodeError, match="longer than 1000000 bytes"):
+        with pytest.raises(AnswerTooLong, match="longer than 1000000 bytes"):
             await ask(url, replace(ONCE, max_response_bytes=1_000_000))
     assert sent < 100_000_000
 

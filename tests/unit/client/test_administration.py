@@ -1,0 +1,284 @@
+"""The requests of administration, as values."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import orjson
+import pytest
+
+from keybearer.client.errors import InvalidArgument
+from keybearer.client.models import SecretMetadata
+from keybearer.client.operation import Operation, Repeat
+from keybearer.client.operations import (
+    environments,
+    folders,
+    grants,
+    identities,
+    imports,
+    memberships,
+    projects,
+    secret_batches,
+    secret_reads,
+    tags,
+    tokens,
+    universal_auth,
+    users,
+)
+
+PLACE: dict[str, Any] = {"project_id": "p-1", "environment": "dev"}
+WIRE_PLACE = {"projectId": "p-1", "environment": "dev"}
+IMPORT_PLACE = {**WIRE_PLACE, "path": "/"}
+UA = "/api/v1/auth/universal-auth/identities/i-1"
+LATER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=1)))
+
+Sent = tuple[str, str, dict[str, Any] | None]
+
+
+def sent(operation: Operation[Any]) -> Sent:
+    request = operation.request()
+    return request.method, request.path, None if request.body is None else orjson.loads(request.body)
+
+
+REQUESTS: list[tuple[Operation[Any], Sent]] = [
+    (
+        projects.UpdateProject("p-1", name="Store", has_delete_protection=False),
+        ("PATCH", "/api/v1/projects/p-1", {"name": "Store", "hasDeleteProtection": False}),
+    ),
+    (projects.DeleteProject("p-1"), ("DELETE", "/api/v1/projects/p-1", None)),
+    (environments.ListEnvironments(project_id="p-1"), ("GET", "/api/v1/projects/p-1", None)),
+    (
+        environments.GetEnvironment("e-1", project_id="p-1"),
+        ("GET", "/api/v1/projects/p-1/environments/e-1", None),
+    ),
+    (
+        environments.GetEnvironmentBySlug("qa", project_id="p-1"),
+        ("GET", "/api/v1/projects/p-1/environments/slug/qa", None),
+    ),
+    (
+        environments.UpdateEnvironment("e-1", slug="qa", position=2, project_id="p-1"),
+        ("PATCH", "/api/v1/projects/p-1/environments/e-1", {"slug": "qa", "position": 2}),
+    ),
+    (
+        environments.DeleteEnvironment("e-1", project_id="p-1"),
+        ("DELETE", "/api/v1/projects/p-1/environments/e-1", None),
+    ),
+    (folders.GetFolder("f-1"), ("GET", "/api/v2/folders/f-1", None)),
+    (
+        imports.CreateImport("prod", "/shared", **PLACE),
+        (
+            "POST",
+            "/api/v2/secret-imports",
+            {**IMPORT_PLACE, "import": {"environment": "prod", "path": "/shared"}, "isReplication": False},
+        ),
+    ),
+    (
+        imports.UpdateImport("x-1", position=1, **PLACE),
+        ("PATCH", "/api/v2/secret-imports/x-1", {**IMPORT_PLACE, "import": {"position": 1}}),
+    ),
+    (imports.DeleteImport("x-1", **PLACE), ("DELETE", "/api/v2/secret-imports/x-1", IMPORT_PLACE)),
+    (imports.GetImport("x-1"), ("GET", "/api/v2/secret-imports/x-1", None)),
+    (tags.ListTags(project_id="p-1"), ("GET", "/api/v1/projects/p-1/tags", None)),
+    (
+        tags.CreateTag("red", color="#f00", project_id="p-1"),
+        ("POST", "/api/v1/projects/p-1/tags", {"slug": "red", "color": "#f00"}),
+    ),
+    (tags.GetTagBySlug("red", project_id="p-1"), ("GET", "/api/v1/projects/p-1/tags/slug/red", None)),
+    (tags.DeleteTag("t-1", project_id="p-1"), ("DELETE", "/api/v1/projects/p-1/tags/t-1", None)),
+    (
+        identities.CreateIdentity("ci", organization_id="o-1", role="member"),
+        ("POST", "/api/v1/identities", {"name": "ci", "organizationId": "o-1", "role": "member"}),
+    ),
+    (identities.UpdateIdentity("i-1", name="cd"), ("PATCH", "/api/v1/identities/i-1", {"name": "cd"})),
+    (identities.DeleteIdentity("i-1"), ("DELETE", "/api/v1/identities/i-1", None)),
+    (universal_auth.GetUniversalAuth("i-1"), ("GET", UA, None)),
+    (
+        universal_auth.UpdateUniversalAuth(
+            "i-1", access_token_ttl=60, client_secret_trusted_ips=("10.0.0.0/8",)
+        ),
+        ("PATCH", UA, {"accessTokenTTL": 60, "clientSecretTrustedIps": [{"ipAddress": "10.0.0.0/8"}]}),
+    ),
+    (universal_auth.DetachUniversalAuth("i-1"), ("DELETE", UA, None)),
+    (
+        universal_auth.CreateClientSecret("i-1", description="d", ttl=60, num_uses_limit=3),
+        ("POST", f"{UA}/client-secrets", {"description": "d", "ttl": 60, "numUsesLimit": 3}),
+    ),
+    (universal_auth.ListClientSecrets("i-1"), ("GET", f"{UA}/client-secrets", None)),
+    (universal_auth.RevokeClientSecret("i-1", "s-1"), ("POST", f"{UA}/client-secrets/s-1/revoke", None)),
+    (
+        memberships.PutIdentityMembership("i-1", project_id="p-1", roles=("viewer",)),
+        ("POST", "/api/v1/projects/p-1/memberships/identities/i-1", {"roles": [{"role": "viewer"}]}),
+    ),
+    (
+        memberships.RemoveIdentityMembership("i-1", project_id="p-1"),
+        ("DELETE", "/api/v1/projects/p-1/memberships/identities/i-1", None),
+    ),
+    (
+        memberships.PutUserMemberships(("a@example.com",), project_id="p-1"),
+        (
+            "POST",
+            "/api/v1/projects/p-1/memberships",
+            {"emails": ["a@example.com"], "usernames": [], "roleSlugs": ["member"]},
+        ),
+    ),
+    (
+        memberships.UpdateUserMembership("m-1", project_id="p-1", roles=("admin",)),
+        ("PATCH", "/api/v1/projects/p-1/memberships/m-1", {"roles": [{"role": "admin"}]}),
+    ),
+    (
+        memberships.RemoveUserMembership("m-1", project_id="p-1"),
+        ("DELETE", "/api/v1/projects/p-1/memberships/m-1", None),
+    ),
+    (
+        users.CreateUser("a@example.com", "cnry-password", first_name="Ada"),
+        (
+            "POST",
+            "/api/v1/users",
+            {"email": "a@example.com", "password": "cnry-password", "role": "member", "firstName": "Ada"},
+        ),
+    ),
+    (users.UpdateUser("u-1", role="admin"), ("PATCH", "/api/v1/users/u-1", {"role": "admin"})),
+    (
+        users.ChangePassword("cnry-old", "cnry-new-password"),
+        (
+            "POST",
+            "/api/v1/user/password",
+            {"currentPassword": "cnry-old", "newPassword": "cnry-new-password"},
+        ),
+    ),
+    (
+        tokens.UserAuth("a@example.com", "cnry-password"),
+        ("POST", "/api/v3/auth/login", {"email": "a@example.com", "password": "cnry-password"}),
+    ),
+    (
+        tokens.SelectOrganization("o-1"),
+        ("POST", "/api/v3/auth/select-organization", {"organizationId": "o-1"}),
+    ),
+    (
+        grants.CreateGrant("i-1", actions=("read",), environment="*", effect="deny", project_id="p-1"),
+        (
+            "POST",
+            "/api/v1/projects/p-1/grants",
+            {
+                "identityId": "i-1",
+                "effect": "deny",
+                "subjects": ["secrets"],
+                "actions": ["read"],
+                "environment": "*",
+                "secretPath": "/**",
+            },
+        ),
+    ),
+    (
+        grants.UpdateGrant("g-1", secret_path="/a/**", project_id="p-1"),
+        ("PATCH", "/api/v1/projects/p-1/grants/g-1", {"secretPath": "/a/**"}),
+    ),
+    (grants.DeleteGrant("g-1", project_id="p-1"), ("DELETE", "/api/v1/projects/p-1/grants/g-1", None)),
+    (
+        secret_batches.UpdateSecrets(
+            (
+                secret_batches.ChangedSecret(
+                    "A", "cnry-1", new_metadata=(SecretMetadata(key="k", value="v"),)
+                ),
+            ),
+            mode="upsert",
+            **PLACE,
+        ),
+        (
+            "PATCH",
+            "/api/v4/secrets/batch",
+            {
+                **WIRE_PLACE,
+                "secretPath": "/",
+                "type": "shared",
+                "mode": "upsert",
+                "secrets": [
+                    {
+                        "secretKey": "A",
+                        "secretValue": "cnry-1",
+                        "secretMetadata": [{"key": "k", "value": "v", "isEncrypted": False}],
+                    }
+                ],
+            },
+        ),
+    ),
+    (
+        secret_batches.DeleteSecrets(("A", "B"), **PLACE),
+        (
+            "DELETE",
+            "/api/v4/secrets/batch",
+            {
+                **WIRE_PLACE,
+                "secretPath": "/",
+                "type": "shared",
+                "secrets": [{"secretKey": "A", "type": "shared"}, {"secretKey": "B", "type": "shared"}],
+            },
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"), REQUESTS, ids=[type(operation).__name__ for operation, _ in REQUESTS]
+)
+def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], expected: Sent) -> None:
+    assert sent(operation) == expected
+    # What writes is never sent twice, unless it surely never arrived; a login may be.
+    writes = expected[0] != "GET" and not isinstance(operation, (tokens.UserAuth, tokens.SelectOrganization))
+    assert operation.repeat is (Repeat.UNSENT_ONLY if writes else Repeat.FREELY)
+    assert "cnry-" not in repr(operation)
+
+
+def test_the_audit_log_is_asked_for_in_utc() -> None:
+    request = grants.ListAuditLogs(
+        project_id="p-1", event_types=("create-secret", "delete-secret"), start=LATER, limit=7
+    ).request()
+    assert dict(request.query) == {
+        "projectId": "p-1",
+        "eventType": "create-secret,delete-secret",
+        "startDate": "2026-01-02T02:04:05Z",
+        "offset": "0",
+        "limit": "7",
+    }
+
+
+def test_an_instant_without_a_zone_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="time zone"):
+        grants.ListAuditLogs(end=LATER.replace(tzinfo=None)).request()
+
+
+def test_own_values_are_asked_for_only_when_wanted() -> None:
+    assert "includePersonalOverrides" not in dict(secret_reads.ListSecrets(**PLACE).request().query)
+    asked = secret_reads.ListSecrets(include_personal_overrides=True, **PLACE).request()
+    assert dict(asked.query)["includePersonalOverrides"] == "true"
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        users.CreateUser("a@example.com", "cnry-password"),
+        users.UpdateUser("u-1", password="cnry-password"),
+        users.ChangePassword("cnry-old", "cnry-new-password"),
+        tokens.UserAuth("a@example.com", "cnry-password"),
+        secret_batches.CreateSecrets((secret_batches.NewSecret("A", "cnry-1"),), **PLACE),
+        secret_batches.UpdateSecrets((secret_batches.ChangedSecret("A", "cnry-1"),), **PLACE),
+    ],
+    ids=lambda operation: type(operation).__name__,
+)
+def test_what_no_error_may_repeat_is_known(operation: Operation[Any]) -> None:
+    assert operation.confidential()
+    assert all(text.startswith("cnry-") for text in operation.confidential())
+    assert "cnry-" not in repr(operation)
+
+
+def test_a_mask_is_no_value_of_a_batch_either() -> None:
+    for make in (secret_batches.NewSecret, secret_batches.ChangedSecret):
+        with pytest.raises(InvalidArgument, match="mask"):
+            make("A", "<hidden-by-infisical>")
+
+
+def test_a_password_that_is_too_short_is_refused_without_showing_it() -> None:
+    with pytest.raises(InvalidArgument, match="password") as refused:
+        users.CreateUser("a@example.com", "cnry-pw").request()
+    assert "cnry-" not in str(refused.value)
