@@ -99,7 +99,9 @@ def brief(error: Exception) -> str:
         if prefix in _REFUSALS:
             return _REFUSALS[prefix]
     if isinstance(origin, ssl.SSLError):
-        return f"TLS fails ({getattr(origin, 'verify_message', None) or origin.reason})"
+        # The first stands for a certificate that doesn't verify; neither for a failure before that.
+        why = getattr(origin, "verify_message", None) or getattr(origin, "reason", None)
+        return f"TLS fails ({why or 'no handshake'})"
     if isinstance(origin, FileNotFoundError):
         return "a file that is needed is missing; see to sslrootcert and to the host, if it is a folder"
     if isinstance(origin, TimeoutError):
