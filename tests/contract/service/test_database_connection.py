@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from support.databases import OwnDatabase
 from support.postgres import PostgresServer
 from support.postgres_tls import tls_in_front_of
-from support.service_fixtures import ServiceProcess, start_service
+from support.service_fixtures import ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
 PASSWORD = "cnry-password"
@@ -194,3 +194,36 @@ def test_requests_are_answered_503_while_the_database_is_away_and_served_when_it
     eventually(lambda: admin.get("/api/v4/secrets", params=params).status_code == 200, awaited="an answer")
     assert running.stop() == 0
     assert "request_failed" not in running.log.read_text()
+
+
+def test_a_write_that_waits_for_a_lock_in_vain_is_answered_503_and_changes_nothing(
+    own: OwnDatabase, tmp_path: Path
+) -> None:
+    assert own.server is not None
+    running = started(tmp_path, "--database-statement-timeout", "2", url=url_of(own))
+    project = running.create_project()
+    running.create_secret(project, "A", "cnry-a")
+    locked = "SELECT pg_sleep(60) FROM (SELECT id FROM projects FOR UPDATE) AS held"
+
+    def hold() -> None:
+        with pytest.raises(RuntimeError):  # its connection is ended
+            own.execute(tmp_path, locked)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    sleeping = f"FROM pg_stat_activity WHERE datname = '{own.name}' AND wait_event = 'PgSleep'"
+    server = own.server
+    eventually(
+        lambda: server.execute("postgres", f"SELECT count(*) {sleeping}").strip() == "1",
+        awaited="the lock",
+    )
+    body = {"projectId": project.id, "environment": "dev", "secretValue": "cnry-b"}
+    answer = running.admin_client().patch("/api/v4/secrets/A", json=body)
+    assert (answer.status_code, answer.json()["error"]) == (503, "ServiceUnavailable")
+    # Readers wait for no writer.
+    assert ProjectSecrets(running.admin_client(), project).values() == {"A": "cnry-a"}
+    server.execute("postgres", f"SELECT pg_terminate_backend(pid) {sleeping}")
+    holder.join()
+    running.admin_client().json("PATCH", "/api/v4/secrets/A", json=body)
+    assert ProjectSecrets(running.admin_client(), project).get("A")["version"] == 2
+    assert running.stop() == 0
