@@ -36,6 +36,7 @@ from keybearer.store.unit import UnitOfWork
 
 __all__ = ["AT_THE_DATA_DIRECTORY", "KeyRotation", "KeyStatus"]
 
+_BY_ITSELF = AuditActor(kind="machine", id=None, name="keybearer serve", organization_id=None)
 AT_THE_DATA_DIRECTORY = AuditActor(kind="machine", id=None, name="keybearer keys", organization_id=None)
 """Whoever may write to the data directory, whom nobody asked for a token."""
 
@@ -197,8 +198,7 @@ class KeyRotation:
         root = await self._new_root()
         async with self._database.writing() as unit:
             await self._hold(unit)
-            await self._activate(unit, root)
-            await unit.audit(audited(by, EventType.ROTATE_ROOT_KEY, keyId=_id_of(root)))
+            await self._activate(unit, root, by)
         self._woken.set()
         return _id_of(root)
 
@@ -233,7 +233,7 @@ class KeyRotation:
                 return
             lacking = await unit.root_keys.processes(lacking=root.name)
             if lacking == 0:
-                await self._activate(unit, root)
+                await self._activate(unit, root, _BY_ITSELF)
         if lacking and self._told != _id_of(root):
             self._told = _id_of(root)
             _log.info("root_key_waits_for_other_processes", key_id=_id_of(root), processes=lacking)
@@ -256,7 +256,7 @@ class KeyRotation:
         again = self._clock.monotonic() + _SAID.total_seconds()
         self._said = (tuple(_id_of(root) for root in roots), again)
 
-    async def _activate(self, unit: UnitOfWork, root: SealingKey) -> None:
+    async def _activate(self, unit: UnitOfWork, root: SealingKey, by: Principal | AuditActor) -> None:
         known = await unit.root_keys.known()
         if _id_of(root) in known:
             raise InvalidError(
@@ -270,6 +270,7 @@ class KeyRotation:
                 f"give it to all of them, or wait {_SILENT.seconds} s for those that are gone"
             )
         await unit.root_keys.activate(root)
+        await unit.audit(audited(by, EventType.ROTATE_ROOT_KEY, keyId=_id_of(root)))
         _log.info("root_key_activated", key_id=_id_of(root))
 
     async def _new_root(self) -> SealingKey:
