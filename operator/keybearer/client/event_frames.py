@@ -78,6 +78,8 @@ class FrameReader:
         if self._after_return and piece:
             piece = piece.removeprefix(b"\n")  # the second half of an end of line
             self._after_return = False
+        if not piece:
+            return
         whole = self._rest + piece
         self._rest = b""
         self._after_return = whole.endswith(b"\r")

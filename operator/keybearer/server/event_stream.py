@@ -13,6 +13,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from keybearer.base.logs import get_logger
 from keybearer.domain.event_stream import Ended, EventStream, Happened, Ping
 from keybearer.domain.events import Events
 from keybearer.store.revisions import ChangeKind, ListChange
@@ -37,6 +38,7 @@ _HEADERS = {
 _PAYLOAD_MAX_BYTES = 32 * 1024
 _SEND_SECONDS = 30
 """A reader that takes nothing for so long is let go: pings alone never fill a connection."""
+_log = get_logger(__name__)
 _PING = b"event: ping\n\n"
 
 
@@ -70,7 +72,7 @@ class EventStreamResponse(Response):
                         await send({"type": "http.response.body", "body": frame, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         except TimeoutError:
-            return  # the server closes what was not ended
+            _log.info("event_reader_cut_off", seconds=_SEND_SECONDS)  # the server closes what was not ended
 
 
 def frames_of(item: Ping | Happened | Ended) -> Iterator[bytes]:

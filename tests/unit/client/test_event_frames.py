@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keybearer.client.errors import DecodeError
@@ -42,6 +42,7 @@ def test_the_frames_of_a_published_service_are_read() -> None:
     assert fault_of(error) == "Permission denied or refresh failed"
 
 
+@example(cuts=[55, 55], end=b"\r\n")
 @given(
     cuts=st.lists(st.integers(0, len(_PUBLISHED)), max_size=20),
     end=st.sampled_from([b"\n", b"\r\n", b"\r"]),
