@@ -26,6 +26,7 @@ from keybearer.client.operations import (
     users,
 )
 from keybearer.client.operations import secret_batches as batches
+from keybearer.client.operations import secret_moves as moves
 from keybearer.client.operations import secret_reads as reads
 from keybearer.client.operations import secret_writes as writes
 from keybearer.client.operations.status import GetStatus
@@ -48,6 +49,9 @@ class SecretsApi(Resource[Shell]):
     create_many = call(batches.CreateSecrets)
     update_many = call(batches.UpdateSecrets)
     delete_many = call(batches.DeleteSecrets)
+    move = call(moves.MoveSecrets)
+    duplicate = call(moves.DuplicateSecrets)
+    versions = call(moves.ListSecretVersions)
 
 
 class ProjectsApi(Resource[Shell]):

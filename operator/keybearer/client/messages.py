@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 import pydantic
-from pydantic_core import PydanticSerializationError
+from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from keybearer.client.errors import InvalidArgument
 from keybearer.wire.base import WireModel
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Method", "Query", "Request", "Response", "fill", "issues_of", "json_body", "query_of"]
 
 _ISSUES_MAX = 5
+_NO_TEXT = "a text can't be written as UTF-8: it holds a lone surrogate"
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 Query = tuple[tuple[str, str], ...]
@@ -91,7 +92,7 @@ def json_body(make: Callable[[], WireModel]) -> bytes:
     except pydantic.ValidationError as error:
         problem = issues_of(error)
     except PydanticSerializationError:
-        problem = "a text can't be written as UTF-8: it holds a lone surrogate"
+        problem = _NO_TEXT
     # Outside the handlers, so that the originals, which hold the values, don't travel as context.
     raise InvalidArgument(problem)
 
@@ -100,10 +101,14 @@ def issues_of(error: pydantic.ValidationError) -> str:
     """Return the first issues as `path: sentence`, without the input that pydantic would show."""
     issues = error.errors(include_url=False, include_context=False, include_input=False)
     shown = [
-        f"{'.'.join(map(str, issue['loc'])) or 'body'}: {issue['msg']}" for issue in issues[:_ISSUES_MAX]
+        f"{'.'.join(map(str, issue['loc'])) or 'body'}: {_sentence(issue)}" for issue in issues[:_ISSUES_MAX]
     ]
     more = len(issues) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _sentence(issue: ErrorDetails) -> str:
+    return _NO_TEXT if issue["type"] == "string_unicode" else issue["msg"]
 
 
 def _query_text(value: str | int | bool | Sequence[str] | None) -> str | None:  # noqa: FBT001 - it is a value
@@ -126,5 +131,5 @@ def _utf8(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidArgument("a text can't be written as UTF-8: it holds a lone surrogate") from error
+        raise InvalidArgument(_NO_TEXT) from error
     return text

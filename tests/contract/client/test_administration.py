@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 import pytest
 
@@ -118,6 +119,25 @@ async def test_a_batch_is_all_or_none(house: House, client: Client) -> None:
     )
     assert [(one.secret_key, one.version) for one in upserted] == [("A", 2), ("C", 1)]
     await of(client.secrets.delete_many(("A", "B", "C"), **house.place))
+    assert await of(client.secrets.list(**house.place)) == []
+
+
+async def test_secrets_are_copied_moved_and_remembered(house: House, client: Client) -> None:
+    made = await of(client.secrets.create("A", "cnry-1", **house.place))
+    await of(client.secrets.update("A", secret_value="cnry-2", **house.place))
+    versions = await of(client.secrets.versions(made.id))
+    assert [(one.version, one.secret_value) for one in versions] == [(2, "cnry-2"), (1, "cnry-1")]
+    there: dict[str, Any] = {
+        "project_id": house.project.id,
+        "source_environment": "dev",
+        "destination_environment": "prod",
+    }
+    (copy,) = await of(client.secrets.duplicate((made.id,), **there))
+    assert (copy.secret_value, copy.environment) == ("cnry-2", "prod")
+    assert copy.id != made.id
+    with pytest.raises(BadRequest):
+        await of(client.secrets.move((made.id,), **there))
+    await of(client.secrets.move((made.id,), should_overwrite=True, **there))
     assert await of(client.secrets.list(**house.place)) == []
 
 

@@ -20,6 +20,7 @@ from keybearer.client.operations import (
     memberships,
     projects,
     secret_batches,
+    secret_moves,
     secret_reads,
     tags,
     tokens,
@@ -203,6 +204,29 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
             },
         ),
     ),
+    (
+        secret_moves.MoveSecrets(
+            ("1", "2"),
+            project_id="p-1",
+            source_environment="dev",
+            destination_environment="prod",
+            destination_secret_path="/a",
+        ),
+        (
+            "POST",
+            "/api/v4/secrets/move",
+            {
+                "projectId": "p-1",
+                "sourceEnvironment": "dev",
+                "sourceSecretPath": "/",
+                "destinationEnvironment": "prod",
+                "destinationSecretPath": "/a",
+                "secretIds": ["1", "2"],
+                "shouldOverwrite": False,
+            },
+        ),
+    ),
+    (secret_moves.ListSecretVersions("1"), ("GET", "/api/v1/secret/1/secret-versions", None)),
     (
         secret_batches.DeleteSecrets(("A", "B"), **PLACE),
         (

@@ -52,6 +52,7 @@ __all__ = [
     "ProjectsAnswer",
     "SecretAnswer",
     "SecretBatchAnswer",
+    "SecretVersionsAnswer",
     "SecretsAnswer",
     "SelectedOrganizationAnswer",
     "TagAnswer",
@@ -303,3 +304,11 @@ class GrantsAnswer:
     """`{grants}`."""
 
     grants: tuple[Grant, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class SecretVersionsAnswer:
+    """`{secretVersions}`."""
+
+    secret_versions: tuple[Secret, ...]
