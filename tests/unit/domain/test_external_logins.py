@@ -47,6 +47,9 @@ class Reviews(TokenReviews):
         super().__init__(OutboundHttp(loopback_gate()))
         self.says: ReviewedToken | Exception = ReviewedToken(authenticated=True, username=WEB)
         self.asked: list[tuple[str, str, str]] = []
+        self.reached = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
 
     async def review(
         self, api: OutboundUrl, token: str, *, audience: str, reviewer: str, trusted: ssl.SSLContext
@@ -54,6 +57,8 @@ class Reviews(TokenReviews):
         assert trusted.check_hostname
         assert token
         self.asked.append((api.host, audience, reviewer))
+        self.reached.set()
+        await self.gate.wait()
         if isinstance(self.says, Exception):
             raise self.says
         return self.says
@@ -441,6 +446,18 @@ async def test_a_login_under_terms_that_changed_meanwhile_is_refused(house: Hous
     await house.clock.advance(1)
     await house.methods.detach_ldap(house.admin, house.identity_id)
     house.people.gate.set()
+    assert "changed during the login" in (await refused(login))[2]
+
+
+async def test_a_review_under_terms_that_changed_meanwhile_lets_nobody_in(house: House) -> None:
+    await house.attach_kubernetes()
+    house.reviews.gate.clear()
+    login = asyncio.create_task(house.kubernetes(), name="login")
+    await house.reviews.reached.wait()
+    await house.methods.change_kubernetes(
+        house.admin, house.identity_id, KubernetesAuthChange(allowed_names="api")
+    )
+    house.reviews.gate.set()
     assert "changed during the login" in (await refused(login))[2]
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ipaddress
 import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from keybearer.outbound.allowed import parse_allowed
 from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
+from keybearer.outbound.gate import CheckedPlace, Gate
 from keybearer.outbound.ldap import Directory, DirectoryAccess, DirectoryUser, WrongPasswordError
 from keybearer.outbound.ldap_filter import parse_filter
 from keybearer.outbound.ldap_messages import bind_request, message_length, read_message
@@ -88,7 +91,7 @@ async def test_an_empty_password_never_reaches_the_directory() -> None:
         pytest.param(refusing(SEARCH, 0), id="nobody"),
         pytest.param(
             lambda number, tag, request: (
-                found(number, ALICE) + found(number, "uid=other") + answered(number, SEARCH, 4)
+                found(number, ALICE) + found(number, "uid=other") + answered(number, SEARCH, 0)
                 if tag == SEARCH
                 else good(number, tag, request)
             ),
@@ -198,6 +201,22 @@ async def test_a_certificate_makes_plain_ldap_begin_with_starttls(tls: _Tls) -> 
         with pytest.raises(OutboundFailedError, match="refuses StartTLS"):
             await Directory(loopback_gate(LISTED)).authenticate(
                 given, parse_filter("(uid=alice)"), "cnry-alice", []
+            )
+    assert [request[5] for request in told.requests] == [EXTENDED]
+
+
+class _OpenGate(Gate):
+    """Lets everybody to loopback, as if it were the open Internet."""
+
+    async def check(self, host: str, port: int) -> CheckedPlace:
+        return CheckedPlace(host, port, (ipaddress.ip_address("127.0.0.1"),), listed=False)
+
+
+async def test_a_directory_that_is_not_listed_hears_nothing_in_clear() -> None:
+    async with scripted_directory(refusing(EXTENDED, 2)) as (port, told):
+        with pytest.raises(OutboundFailedError, match="refuses StartTLS"):
+            await Directory(_OpenGate(parse_allowed([]))).authenticate(
+                access(port), parse_filter("(uid=alice)"), "cnry-alice", []
             )
     assert [request[5] for request in told.requests] == [EXTENDED]
 
