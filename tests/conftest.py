@@ -15,6 +15,7 @@ pytest_plugins = [
         "support.databases",
         "support.service_fixtures",
         "support.operator_fixtures",
+        "support.sdks.published",
         "support.system_tools",
     )
     if importlib.util.find_spec(name)

@@ -1,0 +1,41 @@
+"""What the tests of published clients share: a project, and each client logged in as its admin."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.databases import on_every_database
+from support.sdks.published import PublishedClient
+from support.service_fixtures import Project, ProjectSecrets, ServiceProcess
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    on_every_database(metafunc)
+
+
+@pytest.fixture
+def project(service: ServiceProcess) -> Project:
+    return service.create_project()
+
+
+@pytest.fixture
+def secrets(service: ServiceProcess, project: Project) -> ProjectSecrets:
+    return ProjectSecrets(service.admin_client(), project)
+
+
+@pytest.fixture
+def python_sdk(python_process: PublishedClient, service: ServiceProcess) -> PublishedClient:
+    python_process.connect(service.url)
+    admin = service.admin
+    python_process("auth.universal_auth.login", client_id=admin.client_id, client_secret=admin.client_secret)
+    return python_process
+
+
+@pytest.fixture
+def node_sdk(node_process: PublishedClient, service: ServiceProcess) -> PublishedClient:
+    node_process.connect(service.url)
+    admin = service.admin
+    node_process(
+        "auth.universalAuth.login", {"clientId": admin.client_id, "clientSecret": admin.client_secret}
+    )
+    return node_process

@@ -1,0 +1,1 @@
+"""The published clients, unmodified, as processes that tests speak to."""
