@@ -55,6 +55,9 @@ NEXT_STEPS: Mapping[Reason, str] = {
     Reason.PERMISSION_DENIED: "Give the identity a role in the project, such as viewer.",
     Reason.SOURCE_NOT_FOUND: "Correct project, environment or secretPath: keybearer folders list shows them.",
     Reason.SERVICE_UNAVAILABLE: "Nothing, if the service comes back: it is tried again. Check that it runs.",
+    Reason.CERTIFICATE_UNTRUSTED: "Put the certificate of the service's authority, in PEM, into the key caBundle of "
+    "Secret {identity}.",
+    Reason.TIMED_OUT: "Look at what the message names; it is tried again by itself.",
     Reason.SERVICE_THROTTLED: "Nothing: it is tried again. If it stays so, raise spec.refreshInterval.",
     Reason.SERVICE_REFUSED: "Change what the message quotes.",
     Reason.NO_KEYS: "Put secrets into the source, or widen source.keys.",

@@ -72,15 +72,22 @@ class TransportError(ClientError):
 
     Attributes:
         sent: the service may have seen the request, so that a write may have been done.
+        is_untrusted: the service's certificate is not trusted.
     """
 
-    def __init__(self, message: str, *, sent: bool, is_retryable: bool = True) -> None:
+    def __init__(
+        self, message: str, *, sent: bool, is_retryable: bool = True, is_untrusted: bool = False
+    ) -> None:
         super().__init__(message)
         self.sent = sent
         self.is_retryable = is_retryable
+        self.is_untrusted = is_untrusted
 
     def __reduce__(self) -> tuple[object, ...]:
-        return partial(type(self), sent=self.sent, is_retryable=self.is_retryable), self.args
+        again = partial(
+            type(self), sent=self.sent, is_retryable=self.is_retryable, is_untrusted=self.is_untrusted
+        )
+        return again, self.args
 
 
 class DecodeError(ClientError):

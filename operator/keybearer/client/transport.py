@@ -199,6 +199,7 @@ def failure_of(request: Request, base_url: str, error: Exception) -> TransportEr
         f"{request} at {base_url}: {reason}",
         sent=not isinstance(error, _UNSENT),
         is_retryable=untrusted is None and not isinstance(error, httpx.UnsupportedProtocol),
+        is_untrusted=untrusted is not None,
     )
     # Local protocol errors are left out: their text shows the header.
     failure.__cause__ = None if isinstance(error, httpx.LocalProtocolError) else error

@@ -89,19 +89,21 @@ class ServiceAccess:
             )
         known = self._judged.get((follower.namespace, identity_name))
         if known is not None and known[0] is data:
-            return self._session_of(known[1], known[2])
-        identity = parse_identity_secret(
-            data,
-            namespace=follower.namespace,
-            name=identity_name,
-            policy=self._policy,
-        )
-        session_id = identity.session_id(self._fingerprinter)
-        # The very same data needs no second judgement: a hundred manifests name one identity.
-        self._judged[follower.namespace, identity_name] = (data, identity, session_id)
-        if len(self._judged) > _JUDGED_MAX:
-            self._judged.popitem(last=False)
-        return self._session_of(identity, session_id)
+            identity, session_id = known[1], known[2]
+        else:
+            identity = parse_identity_secret(
+                data, namespace=follower.namespace, name=identity_name, policy=self._policy
+            )
+            session_id = identity.session_id(self._fingerprinter)
+            # The very same data needs no second judgement: a hundred manifests name one identity.
+            self._judged[follower.namespace, identity_name] = (data, identity, session_id)
+            if len(self._judged) > _JUDGED_MAX:
+                self._judged.popitem(last=False)
+        try:
+            return self._session_of(identity, session_id)
+        except StalledError as error:
+            where = f"identity Secret {follower.namespace}/{identity_name}"
+            raise StalledError(error.reason, f"{where} can't be used: {error.message}") from error
 
     async def run(self, in_use: Callable[[], set[str]]) -> None:
         """Close sessions that nobody uses any more, until cancelled."""

@@ -1,7 +1,7 @@
 """Who asks the service: the identity Secret that a custom resource names, judged before it is used.
 
 A tenant of the cluster is not trusted: the URL must be on the operator's list, plain HTTP only where allowed, and
-no message repeats what the Secret holds.
+no message repeats what the Secret holds but the host of a URL that is refused.
 """
 
 from __future__ import annotations
@@ -107,11 +107,12 @@ class ServicePolicy:
         if url != default and url not in map(normalized_url, self.allowed_urls):
             raise StalledError(
                 "UrlNotAllowed",
-                f"{where}: its url is not on the operator's list; ask its administrator for --allow-service-url, "
-                "or remove the key url to use the default",
+                f"{where}: its url leads to {urlsplit(url).hostname}, which is not on the operator's list; ask its "
+                "administrator for --allow-service-url, or remove the key url to use the default",
             )
         if not self._may_be_asked(url):
-            raise StalledError("UrlNotAllowed", f"{where}: its url is plain http; use https")
+            host = urlsplit(url).hostname
+            raise StalledError("UrlNotAllowed", f"{where}: its url to {host} is plain http; use https")
         return url
 
     def trust(self, url: str) -> bytes | None:

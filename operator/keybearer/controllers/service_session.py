@@ -260,6 +260,12 @@ def _describe_passing(url: str, error: TransportError | ServerFailure | RateLimi
     if isinstance(error, RateLimited):
         text = f"the service at {url} asks to slow down; it is asked again when it said"
         return SourceFailure("ServiceThrottled", text, passing=True, after=error.retry_after)
+    if isinstance(error, TransportError) and error.is_untrusted:
+        text = (
+            f"{error}; put the certificate of its authority into caBundle of the identity Secret, or give it "
+            "another certificate; it is tried again"
+        )
+        return SourceFailure("CertificateUntrusted", text, passing=True)
     if isinstance(error, ServerFailure):
         text = f"the service at {url} fails with status {error.status}: {error.message}; it is tried again"
     else:

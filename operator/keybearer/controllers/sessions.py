@@ -68,7 +68,8 @@ class SessionOpener:
                 body_turn=self._turns.for_session(),
             )
         except InvalidArgument as error:
-            raise StalledError("IdentityInvalid", f"the identity Secret can't be used: {error}") from error
+            message = str(error).replace("ca_pem", "caBundle")
+            raise StalledError("IdentityInvalid", f"{message}; correct it") from error
         return ServiceSession(session_id, identity.url, client, self._clock, self._rng)
 
     async def close(self) -> None:

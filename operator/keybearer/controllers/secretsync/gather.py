@@ -74,12 +74,14 @@ class Material:
         payload: the keys of the target, judged.
         keys: the state of each key if the target is written.
         failure: what ails, for a while, a source whose last good listing was used.
+        found: how many secrets the sources hold.
         read_at: monotonic seconds: the oldest of the readings.
     """
 
     payload: Payload = field(repr=False)
     keys: tuple[KeyStatus, ...]
     failure: SourceFailure | None
+    found: int
     read_at: float
 
 
@@ -140,13 +142,14 @@ class Gatherer:
                 raise _failed(failure)
             progress.waits_for = f"reading the versions that keys.items pin of {source.label}"
             contents.append(SourceContent(source, secrets, await self._pinned(session, source)))
+        found = sum(len(content.secrets) for content in contents)
         progress.waits_for = f"selecting keys of {spec.source_label}"
         selection = await _select(contents)
         _refuse_blocked(selection.problems)
         if not selection.entries and spec.target.template is not None:
             # Without secrets a template may still give its keys, with blanks in place of values: the guard, which
             # counts keys, would let that pass. Without a template the plan judges what an empty source means.
-            raise StalledError(Reason.NO_KEYS, no_keys_message(spec.source_label))
+            raise StalledError(Reason.NO_KEYS, no_keys_message(spec.source_label, found))
         data = await self._render(seen, spec.target.template, selection, progress)
         refs = {entry.target_key: entry.source_ref for entry in selection.entries}
         payload = judge_payload(spec.target.kind, spec.target.type, data, refs)
@@ -156,6 +159,7 @@ class Gatherer:
             payload=payload,
             keys=_key_states(selection, data),
             failure=failure,
+            found=found,
             read_at=min(reading.read_at for _, _, reading in readings),
         )
 

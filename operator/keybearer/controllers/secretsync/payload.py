@@ -19,6 +19,14 @@ PAYLOAD_MAX_BYTES = 1024 * 1024
 """MaxSecretSize of k8s.io/api, for Secrets and ConfigMaps alike: the sum over values; keys aren't counted."""
 
 
+_ENCODED_MAX_BYTES = 5 * 512 * 1024
+"""Of a ConfigMap's texts as JSON. The API server takes requests of 3 MiB (MaxRequestBodyBytes of k8s.io/apiserver);
+the rest is room for metadata."""
+_ESCAPED = bytes(code for code in range(32) if code not in b"\t\n\r")
+_HTML_MARKS = b"<>&"
+"""Go escapes these too, by six bytes each, so that what we could write could not be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Payload:
     """What is written, unless a problem blocks it.
@@ -74,7 +82,33 @@ def judge_payload(
         problems += _judge_type(secret_type, valid)
         return Payload(valid, {}, tuple(problems))
     text, binary = _split_text(valid)
+    problems += _judge_encoded(text, refs)
     return Payload(binary, text, tuple(problems))
+
+
+def _judge_encoded(text: Mapping[str, str], refs: Mapping[str, str]) -> list[KeyProblem]:
+    sizes = {key: _encoded_size(value.encode()) for key, value in text.items()}
+    size = sum(sizes.values())
+    if size <= _ENCODED_MAX_BYTES:
+        return []
+    largest = max(sizes, key=lambda key: sizes[key])
+    return [
+        KeyProblem(
+            largest,
+            KeyProblemReason.TOO_LARGE,
+            f"the values take {size} bytes as JSON, of which Kubernetes takes {_ENCODED_MAX_BYTES} in a ConfigMap; "
+            "this is the largest; control characters, < > and & take six bytes each: encode it by b64encode in a "
+            "template, write a Secret, or spread the keys over several targets",
+            refs.get(largest),
+        )
+    ]
+
+
+def _encoded_size(value: bytes) -> int:
+    """Return the bytes that a text takes as JSON, as Go writes it."""
+    sixfold = len(value) - len(value.translate(None, _ESCAPED + _HTML_MARKS))
+    twofold = len(value) - len(value.translate(None, b'"\\\t\n\r'))
+    return len(value) + 5 * sixfold + twofold
 
 
 def _split_text(data: Mapping[str, bytes]) -> tuple[dict[str, str], dict[str, bytes]]:

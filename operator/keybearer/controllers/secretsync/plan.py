@@ -123,6 +123,7 @@ class PlanContext:
         released: the change that the guard held and a person let through, this once; another one is held again.
         approved: the plan that a person saw and approved, this once; another one is shown first.
         written_before: the target was written at least once.
+        found: how many secrets the sources hold.
         rivals: names, by UID, of other living SecretSyncs that own the target or merged into it.
     """
 
@@ -131,6 +132,7 @@ class PlanContext:
     released: PlanStatus | None = None
     approved: PlanStatus | None = None
     written_before: bool = False
+    found: int = 0
     rivals: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -147,7 +149,7 @@ def plan_target(
     """
     merge = spec.target.creation_policy is CreationPolicy.MERGE
     if present is None:
-        planned = _plan_absent(desired, spec)
+        planned = _plan_absent(desired, spec, context)
     elif merge:
         planned = _plan_merge(desired, present, spec, context)
     else:
@@ -161,9 +163,9 @@ def plan_target(
     return planned
 
 
-def _plan_absent(desired: DesiredTarget, spec: SecretSyncSpec) -> TargetPlan:
+def _plan_absent(desired: DesiredTarget, spec: SecretSyncSpec, context: PlanContext) -> TargetPlan:
     if not desired.keys:
-        return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label)))
+        return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label, context.found)))
     if spec.target.creation_policy is CreationPolicy.MERGE:
         return TargetPlan(
             changes=KeyChanges(add=desired.keys),
@@ -211,7 +213,7 @@ def _plan_merge(
         return TargetPlan(verdict=owned)
     ours = present.merged_keys | (context.merged_keys & present.data.keys())
     if not desired.keys and not ours:
-        return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label)))
+        return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label, context.found)))
     changes = compare_keys(present.data, desired.data, ours)
     refused = _refuse_merge(desired, present, spec, context, changes) or _guard(
         changes, len(ours), spec, context

@@ -36,6 +36,8 @@ class Reason(StrEnum):
     """Project, environment or path don't exist."""
     SERVICE_UNAVAILABLE = "ServiceUnavailable"
     """The service can't be reached, or fails; the last good target stays, and it is tried again."""
+    CERTIFICATE_UNTRUSTED = "CertificateUntrusted"
+    """The service's certificate is not trusted; `caBundle` of the identity Secret says what is. Tried again."""
     SERVICE_THROTTLED = "ServiceThrottled"
     """The service asks to slow down; it is tried again when it said."""
     SERVICE_REFUSED = "ServiceRefused"
@@ -76,6 +78,13 @@ class Reason(StrEnum):
     """A fault of Keybearer; the operator's log has it under the reconcile id of the message."""
 
 
-def no_keys_message(source_label: str) -> str:
-    """Return the message of `NoKeys`."""
-    return f"{source_label} gives no keys: it holds no secrets, or source.keys takes none of them; nothing is written"
+def no_keys_message(source_label: str, found: int) -> str:
+    """Return the message of `NoKeys`, given how many secrets were read."""
+    if not found:
+        return f"{source_label} holds no secrets; create some, or correct the source; nothing is written"
+    held = (
+        "one secret, and source.keys doesn't take it"
+        if found == 1
+        else f"{found} secrets, and source.keys takes none"
+    )
+    return f"{source_label} holds {held}; correct include, exclude or items; nothing is written"

@@ -174,9 +174,7 @@ class SecretSyncReconciler:
                 at=_where(error),
             )
             report = Report(
-                Tone.WAITING,
-                Reason.INTERNAL_ERROR,
-                f"an unexpected {type(error).__name__}; the operator's log tells more under its reconcile_id",
+                Tone.WAITING, Reason.INTERNAL_ERROR, _internal_message(error, previous, reconcile_id)
             )
         return report, RunResult(failed=True)
 
@@ -199,7 +197,8 @@ class SecretSyncReconciler:
         desired = build_target(seen.key, seen.uid, spec.target, material.payload, self._fingerprinter)
         approved = request is not None and request.approves_plan
         await self._cleaner.prepare(seen, spec, approved=approved)
-        planned = await self._bring_about(seen, spec, previous, desired, request)
+        context = replace(_context(seen, previous, request, desired.key), found=material.found)
+        planned = await self._bring_about(seen, spec, previous, desired, context)
         # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
         fulfilled = planned.verdict is None and (
             spec.mode is not Mode.PLAN or planned.action is not None or previous.plan is not None
@@ -217,9 +216,8 @@ class SecretSyncReconciler:
         spec: SecretSyncSpec,
         previous: SecretSyncStatus,
         desired: DesiredTarget,
-        request: PendingRequest | None,
+        context: PlanContext,
     ) -> TargetPlan:
-        context = _context(seen, previous, request, desired.key)
         never_written = previous.target is None
         merging = spec.target.creation_policy is CreationPolicy.MERGE
         # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
@@ -401,6 +399,13 @@ def _refuse_contested(error: AlreadyExistsError | ConflictError) -> None:
     if isinstance(error, ConflictError) and error.causes:
         message = f"{error}; leave these to it in the spec, or take them from it"
         raise StalledError(Reason.TARGET_CONFLICT, message) from error
+
+
+def _internal_message(error: Exception, previous: SecretSyncStatus, reconcile_id: str) -> str:
+    """Return where the log tells more: as long as the same happens, under the first run's id."""
+    what = f"an unexpected {type(error).__name__}; the operator's log tells more under reconcile_id "
+    told = (condition.message for condition in previous.conditions)
+    return next((message for message in told if message.startswith(what)), f"{what}{reconcile_id}")
 
 
 def _where(error: BaseException) -> list[str]:

@@ -127,14 +127,24 @@ def _named_once(workloads: tuple[Workload, ...]) -> tuple[Workload, ...]:
 
 _LabelValue = Annotated[str, Field(max_length=63, pattern=_LABEL_VALUE_PATTERN)]
 
+_PREFIX_MAX = 253
+_ANNOTATIONS_MAX_BYTES = 256 * 1024
+"""TotalAnnotationSizeLimitB of k8s.io/apimachinery: names and values together."""
+
 _OURS_CEL = "key.matches('^([^/]*[.])?keybearer[.]dev/')"
 _RESERVED_CEL = "key.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')"
-_SYNTAX_CEL = "key.matches('^([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')"
-_SYNTAX = re.compile(r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_QUALIFIED_NAME = f"({_LABEL}([.]{_LABEL})*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?"
+_SYNTAX_CEL = f"key.matches('^{_QUALIFIED_NAME}$') && key.indexOf('/') <= {_PREFIX_MAX}"
+_SYNTAX = re.compile(_QUALIFIED_NAME)
 
 
 def _prefix(key: str) -> str:
     return key.partition("/")[0] if "/" in key else ""
+
+
+def _is_qualified_name(key: str) -> bool:
+    return _SYNTAX.fullmatch(key) is not None and len(_prefix(key)) <= _PREFIX_MAX
 
 
 def _is_ours(key: str) -> bool:
@@ -259,10 +269,10 @@ class Target(RuledModel):
     @rule(
         cel=f"!has(self.labels) || self.labels.all(key, {_SYNTAX_CEL})",
         message="keys of labels must be a name of at most 63 letters, digits, hyphens, underscores and dots, "
-        "which a domain and a slash may precede",
+        "which a domain in lower case (example.com) and a slash may precede",
     )
     def _sets_valid_labels(self) -> bool:
-        return all(map(_SYNTAX.fullmatch, self.labels))
+        return all(map(_is_qualified_name, self.labels))
 
     @rule(
         cel=f"!has(self.annotations) || self.annotations.all(key, !({_OURS_CEL}))",
@@ -282,7 +292,16 @@ class Target(RuledModel):
     @rule(
         cel=f"!has(self.annotations) || self.annotations.all(key, {_SYNTAX_CEL})",
         message="keys of annotations must be a name of at most 63 letters, digits, hyphens, underscores and "
-        "dots, which a domain and a slash may precede",
+        "dots, which a domain in lower case (example.com) and a slash may precede",
     )
     def _sets_valid_annotations(self) -> bool:
-        return all(map(_SYNTAX.fullmatch, self.annotations))
+        return all(map(_is_qualified_name, self.annotations))
+
+    @rule(
+        cel="!has(self.annotations) || self.annotations.map(key, bytes(key).size() + "
+        f"bytes(self.annotations[key]).size()).sum() <= {_ANNOTATIONS_MAX_BYTES}",
+        message="annotations must take at most 256 KiB together, which is all that Kubernetes takes",
+    )
+    def _fits_annotations(self) -> bool:
+        sizes = (len(key.encode()) + len(value.encode()) for key, value in self.annotations.items())
+        return sum(sizes) <= _ANNOTATIONS_MAX_BYTES
