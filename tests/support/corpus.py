@@ -48,13 +48,17 @@ def corpus_cases(kind: str) -> Iterator[CorpusCase]:
             )
 
 
-def _repeat(spec: dict[str, Any], repeat: dict[str, Any] | None) -> dict[str, Any]:
-    """Multiply a list of one item, so that bounds needn't be written out."""
+def _repeat(spec: dict[str, Any], repeats: dict[str, Any] | list[dict[str, Any]] | None) -> dict[str, Any]:
+    """Multiply a text, a list of one item or a mapping of one item, so that bounds needn't be written out."""
     spec = copy.deepcopy(spec)
-    if repeat is not None:
+    for repeat in [repeats] if isinstance(repeats, dict) else repeats or []:
         *way, last = repeat["path"].split(".")
         part = spec
         for step in way:
             part = part[step]
-        part[last] = part[last] * repeat["times"]
+        if isinstance(part[last], dict):
+            ((key, value),) = part[last].items()
+            part[last] = {f"{key}{number}": value for number in range(repeat["times"])}
+        else:
+            part[last] = part[last] * repeat["times"]
     return spec

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import pickle
 import socket
 import ssl
 import threading
@@ -312,6 +313,8 @@ async def test_without_them_an_unknown_certificate_is_not_trusted_and_retrying_i
             await ask(url.replace("127.0.0.1", "localhost"), replace(ONCE, ca_pem=None))
     assert not error.value.is_retryable
     assert not error.value.sent
+    assert error.value.is_untrusted
+    assert pickle.loads(pickle.dumps(error.value)).is_untrusted  # noqa: S301 - our own
 
 
 async def test_a_trusted_certificate_of_another_name_is_refused(

@@ -13,10 +13,12 @@ from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
+from keybearer.controllers.sessions import SessionOpener
 from keybearer.controllers.shared_identity import SharedGrant
 from keybearer.controllers.sources import SourceQuery
 from keybearer.kube.errors import UnavailableError
 from keybearer.kube.reference_watch import ReferenceWatch
+from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.source_session import FakeSession, listing
 from unit.controllers.fakes.targets import FINGERPRINTER
@@ -112,6 +114,24 @@ async def test_an_identity_that_can_not_be_used_is_refused_each_time() -> None:
 
     for _ in range(2):
         assert (await refusal(desk)).reason == "IdentityInvalid"
+
+
+@in_virtual_time
+async def test_an_identity_of_which_no_client_can_be_made_names_its_secret_each_time() -> None:
+    desk = Desk()
+    bundle = "-----BEGIN CERTIFICATE-----\ncnry\n-----END CERTIFICATE-----"
+    desk.gateway.put(
+        secret("login", {"clientId": "cnry-id", "clientSecret": "cnry-secret", "caBundle": bundle})
+    )
+    desk.access._open_session = SessionOpener(LoopClock(), desk.gateway, SteadyChance()).open
+    for _ in range(2):
+        error = await refusal(desk)
+
+        assert error.reason == "IdentityInvalid"
+        assert error.message == (
+            "identity Secret team-a/login can't be used: caBundle holds a certificate that can't be read, or other "
+            "text; correct it"
+        )
 
 
 @in_virtual_time

@@ -278,6 +278,13 @@ class TestUrls:
             return
         assert url in {_DEFAULT, _OTHER, "http://127.0.0.1:8080"}
 
+    def test_a_refused_url_is_told_by_its_host_and_by_nothing_else_of_it(self) -> None:
+        error = refusal({**_UNIVERSAL, "url": "https://evil.example:8443/cnry-path"})
+
+        assert error.reason == "UrlNotAllowed"
+        assert "leads to evil.example, which is not on the operator's list" in error.message
+        assert "8443" not in error.message
+
     def test_plain_http_beyond_loopback_is_refused_even_when_listed(self) -> None:
         error = refusal({**_UNIVERSAL, "url": "http://plain.example.com"})
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -214,6 +215,14 @@ class TestEmptyFolders:
             assert listed(await one.list_source(_QUERY, None)) == ()
 
 
+def untrusted() -> httpx.ConnectError:
+    """Return what httpx raises where a certificate is not trusted."""
+    error = httpx.ConnectError("no")
+    error.__cause__ = ssl.SSLCertVerificationError("no")
+    error.__cause__.verify_message = "self-signed certificate"
+    return error
+
+
 class TestFailures:
     @pytest.mark.parametrize(
         ("answer", "reason", "passing", "says"),
@@ -227,6 +236,7 @@ class TestFailures:
             pytest.param(refused(500), "ServiceUnavailable", True, "fails with status 500", id="500"),
             pytest.param(httpx.Response(502, html="<p>bad gateway"), "ServiceUnavailable", True, "502", id="a proxy"),
             pytest.param(httpx.ConnectError("no"), "ServiceUnavailable", True, "can't be reached", id="no route"),
+            pytest.param(untrusted(), "CertificateUntrusted", True, "into caBundle of the id", id="trust"),
             pytest.param(httpx.ReadTimeout("slow"), "ServiceUnavailable", True, "no complete answer", id="late"),
             pytest.param(httpx.Response(200, html="<p>login"), "ServiceRefused", False, "correct the url", id="page"),
             pytest.param(

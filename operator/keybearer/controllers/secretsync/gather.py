@@ -136,12 +136,13 @@ class Gatherer:
     ) -> Material:
         readings = await self._read_sources(seen, spec, not_before, progress)
         contents = []
-        for source, session, reading in readings:
+        for index, (source, session, reading) in enumerate(readings):
             secrets, failure = reading.secrets, reading.failure
             if secrets is None or (failure is not None and not failure.passing):
                 raise _failed(failure)
             progress.waits_for = f"reading the versions that keys.items pin of {source.label}"
-            contents.append(SourceContent(source, secrets, await self._pinned(session, source)))
+            field = "source" if spec.sources is None else f"sources[{index}]"
+            contents.append(SourceContent(source, secrets, await self._pinned(session, source), field))
         found = sum(len(content.secrets) for content in contents)
         progress.waits_for = f"selecting keys of {spec.source_label}"
         selection = await _select(contents)

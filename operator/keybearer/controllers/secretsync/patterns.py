@@ -36,7 +36,7 @@ class _Expression(Protocol):
 
 
 class InvalidPatternError(KeybearerError):
-    """A pattern is no RE2 expression or too large; the text names it and says why."""
+    """A pattern is no RE2 expression or too large; the text names the field and it, and says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,12 @@ class Renamer:
         return 0 if self.expression is None else self.expression.programsize
 
 
-def compile_matcher(patterns: Iterable[str]) -> Matcher:
+def compile_matcher(patterns: Iterable[str], field: str) -> Matcher:
     """Return the matcher of a list of patterns.
+
+    Args:
+        patterns: globs, names and expressions.
+        field: where the list stands in the spec, for messages.
 
     Raises:
         InvalidPatternError: a pattern can't be compiled, or all together are too large.
@@ -93,37 +97,44 @@ def compile_matcher(patterns: Iterable[str]) -> Matcher:
     exact: set[str] = set()
     expressions: list[str] = []
     everything = False
-    for pattern in patterns:
+    for index, pattern in enumerate(patterns):
+        where = f"{field}[{index}]: pattern {pattern!r} is"
         if pattern == "*":
             everything = True
         elif is_expression(pattern):
             expressions.append(_close_quotes(pattern[1:-1]))
-            _compile(expressions[-1], pattern)
+            _compile(expressions[-1], where)
         elif _GLOB_MARKS.isdisjoint(pattern):
             exact.add(pattern)
         else:
             expressions.append(_translate_glob(pattern))
-            _compile(expressions[-1], pattern)
+            _compile(expressions[-1], where)
     union = None
     if expressions:
         joined = "|".join(f"(?:{expression})" for expression in expressions)
-        union = _compile(joined, "of all together", _UNION_MAX_BYTES)
+        union = _compile(joined, f"{field}: all patterns together are", _UNION_MAX_BYTES)
     return Matcher(everything, frozenset(exact), union)
 
 
-def compile_renamer(pattern: str, replacement: str) -> Renamer:
+def compile_renamer(pattern: str, replacement: str, field: str) -> Renamer:
     r"""Return the rule that gives names that match `pattern` as a whole the name `replacement`.
 
     After an RE2 expression, `\0` to `\9` in the replacement stand for the match and its groups (a group that
     took no part is empty) and `\\` for a backslash; after an exact name it is taken as it is.
+
+    Args:
+        pattern: a name, or an expression between slashes.
+        replacement: the new name.
+        field: where the rule stands in the spec, for messages.
 
     Raises:
         InvalidPatternError: the expression can't be compiled, or the replacement names a group it has not.
     """
     if not is_expression(pattern):
         return Renamer(pattern, (replacement,), None)
-    expression = _compile(pattern[1:-1], pattern, captures=True)
-    return Renamer(pattern, _split_replacement(replacement, expression.groups, pattern), expression)
+    expression = _compile(pattern[1:-1], f"{field}.from: pattern {pattern!r} is", captures=True)
+    where = f"{field}.to: the replacement of pattern {pattern!r}"
+    return Renamer(pattern, _split_replacement(replacement, expression.groups, where), expression)
 
 
 def _close_quotes(expression: str) -> str:
@@ -137,7 +148,7 @@ def is_expression(pattern: str) -> bool:
 
 
 def _compile(
-    expression: str, pattern: str, max_bytes: int = _PROGRAM_MAX_BYTES, *, captures: bool = False
+    expression: str, where: str, max_bytes: int = _PROGRAM_MAX_BYTES, *, captures: bool = False
 ) -> _Expression:
     options = re2.Options()
     options.max_mem = max_bytes
@@ -148,7 +159,7 @@ def _compile(
     except re2.error as error:
         detail = error.args[0] if error.args else b""
         reason = detail.decode(errors="replace") if isinstance(detail, bytes) else str(detail)
-        raise InvalidPatternError(f"pattern {pattern!r} is refused: {reason}") from error
+        raise InvalidPatternError(f"{where} refused: {reason}") from error
     return compiled
 
 
@@ -176,7 +187,7 @@ def _translate_class(content: str) -> str:
     return f"[{'^' if negated else ''}{escaped}]"
 
 
-def _split_replacement(replacement: str, groups: int, pattern: str) -> tuple[str | int, ...]:
+def _split_replacement(replacement: str, groups: int, where: str) -> tuple[str | int, ...]:
     """Return literal texts and numbers of groups, in order."""
     pieces: list[str | int] = []
     marks = iter(replacement)
@@ -188,7 +199,6 @@ def _split_replacement(replacement: str, groups: int, pattern: str) -> tuple[str
             pieces.append(int(follower))
         else:
             raise InvalidPatternError(
-                f"the replacement of pattern {pattern!r} may refer to \\0 to \\{min(groups, 9)} only; "
-                "write \\\\ for a backslash"
+                f"{where} may refer to \\0 to \\{min(groups, 9)} only; write \\\\ for a backslash"
             )
     return tuple(pieces)

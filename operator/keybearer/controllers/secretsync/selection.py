@@ -90,11 +90,13 @@ class SourceContent:
         secrets: the folder's own, with a recursive source those of the folders below, in any order; and the
             imported ones, in the order of imports.
         pinned: answers to `pinned_versions`, each of that version.
+        field: where the source stands in the spec, for messages.
     """
 
     source: Source
     secrets: Sequence[SourceSecret]
     pinned: Sequence[SourceSecret] = ()
+    field: str = "source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,9 @@ def _claims(content: SourceContent, steps: _Steps, problems: list[KeyProblem]) -
     try:
         compiled = _compile(keys)
     except InvalidPatternError as error:
-        problems.append(KeyProblem(label, KeyProblemReason.INVALID_PATTERN, str(error), label))
+        problems.append(
+            KeyProblem(label, KeyProblemReason.INVALID_PATTERN, f"{content.field}.{error}", label)
+        )
         return
     if not steps.take(compiled.work(content.secrets)):
         message = (
@@ -356,8 +360,11 @@ def _take(claim: _Claim, reader: JsonReader, problems: list[KeyProblem]) -> Sele
 @lru_cache(maxsize=_COMPILED_MAX)
 def _compile(keys: KeySelection) -> _Compiled:
     return _Compiled(
-        includes=compile_matcher(keys.include),
-        excludes=compile_matcher(keys.exclude),
-        renamers=tuple(compile_renamer(rename.pattern, rename.replacement) for rename in keys.rename),
+        includes=compile_matcher(keys.include, "keys.include"),
+        excludes=compile_matcher(keys.exclude, "keys.exclude"),
+        renamers=tuple(
+            compile_renamer(rename.pattern, rename.replacement, f"keys.rename[{index}]")
+            for index, rename in enumerate(keys.rename)
+        ),
         item_keys=frozenset(item.key for item in keys.items),
     )

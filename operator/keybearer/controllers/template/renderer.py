@@ -98,7 +98,7 @@ class TemplateRenderer:
             for attempt in range(_ATTEMPTS):
                 answer = await self._attempt(written, tuple(templates), deadline)
                 if isinstance(answer, Failure):
-                    raise explain(answer, templates)
+                    raise explain(answer, templates, values)
                 if answer is not None:
                     return answer
                 _log.warning("template_sandbox_lost", attempt=attempt + 1)

@@ -254,6 +254,26 @@ class TestTemplates:
         async with new_world(FakeSession(listing())) as world:
             assert (await refusal(world, target={"template": {"data": {"a": "A"}}})).reason == "NoKeys"
 
+    @pytest.mark.parametrize(
+        ("held", "said"),
+        [
+            (0, "dev:/ holds no secrets; create some, or correct the source"),
+            (1, "dev:/ holds one secret, and source.keys doesn't take it; correct include, exclude or items"),
+            (2, "dev:/ holds 2 secrets, and source.keys takes none; correct include, exclude or items"),
+        ],
+    )
+    @pytest.mark.parametrize("target", [{}, {"template": {"data": {"a": "A"}}}], ids=["plain", "a template"])
+    @in_virtual_time
+    async def test_no_keys_says_how_many_secrets_there_were(
+        self, held: int, said: str, target: Field
+    ) -> None:
+        async with new_world(FakeSession(listing(*["cnry-v"] * held))) as world:
+            world.put_sync(source={**_SOURCE, "keys": {"include": ["OTHER"]}}, target=target)
+            await world.reconcile()
+
+            assert world.condition() == ("False", "NoKeys")
+            assert world.message().startswith(said)
+
 
 class TestPinned:
     keys = {"items": [{"key": "K0", "version": 2}]}  # noqa: RUF012 - read only

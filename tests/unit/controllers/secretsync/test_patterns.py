@@ -40,7 +40,7 @@ from keybearer.controllers.secretsync.patterns import InvalidPatternError, compi
     ],
 )
 def test_a_list_of_patterns_matches(patterns: list[str], name: str, matches: bool) -> None:  # noqa: FBT001 - a column
-    assert compile_matcher(patterns)(name) is matches
+    assert compile_matcher(patterns, "keys.include")(name) is matches
 
 
 @given(
@@ -49,7 +49,7 @@ def test_a_list_of_patterns_matches(patterns: list[str], name: str, matches: boo
 )
 def test_globs_mean_what_they_mean_to_a_shell(glob: str, name: str) -> None:
     try:
-        matcher = compile_matcher([glob])
+        matcher = compile_matcher([glob], "keys.include")
     except InvalidPatternError:
         return  # a range that runs backwards, which fnmatch takes for the empty set
 
@@ -69,14 +69,14 @@ def test_globs_mean_what_they_mean_to_a_shell(glob: str, name: str) -> None:
 @pytest.mark.parametrize("others", [[], ["*"]], ids=["alone", "beside a star"])
 def test_a_pattern_that_is_none_is_named(pattern: str, others: list[str]) -> None:
     with pytest.raises(InvalidPatternError, match="is refused") as refusal:
-        compile_matcher([*others, pattern])
+        compile_matcher([*others, pattern], "keys.include")
 
-    assert repr(pattern) in str(refusal.value)
+    assert str(refusal.value).startswith(f"keys.include[{len(others)}]: pattern {pattern!r} is refused: ")
 
 
 def test_patterns_that_are_too_large_together_are_refused_as_a_whole() -> None:
-    with pytest.raises(InvalidPatternError, match="of all together"):
-        compile_matcher([f"/[ab]{{{count}}}/" for count in range(800, 860)])
+    with pytest.raises(InvalidPatternError, match=r"^keys\.include: all patterns together are refused"):
+        compile_matcher([f"/[ab]{{{count}}}/" for count in range(800, 860)], "keys.include")
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,18 @@ def test_patterns_that_are_too_large_together_are_refused_as_a_whole() -> None:
     ],
 )
 def test_a_rename_gives(pattern: str, replacement: str, name: str, renamed: str | None) -> None:
-    assert compile_renamer(pattern, replacement)(name) == renamed
+    assert compile_renamer(pattern, replacement, "keys.rename[3]")(name) == renamed
 
 
 @pytest.mark.parametrize("replacement", [r"\2", r"\x", "\\", r"\g<1>"])
 def test_a_replacement_that_refers_to_nothing_is_refused(replacement: str) -> None:
-    with pytest.raises(InvalidPatternError, match=r"may refer to \\0 to \\1 only"):
-        compile_renamer("/(a)/", replacement)
+    with pytest.raises(
+        InvalidPatternError,
+        match=r"^keys\.rename\[3\]\.to: the replacement of pattern '/\(a\)/' may refer to \\0 to \\1 only",
+    ):
+        compile_renamer("/(a)/", replacement, "keys.rename[3]")
+
+
+def test_a_rename_of_what_is_no_expression_names_its_field() -> None:
+    with pytest.raises(InvalidPatternError, match=r"^keys\.rename\[3\]\.from: pattern '/\(/' is refused"):
+        compile_renamer("/(/", "x", "keys.rename[3]")

@@ -42,6 +42,29 @@ def test_the_sum_of_values_is_held_to_the_limit_of_kubernetes(
     assert all(problem.reason is KeyProblemReason.TOO_LARGE for problem in payload.problems)
 
 
+@pytest.mark.parametrize("mark", ["\x01", "<"])
+def test_a_config_map_that_is_too_large_as_json_is_refused_with_a_remedy(mark: str) -> None:
+    data = {"A": b"c", "LARGE": (mark * 900_000).encode()}
+    payload = judge_payload(TargetKind.CONFIG_MAP, "Opaque", data, {"LARGE": "dev:/LARGE"})
+
+    (problem,) = payload.problems
+    assert (problem.key, problem.reason, problem.source_ref) == (
+        "LARGE",
+        KeyProblemReason.TOO_LARGE,
+        "dev:/LARGE",
+    )
+    assert "the values take 5400001 bytes as JSON" in problem.message
+    assert "b64encode" in problem.message
+    assert judge_payload(TargetKind.SECRET, "Opaque", data).problems == (), "a Secret is written in Base64"
+
+
+@pytest.mark.parametrize("mark", ["\n", '"', "\\", "\t", "\N{LATIN SMALL LETTER O WITH DIAERESIS}", "a"])
+def test_other_characters_never_make_a_config_map_too_large(mark: str) -> None:
+    text = (mark * PAYLOAD_MAX_BYTES).encode()[:PAYLOAD_MAX_BYTES]
+
+    assert judge_payload(TargetKind.CONFIG_MAP, "Opaque", {"A": text}).problems == ()
+
+
 @pytest.mark.parametrize(
     ("secret_type", "data", "problems"),
     [

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from keybearer.controllers.queue import Lane
+from keybearer.controllers.queue import Lane, WorkItem
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.workers import RECONCILE_DEADLINE, RunResult
 from keybearer.kube.errors import (
@@ -789,8 +789,13 @@ class TestFaults:
             canary.watch("log", lambda: log)
             assert result.failed
             assert world.condition("Reconciling") == ("True", "InternalError")
-            assert "RuntimeError" in world.message()
+            assert world.message() == (
+                "an unexpected RuntimeError; the operator's log tells more under reconcile_id reconcile-1"
+            )
             assert "reconcile-1" in log
+            world.written()
+            await world.reconciler.reconcile(WorkItem(SYNC, Lane.URGENT, 0.0), "reconcile-2")
+            assert world.written() == [], "the same again is no news"
             assert "test_reconcile.py" in log, "the log tells where"
 
     @pytest.mark.parametrize(

@@ -245,7 +245,27 @@ def test_a_pattern_that_is_none_blocks_and_is_named() -> None:
 
     assert selection.entries == ()
     assert _reasons(selection) == [("dev:/", KeyProblemReason.INVALID_PATTERN)]
-    assert "'/(/'" in selection.problems[0].message
+    assert selection.problems[0].message.startswith("source.keys.include[0]: pattern '/(/' is refused")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"exclude": ["A", "/(/"]}, "sources[1].keys.exclude[1]: pattern '/(/' is refused"),
+        (
+            {"rename": [{"from": "/(/", "to": "x"}]},
+            "sources[1].keys.rename[0].from: pattern '/(/' is refused",
+        ),
+        (
+            {"rename": [{"from": "A", "to": "x"}, {"from": "/a/", "to": "\\1"}]},
+            "sources[1].keys.rename[1].to: the replacement of pattern '/a/' may refer",
+        ),
+    ],
+)
+def test_the_field_of_a_pattern_that_is_none_is_named(keys: dict[str, Any], said: str) -> None:
+    (problem,) = select([SourceContent(_source(keys), [_secret("A")], field="sources[1]")]).problems
+
+    assert problem.message.startswith(said)
 
 
 def test_patterns_made_to_be_slow_are_refused_before_they_run_over_many_names() -> None:
