@@ -9,6 +9,8 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
+from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
+
 __all__ = [
     "SLUG_PATTERN",
     "Confidential",
@@ -31,6 +33,8 @@ class WireModel(BaseModel):
         extra="ignore",
         hide_input_in_errors=True,
         frozen=True,
+        # A bound makes the parser look into texts: half of a surrogate pair is refused, which no UTF-8 holds.
+        str_max_length=REQUEST_BODY_MAX_BYTES,
     )
 
 

@@ -65,9 +65,7 @@ def imports(secrets: ProjectSecrets) -> Importing:
     return Importing(secrets)
 
 
-@pytest.mark.parametrize(
-    ("version", "named"), [("v1", "workspaceId"), ("v2", "projectId")], ids=["v1", "v2"]
-)
+@pytest.mark.parametrize(("version", "named"), [("v1", "workspaceId"), ("v2", "projectId")], ids=["v1", "v2"])
 def test_imports_come_change_and_go(
     imports: Importing, strict: Strict, admin: Client, version: str, named: str
 ) -> None:
@@ -359,3 +357,9 @@ def test_what_changes_through_imports_ends_the_tag(
     second = imports.client.get("/api/v4/secrets", params=params, headers={"if-none-match": tag})
     assert second.status_code == 200
     assert second.json()["imports"] != first.json()["imports"]
+
+
+@pytest.mark.parametrize("path", ["/a b", "/../a", "/\0"], ids=["a blank", "dots", "a NUL"])
+def test_what_no_folder_is_called_cannot_be_imported(imports: Importing, path: str) -> None:
+    assert imports.add(path, status=422)["error"] == "ValidationFailure"
+    assert imports.listed() == []

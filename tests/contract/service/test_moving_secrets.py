@@ -168,3 +168,30 @@ def test_versions_are_listed_newest_first(
     stranger = service.client(service.login(service.create_identity()))
     assert stranger.json("GET", path, status=403)["error"] == "PermissionDenied"
     assert admin.get(path.replace(secret["id"], "gone")).status_code == 404
+
+
+HALF = r'"\ud800"'
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        pytest.param("/api/v4/secrets/A", f'"environment":"dev","secretValue":{HALF}', id="a value"),
+        pytest.param(
+            "/api/v4/secrets/A",
+            f'"environment":"dev","secretValue":"x","tagIds":[{HALF}]',
+            id="an id in a list",
+        ),
+        pytest.param(
+            "/api/v4/secrets/move",
+            f'"sourceEnvironment":"dev","destinationEnvironment":"prod","secretIds":[{HALF}]',
+            id="an id of a move",
+        ),
+    ],
+)
+def test_half_of_a_character_is_a_violation(
+    admin: Client, secrets: ProjectSecrets, path: str, fields: str
+) -> None:
+    body = f'{{"projectId":"{secrets.project.id}",{fields}}}'
+    answer = admin.json("POST", path, status=422, content=body, headers={"content-type": "application/json"})
+    assert answer["error"] == "ValidationFailure"

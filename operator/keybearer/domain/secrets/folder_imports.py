@@ -11,6 +11,7 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.paths import ancestors
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder, SecretImport
@@ -65,6 +66,7 @@ class FolderImports:
             NotFoundError: no such project, folder or environment.
             ForbiddenError: the principal may not, here or there.
             InvalidError: the folder imports it already, or is imported by it, or imports too much.
+            SchemaViolationError: no folder can be called so.
         """
         async with self._database.writing() as unit:
             access, folder = await self._open(unit, principal, at, Action.CREATE)
@@ -134,6 +136,7 @@ class FolderImports:
             NotFoundError: no such project, folder, import or environment.
             ForbiddenError: the principal may not, here or there.
             InvalidError: the folder imports the new place already, or is imported by it.
+            SchemaViolationError: no folder can be called so.
         """
         async with self._database.writing() as unit:
             access, folder = await self._open(unit, principal, at, Action.EDIT)
@@ -243,10 +246,11 @@ async def _require_sound(
     path: FolderPath,
     others: Sequence[SecretImport],
 ) -> None:
-    """Refuse an import of the folder itself, a second one of the same place, and the shortest circle.
+    """Refuse an import of what no folder is called, of the folder itself, a second one, and the shortest circle.
 
     Longer circles are cut when they are read: they may come about by a rename as well.
     """
+    ancestors(path)
     if any((item.environment_id, item.path) == (environment.id, path) for item in others):
         raise InvalidError(f"The folder imports '{path}' of environment '{environment.slug}' already")
     source = await unit.folders.at(access.project.id, environment.slug, path)
