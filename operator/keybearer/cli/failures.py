@@ -37,6 +37,8 @@ class ExitStatus(IntEnum):
     """`run`: the program can't be started; as in shells."""
     NO_SUCH_PROGRAM = 127
     """`run`: there is no such program; as in shells."""
+    INTERRUPTED = 130
+    """Ctrl-C; as in shells."""
 
 
 class CommandError(KeybearerError):
@@ -58,10 +60,18 @@ def told_failures(command: Callable[[], str]) -> Iterator[None]:
     """End the process as this module says if the block fails; `command` returns the command that ran."""
     try:
         yield
+    except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
+        raise  # typer's own ways to end
     except KeybearerError as error:
         failure = error if isinstance(error, CommandError) else _failure_of(error)
+    except OSError as error:
+        where = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        failure = CommandError(f"{where}{error.strerror or type(error).__name__}")
+    except Exception as error:  # noqa: BLE001 - told without its text, which could quote a value
+        failure = CommandError(f"a fault of Keybearer: {place_of(error)}", next_step="Please report it.")
     else:
         return
+    # Outside the handlers, so that no traceback takes the original along.
     typer.echo(f"{command()}: {failure}", err=True)
     if failure.next_step:
         typer.echo(f"  {failure.next_step}", err=True)

@@ -38,7 +38,10 @@ Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Return when the ro
 
 @keys.command("status")
 def status(data_dir: DataDir = None, output: Output = OutputFormat.TABLE) -> None:
-    """Show which root keys wrap or may be removed, and which rotations are under way."""
+    """Show which root keys wrap, and what is rotating.
+
+    Tells which root keys may be removed, and which rotations are under way.
+    """
     if data_dir is None:
         with connected() as client:
             found = client.keys.status()
@@ -93,7 +96,10 @@ def rotate_data(
     data_dir: DataDir = None,
     wait: Wait = True,
 ) -> None:
-    """Give projects a new data key, and seal what is stored anew with it."""
+    """Give projects a new data key.
+
+    What is stored is sealed anew with it.
+    """
     if data_dir is not None:
         count = _offline(data_dir, lambda rotation: _rotate_data(rotation, project))
         if project is not None and count == 0:

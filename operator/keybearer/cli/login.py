@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -23,13 +24,13 @@ def login(
     ] = None,
     client_id: Annotated[
         str | None,
-        typer.Option(envvar="KEYBEARER_CLIENT_ID", help="Log in as a machine identity (Universal Auth)."),
+        typer.Option(help="Log in as a machine identity (Universal Auth). Default: $KEYBEARER_CLIENT_ID."),
     ] = None,
     client_secret_file: Annotated[
         Path | None,
         typer.Option(help="File with its client secret; - reads it from standard input.", allow_dash=True),
     ] = None,
-    email: Annotated[str | None, typer.Option(envvar="KEYBEARER_EMAIL", help="Log in as a person.")] = None,
+    email: Annotated[str | None, typer.Option(help="Log in as a person. Default: $KEYBEARER_EMAIL.")] = None,
     password_file: Annotated[
         Path | None,
         typer.Option(help="File with the password; - reads it from standard input.", allow_dash=True),
@@ -57,6 +58,8 @@ def login(
     Client secret and password come from a file, the environment (KEYBEARER_CLIENT_SECRET, KEYBEARER_PASSWORD)
     or a prompt without echo; never from an argument, which others could see.
     """
+    if client_id is None and email is None:
+        client_id, email = os.environ.get("KEYBEARER_CLIENT_ID"), os.environ.get("KEYBEARER_EMAIL")
     if (client_id is None) == (email is None):
         raise CommandError(
             "give --client-id for a machine identity, or --email for a person", ExitStatus.USAGE

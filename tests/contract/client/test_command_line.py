@@ -93,7 +93,9 @@ def test_a_person_logs_in_with_a_password(service: ServiceProcess, project: Proj
     body = {"emails": [email], "roleSlugs": ["member"]}
     admin.json("POST", f"/api/v1/projects/{project.id}/memberships", json=body)
     keybearer = CommandLine(tmp_path, {"KEYBEARER_URL": service.url})
-    wrong = keybearer("login", "--email", email, KEYBEARER_PASSWORD="cnry-wrong password")
+    wrong = keybearer(
+        "login", "--email", email, KEYBEARER_PASSWORD="cnry-wrong password", KEYBEARER_CLIENT_ID="of-ci"
+    )
     assert (wrong.status, keybearer.login_file.exists()) == (3, False)
     assert keybearer("login", "--email", email, "--password-file", "-", stdin=password + "\n").status == 0
     listed = keybearer("projects", "list", "-o", "json")
@@ -301,6 +303,16 @@ def test_a_program_sees_a_closed_pipe_as_usual(keybearer: CommandLine) -> None:
     assert process.wait(30) == -signal.SIGPIPE
     assert process.stderr is not None
     process.stderr.close()
+
+
+def test_ctrl_c_ends_a_command_as_in_shells(keybearer: CommandLine, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = keybearer.start("secrets", "set", "SLOW", "--file", str(pipe))
+    with pipe.open("w"):
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in err) == (130, False)
 
 
 def test_arguments_of_our_own_processes_never_hold_a_value(

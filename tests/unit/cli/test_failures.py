@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 import typer
 
@@ -53,6 +55,29 @@ def test_a_failure_has_its_status_and_one_line(
     assert all(line.startswith("  ") for line in more)
 
 
+def test_a_fault_of_ours_is_told_by_its_place_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as ended, told_failures(lambda: "keybearer"):
+        raise KeyError("cnry-value")
+    told = capsys.readouterr().err
+    assert ended.value.exit_code == ExitStatus.FAILED
+    assert "KeyError at " in told
+    assert "test_failures.py:" in told
+    assert "cnry-" not in told
+
+
+def test_a_full_disk_is_told_in_the_systems_words(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit), told_failures(lambda: "keybearer"):
+        raise OSError(errno.ENOSPC, "No space left on device", "/file")
+    assert capsys.readouterr().err == "keybearer: /file: No space left on device\n"
+
+
+@pytest.mark.parametrize("error", [typer.Abort(), typer.Exit(3), typer.BadParameter("no"), BrokenPipeError()])
+def test_typers_own_ways_to_end_stay_its_own(error: Exception) -> None:
+    with pytest.raises(type(error)) as ended, told_failures(lambda: "keybearer"):
+        raise error
+    assert ended.value is error
+
+
 def test_what_goes_well_ends_nothing() -> None:
     with told_failures(lambda: "keybearer"):
         pass
@@ -70,4 +95,5 @@ def test_statuses_stay_as_they_are_documented() -> None:
         "REFUSED": 7,
         "NOT_EXECUTABLE": 126,
         "NO_SUCH_PROGRAM": 127,
+        "INTERRUPTED": 130,
     }
