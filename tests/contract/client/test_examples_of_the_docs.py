@@ -11,9 +11,13 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
 from keybearer.cli.failures import ExitStatus
+from keybearer.cli.main import app
 from keybearer.client import Keybearer, UniversalAuth
+from keybearer.client.resources import Resource
 from support.command_line import PROGRAM, CommandLine
 from support.service_fixtures import ServiceProcess
 
@@ -81,6 +85,38 @@ def test_the_commands_of_the_page_run_one_after_the_other(
             env={**keybearer.environment, "PATH": path},
         )
         assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+def methods_of(group: object) -> set[str]:
+    kind = type(group)
+    own = {name for name in vars(kind) if not name.startswith("_")}
+    return {name for name in own if callable(getattr(group, name))}
+
+
+def test_the_page_lists_every_group_of_the_client_and_every_method() -> None:
+    page = (DOCS / "client.md").read_text()
+    with Keybearer("http://127.0.0.1:1") as client:
+        groups = {name: group for name, group in vars(client).items() if not name.startswith("_")}
+        inner = {
+            f"{name}.{part}": found
+            for name, group in groups.items()
+            for part, found in vars(group).items()
+            if isinstance(found, Resource)
+        }
+        for name, group in {**groups, **inner}.items():
+            rows = [line for line in page.splitlines() if line.startswith("|") and name in line]
+            for method in methods_of(group):
+                assert any(f"{method}`" in row or f"{method}(" in row for row in rows) or (
+                    f"`{name}.{method}" in page
+                ), f"{name}.{method}"
+
+
+def test_the_page_lists_every_command() -> None:
+    page = (DOCS / "cli.md").read_text()
+    root = typer.main.get_command(app)
+    assert isinstance(root, TyperGroup)
+    for name in root.commands.keys() - {"version"}:
+        assert f"`{name}" in page or f"keybearer {name}`" in page, name
 
 
 def test_the_page_lists_every_exit_status() -> None:
