@@ -78,7 +78,7 @@ _MISTAKES = {
     "a pattern that is none": _Mistake("InvalidPattern", "/(/", {"source": {"keys": {"include": ["/(/"]}}}),
     "a selection that takes nothing under a template": _Mistake(
         "NoKeys",
-        "source.keys takes none of them",
+        "holds one secret, and source.keys doesn't take it",
         {"source": {"keys": {"include": ["NOTHING_*"]}}, "target": {"template": {"data": {"a": "b"}}}},
     ),
     "a type without its keys": _Mistake(

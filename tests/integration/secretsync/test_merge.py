@@ -193,7 +193,7 @@ def test_two_syncs_that_want_one_key_tell_the_second_of_it(tenant: Tenant, their
     tenant.until_ready("first")
     tenant.sync("second", source=tenant.source(secretPath="/other"), target=_MERGE)
 
-    tenant.until_reason("second", "TargetConflict", saying="has other values under KEY")
+    tenant.until_reason("second", "TargetConflict", saying="SecretSync first merges KEY into Secret web")
 
     assert tenant.data("web") == {**decoded(theirs), "KEY": "cnry-1", "OTHER": "cnry-2"}
     tenant.delete("first")

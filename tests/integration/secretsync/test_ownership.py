@@ -175,3 +175,24 @@ def test_two_syncs_never_fight_over_one_secret(tenant: Tenant) -> None:
     tenant.ask("second")
 
     assert tenant.secret("web") == written
+
+
+def test_adopting_takes_nothing_from_a_sync_that_lives_and_all_that_a_deleted_one_retained(
+    tenant: Tenant,
+) -> None:
+    target = {"name": "web", "onDelete": "Retain", "adopt": True}
+    tenant.project.store(_VALUES)
+    tenant.sync("first", target=target)
+    tenant.until_ready("first")
+    written = tenant.secret("web")
+
+    tenant.sync("second", target=target)
+    tenant.until_reason("second", "TargetConflict", saying="belongs to SecretSync first")
+    tenant.ask("first")
+    assert tenant.secret("web") == written
+
+    tenant.delete("first")
+    tenant.until_gone("SecretSync", "first")
+    tenant.ask("second")
+    tenant.until_ready("second")
+    assert tenant.secret("web")["metadata"]["uid"] == written["metadata"]["uid"]

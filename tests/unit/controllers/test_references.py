@@ -14,7 +14,7 @@ from keybearer.kube.errors import UnavailableError
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import ObjectKey
 from unit.controllers.fakes.gateway import FakeGateway
-from unit.controllers.fakes.targets import b64
+from unit.controllers.fakes.targets import Body, b64
 from unit.controllers.fakes.virtual_loop import in_virtual_time, settle
 from unit.controllers.fakes.world import FakeWatch, secret
 
@@ -213,7 +213,7 @@ class TestRoom:
 
     @in_virtual_time
     async def test_of_a_config_map_only_the_parts_that_are_asked_for_stay(self, desk: Desk) -> None:
-        texts = {"one": "1", "two": "2", "junk": "x" * 900_000}
+        texts: Body = {"one": "1", "two": "2", "junk": "x" * 900_000}
         desk.gateway.put({**secret("texts", {}), "kind": "ConfigMap", "data": texts})
         for who in (_A, _B):
             desk.references.follow(who, secrets=frozenset(), config_maps=frozenset({"texts"}))

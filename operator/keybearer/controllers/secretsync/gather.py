@@ -283,7 +283,7 @@ class Gatherer:
                 Reason.TEMPLATE_NOT_FOUND,
                 f"ConfigMap {seen.key.namespace}/{reference.name} of target.template doesn't exist; create it",
             )
-        held = texts_of(data)
+        held = texts_of(dict(data))
         if reference.key is not None and reference.key not in held:
             raise StalledError(
                 Reason.TEMPLATE_NOT_FOUND,
