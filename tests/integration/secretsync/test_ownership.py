@@ -195,4 +195,7 @@ def test_adopting_takes_nothing_from_a_sync_that_lives_and_all_that_a_deleted_on
     tenant.until_gone("SecretSync", "first")
     tenant.ask("second")
     tenant.until_ready("second")
-    assert tenant.secret("web")["metadata"]["uid"] == written["metadata"]["uid"]
+    kept = tenant.secret("web")
+    assert kept is not None
+    assert written is not None
+    assert kept["metadata"]["uid"] == written["metadata"]["uid"]
