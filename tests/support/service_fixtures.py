@@ -22,6 +22,7 @@ from support.canary import Canary
 from support.controlplane.process import spawn
 from support.databases import OwnDatabase
 from support.postgres import PostgresServer
+from support.strict_answers import check_answer
 
 __all__ = [
     "Client",
@@ -118,7 +119,13 @@ class ServiceProcess:
     def client(self, token: str | None = None) -> Client:
         """Return a client with this token; closed with the service."""
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
-        client = Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
+        client = Client(
+            base_url=self.url,
+            headers=headers,
+            timeout=30,
+            trust_env=False,
+            event_hooks={"response": [check_answer]},
+        )
         self._clients.append(client)
         return client
 
