@@ -25,14 +25,19 @@ _SOUNDS_LIKE_A_VALUE = re.compile(
     r"value|secret|token|password|credential|jwt|payload|patch|body|data|content|key_bytes"
 )
 _IS_TEXT = re.compile(r"\bstr\b|_Text\b")
-_NAMES_ONLY = re.compile(r".*(secret_name|secret_path|secret_key|token_type|fingerprint)$")
-"""Text fields that sound like values and are names; a fingerprint is a keyed MAC."""
+_NAMES_ONLY = re.compile(
+    r".*(secret_names?|secret_path|secret_key|secret_ids?|token_type|trusted_ips|fingerprint)$"
+)
+"""Text fields that sound like values and are names or addresses; a fingerprint is a keyed MAC."""
 
 _HARMLESS = {
     "controllers.objects.ObservedObject.spec_json": "a manifest holds no values, only names",
     "controllers.objects.ObservedObject.status_json": "a status holds no values, only names",
     "controllers.identity.ServicePolicy.default_ca_pem": "certificates are public",
     "controllers.sources._Source.subscribers": "keys and intervals",
+    "controllers.instant._Follower.sources": "queries, which hold names",
+    "client.actors.AuditActor.metadata": "the audit log holds names, never values",
+    "client.actors.AuditEvent.metadata": "the audit log holds names, never values",
     "controllers.secretsync.payload._TypeDemand.fits": "a function",
 }
 
