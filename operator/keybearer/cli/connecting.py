@@ -24,6 +24,7 @@ __all__ = [
     "EnvironmentName",
     "FolderPath",
     "ProjectName",
+    "address_of",
     "connected",
     "new_client",
     "project_id_of",
@@ -73,11 +74,11 @@ def new_client(
     from keybearer import __version__
     from keybearer.client import ClientOptions, Keybearer
 
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if parts.scheme == "http" and not _LOOPBACK.fullmatch(host) and not allow_insecure_http:
+    address = address_of(url)
+    parts = urlsplit(address)
+    if parts.scheme == "http" and not _LOOPBACK.fullmatch(parts.hostname or "") and not allow_insecure_http:
         raise ConfigurationError(
-            f"{url} is plain http, which everyone on the way can read; use https, or set "
+            f"{address} is plain http, which everyone on the way can read; use https, or set "
             "KEYBEARER_ALLOW_INSECURE_HTTP=1 (login: --allow-insecure-http)"
         )
     try:
@@ -85,8 +86,19 @@ def new_client(
     except OSError as error:
         raise ConfigurationError(f"{ca_file}, to be trusted, can't be read: {error.strerror}") from error
     return Keybearer(
-        url, credentials, options=ClientOptions(ca_pem=ca_pem, user_agent=f"keybearer-cli/{__version__}")
+        address, credentials, options=ClientOptions(ca_pem=ca_pem, user_agent=f"keybearer-cli/{__version__}")
     )
+
+
+def address_of(url: str) -> str:
+    """Return the address in the one form in which addresses are compared and shown.
+
+    Raises:
+        InvalidArgument: it is none, or holds a password, which is not shown.
+    """
+    from keybearer.client.options import base_url_of
+
+    return base_url_of(url)
 
 
 def project_id_of(client: Keybearer, project: str) -> str:
@@ -115,11 +127,11 @@ def _who() -> tuple[str, UniversalAuth | SuppliedToken, str | None, bool]:
             ExitStatus.NOT_LOGGED_IN,
             "Log in: keybearer login --url URL - or set KEYBEARER_URL and KEYBEARER_TOKEN.",
         )
-    if url and url.rstrip("/") != login.url:
+    if url and (address := address_of(url)) != login.url:
         raise CommandError(
-            f"nobody is logged in at {url}, which KEYBEARER_URL names; the login kept is for {login.url}",
+            f"nobody is logged in at {address}, which KEYBEARER_URL names; the login kept is for {login.url}",
             ExitStatus.NOT_LOGGED_IN,
-            f"Log in there: keybearer login --url {url}",
+            f"Log in there: keybearer login --url {address}",
         )
     token_of_file = SuppliedToken(login.access_token)
     return login.url, token_of_file, ca_file or login.ca_file, insecure or login.allow_insecure_http

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from keybearer.cli.connecting import new_client
+from keybearer.cli.connecting import address_of, new_client
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.login_file import Login, forget_login, login_path, read_login, write_login
 from keybearer.cli.output import note
@@ -64,7 +65,9 @@ def login(
         raise CommandError(
             "give --client-id for a machine identity, or --email for a person", ExitStatus.USAGE
         )
-    address = (url or str(typer.prompt("Address of the service", err=True))).rstrip("/")
+    if url is None and not sys.stdin.isatty():
+        raise CommandError("no address was given", ExitStatus.USAGE, "Say --url, or set KEYBEARER_URL.")
+    address = address_of(url or str(typer.prompt("Address of the service", err=True)))
     ca = None if ca_file is None else str(ca_file.absolute())
     with new_client(address, None, ca_file=ca, allow_insecure_http=allow_insecure_http) as client:
         if client_id is not None:

@@ -19,6 +19,7 @@ __all__ = [
     "OutputFormat",
     "confirmed",
     "note",
+    "print_exactly",
     "print_json",
     "print_table",
     "printable",
@@ -43,7 +44,14 @@ Output = Annotated[
 
 def print_json(content: object) -> None:
     """Print a value as JSON; dataclasses with the names of their fields."""
-    sys.stdout.write(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode() + "\n")
+    print_exactly(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def print_exactly(text: str) -> None:
+    """Print a text in UTF-8 as it is, whatever the locale says."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -26,7 +26,7 @@ def private_text(what: str, *, variable: str, file: Path | None) -> str:
         CommandError: there is none, and nobody to ask.
     """
     if file is not None:
-        return read_text(file).strip()
+        return read_text(file).rstrip("\r\n")
     given = os.environ.get(variable)
     if given:
         return given

@@ -10,7 +10,7 @@ import typer
 
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_json, print_table
+from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_exactly, print_json, print_table
 from keybearer.cli.private_input import read_text
 from keybearer.cli.transfer import export_secrets, import_secrets
 
@@ -95,7 +95,7 @@ def get_secret(
     if plain:
         if secret.secret_value_hidden:
             raise CommandError(f"the value of {name!r} is hidden from you", ExitStatus.DENIED)
-        sys.stdout.write(secret.secret_value + ("\n" if sys.stdout.isatty() else ""))
+        print_exactly(secret.secret_value + ("\n" if sys.stdout.isatty() else ""))
     elif output is OutputFormat.JSON:
         print_json(_plain(secret, show=show))
     else:

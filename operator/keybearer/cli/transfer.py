@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ import typer
 from keybearer.base.errors import ConfigurationError
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, note, print_json, progress
+from keybearer.cli.output import Output, OutputFormat, note, print_exactly, print_json, progress
 from keybearer.cli.private_input import read_text
 from keybearer.cli.secret_files import FileFormat, format_of, read_secrets, write_secrets
 
@@ -123,7 +122,7 @@ def export_secrets(
         )
     text = write_secrets(readable_values(found), chosen)
     if file is None:
-        sys.stdout.write(text)
+        print_exactly(text)
         return
     _write_private(file, text, force=force)
     note(f"{len(found)} secrets of {environment}:{path} are in {file}.")

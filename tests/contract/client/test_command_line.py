@@ -113,6 +113,12 @@ def test_a_person_logs_in_with_a_password(service: ServiceProcess, project: Proj
             ["--url", "https://k", "--client-id", "c"], "KEYBEARER_CLIENT_SECRET", id="nobody to ask"
         ),
         pytest.param(["--url", "ftp://k", "--client-id", "c"], "https://host", id="no address"),
+        pytest.param(["--client-id", "c"], "--url", id="nobody to ask for the address"),
+        pytest.param(
+            ["--url", "http://u:cnry-p@k", "--client-id", "c"],
+            "can't hold credentials",
+            id="password in the address",
+        ),
         pytest.param(
             ["--url", "https://k", "--client-id", "c", "--ca-file", "/nonexistent"],
             "can't be read",
@@ -123,6 +129,7 @@ def test_a_person_logs_in_with_a_password(service: ServiceProcess, project: Proj
 def test_a_login_that_can_not_work_says_why(arguments: list[str], said: str, tmp_path: Path) -> None:
     answer = CommandLine(tmp_path)("login", *arguments)
     assert (answer.status, said in answer.stderr) == (2, True)
+    nothing_shown(answer.stderr)
 
 
 def test_values_are_set_from_standard_input_and_files_and_hidden_unless_asked(
