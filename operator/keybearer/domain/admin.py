@@ -86,7 +86,7 @@ class InstanceSetup:
 
         Raises:
             InvalidError: somebody did already.
-            BusyError: too many passwords are being hashed.
+            LimitReachedError: too many passwords are being hashed.
         """
         if not await self.is_needed():
             raise InvalidError(_DONE)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from keybearer.store.failures import BusyError
+from keybearer.domain.errors import LimitReachedError
 
 __all__ = ["Passwords"]
 
@@ -38,7 +38,7 @@ class Passwords:
         """Return what is kept of a password: hash, salt and costs in one text.
 
         Raises:
-            BusyError: too many others wait for the same.
+            LimitReachedError: too many others wait for the same.
         """
         return await self._run(lambda: self._hasher.hash(_bytes(password)))
 
@@ -46,7 +46,7 @@ class Passwords:
         """Return whether what is kept was made from this password; None never was, after the same work.
 
         Raises:
-            BusyError: too many others wait for the same.
+            LimitReachedError: too many others wait for the same.
         """
         return await self._run(lambda: self._matches(kept, password))
 
@@ -60,7 +60,7 @@ class Passwords:
 
     async def _run(self, work: Callable[[], _T]) -> _T:
         if self._waiting >= _WAITING_MAX:
-            raise BusyError("too many logins at once; try again in a few seconds")
+            raise LimitReachedError("too many logins at once; try again in a few seconds")
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)

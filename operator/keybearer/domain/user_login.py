@@ -64,7 +64,7 @@ class PasswordGate:
 
         Raises:
             UnauthenticatedError: the email is locked; nothing was compared.
-            BusyError: too many others log in.
+            LimitReachedError: too many others log in.
         """
         digest = credential_digest(self._keys.credential_digest, f"failed logins of {email}")
         async with self._database.reading() as unit:
@@ -104,7 +104,7 @@ class UserLogins:
 
         Raises:
             UnauthenticatedError: no such user, another password, or too many failures under this email.
-            BusyError: too many others log in.
+            LimitReachedError: too many others log in.
         """
         attempt = await self._gate.look(email, password)
         async with self._database.writing() as unit:

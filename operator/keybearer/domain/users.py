@@ -74,7 +74,7 @@ class Users:
         Raises:
             ForbiddenError: the principal may not.
             InvalidError: the email is taken.
-            BusyError: too many passwords are being hashed.
+            LimitReachedError: too many passwords are being hashed.
         """
         require_organization(principal, Action.CREATE, Subject.MEMBERS)
         hashed = await self._passwords.hash(new.password)
@@ -137,7 +137,7 @@ class Users:
             NotFoundError: the organization has no such user.
             ForbiddenError: the principal may not.
             InvalidError: the organization would be left without an admin.
-            BusyError: too many passwords are being hashed.
+            LimitReachedError: too many passwords are being hashed.
         """
         require_organization(principal, Action.EDIT, Subject.MEMBERS)
         hashed = None if change.password is None else await self._passwords.hash(change.password)
@@ -177,7 +177,7 @@ class Users:
         Raises:
             ForbiddenError: the principal is no user.
             InvalidError: the current password is another one, or too many wrong ones were given.
-            BusyError: too many passwords are being hashed.
+            LimitReachedError: too many passwords are being hashed.
         """
         email = (await self.me(principal)).user.email
         try:

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 from keybearer.server.context import ServiceContext
 from keybearer.server.errors import add_error_handlers
 from keybearer.server.openapi import add_documentation
+from keybearer.server.rate_limits import RateLimits, RateLimitShell
 from keybearer.server.request_scope import RequestShell
 from keybearer.server.routes import (
     admin,
@@ -61,8 +62,8 @@ _ROUTERS: tuple[APIRouter, ...] = (
 )
 
 
-def create_app(context: ServiceContext) -> ASGIApp:
-    """Return the application on this context."""
+def create_app(context: ServiceContext, limits: RateLimits | None = None) -> ASGIApp:
+    """Return the application on this context; without limits nobody is refused for asking often."""
     app = FastAPI(
         title="Keybearer",
         version="0.0.1",  # the interface's, not the program's (interface.md section 9)
@@ -87,4 +88,4 @@ def create_app(context: ServiceContext) -> ASGIApp:
         app.include_router(router)
     add_documentation(app)
     add_error_handlers(app)
-    return RequestShell(app)
+    return RequestShell(app if limits is None else RateLimitShell(app, limits))

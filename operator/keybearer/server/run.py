@@ -28,6 +28,7 @@ from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext, build_context
+from keybearer.server.rate_limits import RateLimit, RateLimits
 from keybearer.server.tls import CertificateFiles, keep_certificate_fresh, tls_context
 from keybearer.store.data_directory import DataDirectory
 from keybearer.store.database import Database
@@ -57,6 +58,7 @@ class ServiceOptions:
     admin: AdminLogin | None = None
     audit_retention: timedelta = DEFAULT_RETENTION
     outbound: OutboundSettings = field(default_factory=OutboundSettings)
+    rate_limits: tuple[RateLimit, ...] = ()
 
 
 async def serve(
@@ -83,8 +85,9 @@ async def serve(
                     await _bootstrap(database, keys, clock, directory, url, options.admin)
                 elif door.is_open and await context.setup.is_needed():
                     invite(_invitation(url, door))
+                limits = RateLimits(options.rate_limits, clock) if options.rate_limits else None
                 server = _AnnouncingServer(
-                    _config(create_app(context), tls), lambda: announce(url), context.events.close
+                    _config(create_app(context, limits), tls), lambda: announce(url), context.events.close
                 )
                 await _run(server, listener, tls, options.certificate, context)
 

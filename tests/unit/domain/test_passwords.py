@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
+from keybearer.domain.errors import LimitReachedError
 from keybearer.domain.passwords import Passwords
-from keybearer.store.failures import BusyError
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ async def test_two_hash_at_once_and_who_comes_after_two_hundred_is_sent_away() -
 
     waiting = [asyncio.create_task(passwords._run(wait_in_turn)) for _ in range(200)]
     await asyncio.sleep(0)
-    with pytest.raises(BusyError, match="try again"):
+    with pytest.raises(LimitReachedError, match="try again"):
         await passwords.hash("cnry-one")
     gate.set()
     assert set(await asyncio.gather(*waiting)) == {"done"}
