@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,36 +12,37 @@ from contract.client.house import House, close, of
 from keybearer.client import AsyncKeybearer, ClientOptions, Keybearer, RateLimited
 from support.service_fixtures import Starter
 
-KINDS = pytest.mark.parametrize("kind", [AsyncKeybearer, Keybearer], ids=["asynchronous", "blocking"])
+Limited = Callable[[str], House]
 
 
-def limited(start: Starter, data_dir: Path, kind: type[AsyncKeybearer | Keybearer], limit: str) -> House:
-    service = start(data_dir, "--rate-limit", limit)
-    return House(kind, service, service.create_project(), service.admin)
+@pytest.fixture(params=[AsyncKeybearer, Keybearer], ids=["asynchronous", "blocking"])
+async def limited(request: pytest.FixtureRequest, start: Starter, tmp_path: Path) -> AsyncIterator[Limited]:
+    started: list[House] = []
+
+    def limit(text: str) -> House:
+        service = start(tmp_path / "data", "--rate-limit", text)
+        started.append(House(request.param, service, service.create_project(), service.admin))
+        return started[-1]
+
+    yield limit
+    for house in started:
+        for client in house.clients:
+            await close(client)
+        house.service.stop()
 
 
-@KINDS
-async def test_a_limited_client_comes_again_when_it_was_told_to(
-    start: Starter, tmp_path: Path, kind: type[AsyncKeybearer | Keybearer]
-) -> None:
-    house = limited(start, tmp_path / "data", kind, "secrets=1/3s")
+async def test_a_limited_client_comes_again_when_it_was_told_to(limited: Limited) -> None:
+    house = limited("secrets=1/3s")
     client = house.client(house.credentials, ClientOptions(process_env={}))
     for _ in range(2):
-        assert not (await of(client.secrets.list(**house.place))).secrets
-    await close(client)
-    house.service.stop()
+        assert not await of(client.secrets.list(**house.place))
 
 
-@KINDS
-async def test_a_client_that_does_not_retry_is_told_for_how_long(
-    start: Starter, tmp_path: Path, kind: type[AsyncKeybearer | Keybearer]
-) -> None:
-    house = limited(start, tmp_path / "data", kind, "secrets=1/1h")
+async def test_a_client_that_does_not_retry_is_told_for_how_long(limited: Limited) -> None:
+    house = limited("secrets=1/1h")
     client = house.client(house.credentials)
     await of(client.secrets.list(**house.place))
     with pytest.raises(RateLimited, match="Rate limit exceeded") as refused:
         await of(client.secrets.list(**house.place))
     assert refused.value.retry_after is not None
     assert timedelta(minutes=58) < refused.value.retry_after <= timedelta(hours=1)
-    await close(client)
-    house.service.stop()
