@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.canary import Canary
+from support.sdks.published import PublishedClient, PublishedError
 from support.service_fixtures import Credentials, ServiceProcess, start_service
 from support.slapd import Person, Slapd, running_slapd
 from support.system_tools import SystemTool
@@ -75,6 +76,18 @@ def test_a_user_with_the_right_password_logs_in(service: ServiceProcess, slapd: 
     answer = login(service, identity, _ALICE.uid, _ALICE.password, 200)
     assert set(answer) == {"accessToken", "expiresIn", "accessTokenMaxTTL", "tokenType"}
     assert service.client(answer["accessToken"]).post("/api/v1/auth/checkAuth").status_code == 200
+
+
+def test_the_published_python_client_logs_in(
+    python_process: PublishedClient, service: ServiceProcess, slapd: Slapd
+) -> None:
+    identity = configured(service, slapd.config())
+    python_process.connect(service.url)
+    answer = python_process("auth.ldap_auth.login", identity.identity_id, _ALICE.uid, _ALICE.password)
+    assert answer["tokenType"] == "Bearer"
+    with pytest.raises(PublishedError, match=_FAILED) as refused:
+        python_process("auth.ldap_auth.login", identity.identity_id, _ALICE.uid, "cnry-wrong")
+    assert refused.value.status == 401
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.sdks.published import PublishedClient, PublishedError
-from support.service_fixtures import Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Project, ProjectSecrets, ServiceProcess, Starter
 
 HIDDEN = "<hidden-by-infisical>"
 
@@ -235,3 +236,15 @@ def test_inviting_somebody_unknown_is_an_error(node_sdk: PublishedClient, projec
     with pytest.raises(PublishedError) as refused:
         node_sdk("projects.inviteMembers", {"projectId": project.id, "emails": ["nobody@example.com"]})
     assert refused.value.status == 404
+
+
+def test_a_client_that_is_limited_asks_again(
+    node_process: PublishedClient, start: Starter, tmp_path: Path
+) -> None:
+    service = start(tmp_path / "data", "--rate-limit", "secrets=1/1s")
+    at = {"projectId": service.create_project().id, "environment": "dev", "secretPath": "/"}
+    node_process.connect(service.url)
+    login = {"clientId": service.admin.client_id, "clientSecret": service.admin.client_secret}
+    node_process("auth.universalAuth.login", login)
+    assert [node_process("secrets.listSecrets", at)["secrets"] for _ in range(3)] == [[], [], []]
+    service.stop()
