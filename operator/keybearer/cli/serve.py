@@ -97,6 +97,14 @@ def serve(
     service_account_api: Annotated[
         str, typer.Option(help="URL of the API server that this token is for; only there it is sent.")
     ] = "https://kubernetes.default.svc",
+    rate_limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CLASS=N/WINDOW",
+            help="At most N requests of a class from one address within the window, for example auth=60/60s; "
+            "repeatable. Classes: all, read, write, secrets, auth, creation. No limits without.",
+        ),
+    ] = None,
     audit_retention_days: Annotated[
         int, typer.Option(min=1, max=3650, help="How long the audit log keeps its lines.")
     ] = 90,
@@ -112,6 +120,7 @@ def serve(
     from keybearer.base.logs import configure_logging
     from keybearer.cli.database_options import given_database_url
     from keybearer.domain.outbound import OutboundSettings
+    from keybearer.server.rate_limits import parse_rate_limits
     from keybearer.store.engines import Bounds
 
     os.umask(0o077)  # what the data directory holds is nobody else's
@@ -133,7 +142,9 @@ def serve(
         account = None if service_account_dir is None else service_account_dir.absolute()
         outbound = OutboundSettings(tuple(allow_outbound or ()), account, service_account_api)
         retention = timedelta(days=audit_retention_days)
-        _run(replace(options, outbound=outbound, audit_retention=retention, database_bounds=bounds))
+        limits = parse_rate_limits(rate_limit or ())
+        options = replace(options, outbound=outbound, audit_retention=retention, rate_limits=limits)
+        _run(replace(options, database_bounds=bounds))
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
         raise typer.Exit(2) from error
