@@ -71,7 +71,7 @@ class EventIntake:
             seen = seen.since(self._started_at)
         self._objects.put(seen)
         if before is not None and before.target != seen.target:
-            self._expect_nothing_of(before.target)
+            self._leave(before.target)
         self._queue.add(seen.key, _lane(seen, event_type))
 
     def target(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
@@ -101,13 +101,17 @@ class EventIntake:
     def _drop(self, key: WorkKey) -> None:
         gone = self._objects.drop(key)
         if gone is not None:
-            self._expect_nothing_of(gone.target)
+            self._leave(gone.target)
         self._queue.forget(key)
         self._forget(key)
 
-    def _expect_nothing_of(self, target: TargetKey) -> None:
-        if not self._objects.writers_of(target):
+    def _leave(self, target: TargetKey) -> None:
+        """One object less names the target: another may take it now."""
+        writers = self._objects.writers_of(target)
+        if not writers:
             self._observed.expect(target, None)
+        for key in writers:
+            self._queue.add(key, Lane.URGENT)
 
 
 def _lane(seen: ObservedObject, event_type: str | None) -> Lane:

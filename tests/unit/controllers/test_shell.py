@@ -173,6 +173,17 @@ class TestCustomResources:
 
         assert desk.observed.is_expected(ObservedTarget(_TARGET, "u", "1", None, "planned"))
 
+    def test_who_waits_for_a_target_is_called_when_another_leaves_it(self, desk: Desk) -> None:
+        desk.sync("ADDED")
+        desk.sync("ADDED", "other", spec={"target": {"name": "web"}})
+        desk.news()
+        desk.sync("MODIFIED", spec={"target": {"name": "db"}}, generation=2)
+        assert set(desk.news()) == {("web", Lane.FIRST), ("other", Lane.URGENT)}
+        desk.sync("ADDED", "third", spec={"target": {"name": "web"}})
+        desk.news()
+        desk.sync("DELETED", "other", spec={"target": {"name": "web"}})
+        assert desk.news() == [("third", Lane.URGENT)]
+
     def test_a_target_that_is_named_no_more_is_expected_no_more(self, desk: Desk) -> None:
         desk.sync("ADDED")
         desk.observed.expect(_TARGET, "planned")
