@@ -17,6 +17,7 @@ from keybearer.controllers.background import Background
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
 from keybearer.controllers.instant import InstantUpdates
+from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkKey, WorkQueue
@@ -29,8 +30,8 @@ from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
 from keybearer.controllers.sessions import SessionOpener
 from keybearer.controllers.settings import OperatorSettings
-from keybearer.controllers.shell import EventIntake
 from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.target_watch import TargetWatches
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
 from keybearer.controllers.workers import WorkerPool
@@ -65,6 +66,7 @@ class Assembly:
     queue: WorkQueue
     gate: WriteGate
     intake: EventIntake
+    targets: TargetWatches
     sources: SourceReader
     instant: InstantUpdates
     references: References
@@ -79,7 +81,8 @@ class Assembly:
     metrics: OperatorMetrics
 
     async def start(self, background: Background) -> None:
-        """Start all that runs by itself; the watches are the caller's."""
+        """Start all that runs by itself; the watch of our own kinds is the caller's."""
+        background.start("watch targets", self.targets.run())
         listening, reading = asyncio.Event(), asyncio.Event()
         background.start("post Events", self.recorder.run())
         background.start("follow events", self.instant.run(listening))
@@ -161,6 +164,7 @@ def assemble(given: Circumstances) -> Assembly:
         queue=queue,
         gate=gate,
         intake=intake,
+        targets=TargetWatches(given.connection, intake, observed, given.rng, settings.namespaces or None),
         sources=sources,
         instant=instant,
         references=references,

@@ -152,7 +152,9 @@ async def _watch_and_drain(
         ),
         name="kopf",
     )
-    process.probes.unready = lambda: None if ready.is_set() else "the watches have not begun yet"
+    process.probes.unready = lambda: (
+        parts.targets.trouble if ready.is_set() else "the watches have not begun yet"
+    )
     try:
         await first_of(_ended(watching), leading.ended(), working.ended(), ready.wait())
         _listen_for_signals(process.stop)  # kopf has taken the signals; a drain must come before its end

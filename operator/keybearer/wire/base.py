@@ -33,6 +33,7 @@ class WireModel(BaseModel):
         extra="ignore",
         hide_input_in_errors=True,
         frozen=True,
+        defer_build=True,  # a process uses few of the bodies, and building a model takes its start a millisecond
         # A bound makes the parser look into texts: half of a surrogate pair is refused, which no UTF-8 holds.
         str_max_length=REQUEST_BODY_MAX_BYTES,
     )

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from keybearer.base.backoff import Backoff
+from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.rivals import Rivals
-from keybearer.controllers.shell import EventIntake
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.source_session import FakeSession, listing
 from unit.controllers.fakes.targets import FINGERPRINTER, UID, Body, Field, desired, new_spec, present, stored
@@ -64,7 +64,7 @@ class _Table:
             if now is not None and now["metadata"]["resourceVersion"] != shown:
                 shown = now["metadata"]["resourceVersion"]
                 if "keybearer.dev/managed" in now["metadata"]["labels"]:
-                    self.intake.target("Secret", "MODIFIED", copy.deepcopy(now))
+                    self.intake.target_changed("Secret", copy.deepcopy(now))
         return runs
 
     def ready(self, name: str) -> tuple[str, str]:

@@ -1,0 +1,133 @@
+"""What the watches deliver: remembered as slim copies, and put on the queue where it is worth a look.
+
+No decision is taken here; nothing here waits or fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pydantic import JsonValue
+
+from keybearer.base.clock import Clock
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import (
+    ObjectStore,
+    ObservedObject,
+    ObservedStore,
+    ObservedTarget,
+    TargetKey,
+)
+from keybearer.controllers.queue import Lane, WorkKey, WorkQueue
+from keybearer.controllers.secretsync.observed import observe_target
+
+__all__ = ["EventIntake"]
+
+
+class EventIntake:
+    """Takes in what the watches deliver: remembers it, and puts on the queue what is worth a look."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        queue: WorkQueue,
+        objects: ObjectStore,
+        observed: ObservedStore,
+        fingerprinter: Fingerprinter,
+        forget: Callable[[WorkKey], None],
+    ) -> None:
+        self._clock = clock
+        self._queue = queue
+        self._objects = objects
+        self._observed = observed
+        self._fingerprinter = fingerprinter
+        self._forget = forget
+        self._started_at = clock.monotonic()
+        self.on_managed: Callable[[TargetKey, str | None, tuple[WorkKey, ...]], None] = lambda *_: None
+        """Told of each object with our label: its version (None: it is gone), and who writes it."""
+
+    def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
+        """Take in an event of one of our kinds; `event_type` is None for what a listing found."""
+        seen = ObservedObject.from_body(kind, body, trigger_at=self._clock.monotonic())
+        if event_type == "DELETED":
+            self._drop(seen.key)
+            return
+        before = self._objects.get(seen.key)
+        if before is not None and before.asks_the_same(seen):
+            # Our own status, or metadata of others: nothing new is asked, so no newer reading is owed.
+            self._objects.put(seen.since(before.trigger_at))
+            return
+        if before is None and event_type is None:
+            # A listing found it, so it was there before: what was read since the start includes what led to it.
+            seen = seen.since(self._started_at)
+        self._objects.put(seen)
+        if before is not None and before.target != seen.target:
+            self._leave(before.target)
+        self._queue.add(seen.key, _lane(seen, event_type))
+
+    def target_listed(self, kind: str, body: Mapping[str, JsonValue]) -> None:
+        """Take in a Secret or ConfigMap with our label that a listing found."""
+        seen = observe_target(kind, body, self._fingerprinter)
+        if self._observed.get(seen.key) is None:
+            # Found at the start: whoever writes it has it compared when its own turn comes.
+            self._observed.put(seen)
+            self.on_managed(seen.key, seen.resource_version, self._objects.writers_of(seen.key))
+        else:
+            self._note(seen, body)
+
+    def target_changed(self, kind: str, body: Mapping[str, JsonValue]) -> None:
+        """Take in a Secret or ConfigMap with our label that was created or changed."""
+        self._note(observe_target(kind, body, self._fingerprinter), body)
+
+    def target_gone(self, key: TargetKey, uid: str | None) -> None:
+        """Take in the end of a Secret or ConfigMap, or of its label.
+
+        Args:
+            key: which.
+            uid: of the one that ended; None where a listing lacks it.
+        """
+        known = self._observed.get(key)
+        if known is not None and uid is not None and known.uid != uid:
+            return  # the end of a predecessor, which comes late
+        self._observed.drop(key)
+        writers = self._objects.writers_of(key)
+        self.on_managed(key, None, writers)
+        if writers:
+            self._observed.mark_gone(key)
+        self._call(writers)
+
+    def _note(self, seen: ObservedTarget, body: Mapping[str, JsonValue]) -> None:
+        writers = self._objects.writers_of(seen.key)
+        # What one of several writers does is news to the others.
+        expected = self._observed.is_expected(seen) and len(writers) < 2
+        self._observed.put(seen)
+        self.on_managed(seen.key, seen.resource_version, writers)
+        if expected:
+            return
+        if writers:
+            self._observed.keep_body(seen.key, body)
+        self._call(writers)
+
+    def _call(self, writers: tuple[WorkKey, ...]) -> None:
+        for key in writers:
+            self._queue.add(key, Lane.URGENT)
+
+    def _drop(self, key: WorkKey) -> None:
+        gone = self._objects.drop(key)
+        if gone is not None:
+            self._leave(gone.target)
+        self._queue.forget(key)
+        self._forget(key)
+
+    def _leave(self, target: TargetKey) -> None:
+        """One object less names the target: another may take it now."""
+        writers = self._objects.writers_of(target)
+        if not writers:
+            self._observed.expect(target, None)
+        self._call(writers)
+
+
+def _lane(seen: ObservedObject, event_type: str | None) -> Lane:
+    if seen.never_reported:
+        return Lane.FIRST
+    return Lane.REFRESH if event_type is None else Lane.URGENT

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from keybearer.base.backoff import Backoff
+from keybearer.kube import list_watch as module
+from keybearer.kube.connection import Connection
+from keybearer.kube.list_watch import ListWatch
+from keybearer.kube.resources import SECRETS, JsonObject, ObjectKey
+from support.scripted_server import Reply, ScriptedServer, lines_of, write_kubeconfig
+
+_EXPIRED: JsonObject = {"kind": "Status", "code": 410, "reason": "Expired"}
+
+
+@pytest.fixture(autouse=True)
+def _quick_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BACKOFF", Backoff(timedelta(milliseconds=1), timedelta(milliseconds=1)))
+
+
+class Notes:
+    """Writes down what it is told, and believes to exist what it was told of."""
+
+    def __init__(self) -> None:
+        self.told: asyncio.Queue[tuple[str, str, str | None]] = asyncio.Queue()
+        self.there: set[ObjectKey] = set()
+
+    def existing(self, namespace: str | None) -> set[ObjectKey]:
+        return {key for key in self.there if namespace in (None, key.namespace)}
+
+    def listed(self, key: ObjectKey, found: JsonObject) -> None:
+        self.there.add(key)
+        self._tell("listed", key, found)
+
+    def changed(self, key: ObjectKey, found: JsonObject) -> None:
+        self.there.add(key)
+        self._tell("changed", key, found)
+
+    def gone(self, key: ObjectKey, last: JsonObject | None) -> None:
+        self.there.discard(key)
+        self._tell("gone", key, last)
+
+    async def next(self, count: int) -> list[tuple[str, str, str | None]]:
+        async with asyncio.timeout(5):
+            return [await self.told.get() for _ in range(count)]
+
+    def _tell(self, what: str, key: ObjectKey, found: JsonObject | None) -> None:
+        metadata = found["metadata"] if found is not None else None
+        version = metadata["resourceVersion"] if isinstance(metadata, dict) else None
+        self.told.put_nowait((what, key.name, str(version) if version is not None else None))
+
+
+def item(name: str, version: str) -> JsonObject:
+    return {"metadata": {"namespace": "team-a", "name": name, "resourceVersion": version}, "data": {}}
+
+
+def listed(version: str, *items: JsonObject, following: str = "") -> Reply:
+    metadata = {"resourceVersion": version} | ({"continue": following} if following else {})
+    return Reply(body={"metadata": metadata, "items": list(items)})
+
+
+def events(*found: tuple[str, JsonObject]) -> Reply:
+    return Reply(body=lines_of({"type": kind, "object": about} for kind, about in found))
+
+
+@asynccontextmanager
+async def watching(tmp_path: Path, *replies: Reply) -> AsyncIterator[tuple[ListWatch, Notes, ScriptedServer]]:
+    forever = asyncio.Event()
+    hang = Reply(stream=lambda _: forever.wait())  # type: ignore[arg-type,return-value]
+    async with ScriptedServer(*replies, hang) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url)
+        async with await Connection.open(kubeconfig=config) as connection:
+            notes = Notes()
+            watch = ListWatch(
+                connection,
+                SECRETS,
+                notes,
+                label_selector="ours=true",
+                metadata_only=False,
+                rng=random.Random(1),  # noqa: S311 - spreads reconnecting
+            )
+            task = asyncio.create_task(watch.run())
+            yield watch, notes, server
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            forever.set()
+
+
+async def test_what_exists_is_told_page_by_page_and_then_what_happens_to_it(tmp_path: Path) -> None:
+    first, second = listed("1", item("a", "1"), following="more"), listed("1", item("b", "1"))
+    stream = events(("MODIFIED", item("a", "2")), ("ADDED", item("c", "3")), ("DELETED", item("b", "4")))
+    async with watching(tmp_path, first, second, stream) as (_, notes, server):
+        told = await notes.next(5)
+
+    assert told == [
+        ("listed", "a", "1"),
+        ("listed", "b", "1"),
+        ("changed", "a", "2"),
+        ("changed", "c", "3"),
+        ("gone", "b", "4"),
+    ]
+    assert {seen.query["labelSelector"] for seen in server.seen} == {"ours=true"}
+    assert {seen.headers["Accept"] for seen in server.seen} == {"application/json"}
+
+
+async def test_what_ended_between_two_watches_is_told_by_the_listing_after_them(tmp_path: Path) -> None:
+    before = listed("1", item("a", "1"), item("b", "1"))
+    after = listed("9", item("a", "7"))
+    async with watching(tmp_path, before, events(("ERROR", _EXPIRED)), after) as (_, notes, _server):
+        told = await notes.next(4)
+
+    assert told[2:] == [("listed", "a", "7"), ("gone", "b", None)]
+
+
+async def test_trouble_is_named_until_it_is_over(tmp_path: Path) -> None:
+    refusal = Reply(403, {"kind": "Status", "code": 403, "message": "secrets is forbidden"})
+    async with watching(tmp_path, refusal, refusal, listed("1", item("a", "1"))) as (watch, notes, server):
+        assert watch.trouble == "secrets of all namespaces: not listed yet"
+        await server.arrived(2)
+        assert watch.trouble is not None
+        assert "forbidden" in watch.trouble
+        await notes.next(1)
+        await server.arrived(4)
+        assert watch.trouble is None
