@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from keybearer.base.folder_paths import lies_within
 from keybearer.client import EventPlace, EventType
 
 __all__ = ["PLACES_PER_STREAM", "STREAMS_PER_PROJECT", "covers", "outermost", "pack"]
@@ -18,10 +19,7 @@ PLACES_PER_STREAM = 10 // len(EventType)
 
 def covers(place: EventPlace, environment: str, path: str) -> bool:
     """Tell whether what happens in the folder is told to who listens at the place."""
-    if place.environment != environment:
-        return False
-    above = place.path.rstrip("/")
-    return path.rstrip("/") == above or path.startswith(f"{above}/")
+    return place.environment == environment and lies_within(path, place.path)
 
 
 def outermost(places: Iterable[EventPlace]) -> list[EventPlace]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic.alias_generators import to_camel
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.folder_paths import lies_within
 from keybearer.controllers.sources import SourceQuery
 
 __all__ = ["SharedGrant", "SharedGrants", "may_use_shared_identity", "read_grants"]
@@ -49,11 +50,10 @@ class SharedGrant(BaseModel):
     def covers(self, query: SourceQuery) -> bool:
         """Tell whether the source is one that the grant names: that path, or one below it."""
         project = self.project_slug if query.by_slug else self.project_id
-        below = self.secret_path.rstrip("/") + "/"
         return (
             project == query.project
             and fnmatchcase(query.environment, self.environment)
-            and (query.path.rstrip("/") + "/").startswith(below)
+            and lies_within(query.path, self.secret_path)
         )
 
     def admits(self, namespace: str, labels: Mapping[str, str]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
-from keybearer.base.ids import FolderPath
+from keybearer.base.folder_paths import lies_within
 from keybearer.base.logs import get_logger
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
@@ -43,7 +43,7 @@ class Registration:
             return False
         if self.where is None:
             return True
-        return change.environment == self.where.environment and _is_within(change.path, self.where.path)
+        return change.environment == self.where.environment and lies_within(change.path, self.where.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,3 @@ class EventStream:
         if not any(registration.matches(change) for registration in self._registrations):
             return False
         return self._access.allows(Action.READ, Subject.SECRETS, Where(change.environment, change.path))
-
-
-def _is_within(path: FolderPath, above: str) -> bool:
-    return path == above or path.startswith(above if above == "/" else f"{above}/")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from keybearer.base.clock import Clock
+from keybearer.base.folder_paths import lies_within
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
@@ -264,7 +265,7 @@ async def _follow_rename(
     """Have the project's references and imports name the folder, and those under it, by the new path."""
 
     def moved(of_environment: EnvironmentSlug, path: FolderPath) -> tuple[EnvironmentSlug, FolderPath]:
-        if of_environment == environment and (path == old.path or path.startswith(f"{old.path}/")):
+        if of_environment == environment and lies_within(path, old.path):
             return of_environment, FolderPath(new.path + path[len(old.path) :])
         return of_environment, path
 

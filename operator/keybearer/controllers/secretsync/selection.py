@@ -17,6 +17,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 
+from keybearer.base.folder_paths import lies_within
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.secretsync.extract import (
     ExtractError,
@@ -327,9 +328,7 @@ def _is_own(source: Source, secret: SourceSecret) -> bool:
     if secret.environment != source.environment:
         return False
     path = "/" + secret.path.strip("/")
-    if path == source.secret_path:
-        return True
-    return source.recursive and path.startswith(source.secret_path.rstrip("/") + "/")
+    return lies_within(path, source.secret_path) if source.recursive else path == source.secret_path
 
 
 def _lost(lost: SourceSecret, winner: SourceSecret, target_key: str, reason: KeyProblemReason) -> KeyProblem:
