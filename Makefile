@@ -10,6 +10,9 @@ PY := PYTHONPATH=tests:. $(BIN)/python
 EXEC_PY := exec env $(PY)
 READY := $(VENV)/.ready
 
+# Tests mostly wait, so two processes finish in little over half the time; each has a control plane of its own.
+TEST_PROCESSES ?= 2
+
 # The first interpreter that is new enough; name another one with PYTHON=...
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -32,7 +35,7 @@ demo: $(READY) ## Start everything on this machine and watch a Secret follow its
 
 test: $(READY) ## Run every test but those that need packages of the operating system
 	@$(PY) -m support.controlplane build
-	@exec $(BIN)/pytest -m "not system" $(PYTEST_ARGS)
+	@exec $(BIN)/pytest -m "not system" -n $(TEST_PROCESSES) --dist worksteal $(PYTEST_ARGS)
 
 test-system: $(READY) ## Run the tests that need packages of the operating system; says which were NOT RUN
 	@$(PY) -m support.controlplane build

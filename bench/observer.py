@@ -233,12 +233,17 @@ async def _now(api: KubeApi, path: str) -> str:
 async def _watch(
     api: KubeApi, path: str, start: str, selector: str, see: Callable[[WatchEvent, float], None]
 ) -> None:
-    """Show every event; where the API server closes a stream that it had to wait for, go on where it ended."""
+    """Show every event; where the API server closes a stream that it had to wait for, go on where it ended.
+
+    Raises:
+        BenchError: a stream ended and had brought nothing, not even a bookmark.
+    """
     query = {"watch": "true", "timeoutSeconds": _WATCH_SECONDS, "allowWatchBookmarks": "true"}
     if selector:
         query["labelSelector"] = selector
     version = start
     while True:
+        begun_at = version
         async for at, line in api.lines(path, {**query, "resourceVersion": version}):
             if not line:
                 continue
@@ -246,3 +251,6 @@ async def _watch(
             version = event["object"]["metadata"]["resourceVersion"]
             if event["type"] != "BOOKMARK":
                 see(event, at)
+        if version == begun_at:
+            msg = f"the API server ends the watch of {path} at once"
+            raise BenchError(msg)
