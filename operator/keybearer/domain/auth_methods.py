@@ -8,8 +8,9 @@ from typing import TypeVar
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.authorization import Action, ActorKind, Principal, Subject, require_organization
+from keybearer.domain.authorization import Action, Principal, Subject, require_organization
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.identity_lookup import machine_identity, required_universal_auth
 from keybearer.domain.kubernetes_auth import (
     KUBERNETES_AUTH,
     KubernetesAuthChange,
@@ -28,7 +29,6 @@ from keybearer.domain.ldap_auth import (
 from keybearer.domain.lifetimes import NO_FAILURES
 from keybearer.store.auth_methods import KubernetesAuth, LdapAuth
 from keybearer.store.database import Database
-from keybearer.store.records import Identity
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["AuthMethods", "kubernetes_not_configured", "ldap_not_configured"]
@@ -58,7 +58,7 @@ class AuthMethods:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             if await unit.auth_methods.kubernetes(identity.id) is not None:
                 raise InvalidError("Failed to add Kubernetes Auth to already configured identity")
             auth = kubernetes_auth_of(identity.id, terms, self.clock)
@@ -70,7 +70,7 @@ class AuthMethods:
         """Return the identity's Kubernetes auth."""
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self.database.reading() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             return _found(await unit.auth_methods.kubernetes(identity.id), kubernetes_not_configured())
 
     async def change_kubernetes(
@@ -84,7 +84,7 @@ class AuthMethods:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             former = await unit.auth_methods.kubernetes(identity.id, for_change=True)
             auth = changed_kubernetes_auth(_found(former, kubernetes_not_configured()), change, self.clock)
             await unit.auth_methods.update_kubernetes(auth)
@@ -95,7 +95,7 @@ class AuthMethods:
         """Take Kubernetes auth from the identity, with the tokens it gave."""
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             former = await unit.auth_methods.kubernetes(identity.id, for_change=True)
             auth = _found(former, kubernetes_not_configured())
             await unit.auth_methods.delete_kubernetes(identity.id)
@@ -112,7 +112,7 @@ class AuthMethods:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             if await unit.auth_methods.ldap(identity.id) is not None:
                 raise InvalidError("Failed to add LDAP Auth to already configured identity")
             auth = ldap_auth_of(identity.id, terms, self.clock)
@@ -124,7 +124,7 @@ class AuthMethods:
         """Return the identity's LDAP auth."""
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self.database.reading() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             return _found(await unit.auth_methods.ldap(identity.id), ldap_not_configured())
 
     async def change_ldap(self, principal: Principal, identity_id: str, change: LdapAuthChange) -> LdapAuth:
@@ -136,7 +136,7 @@ class AuthMethods:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             former = await unit.auth_methods.ldap(identity.id, for_change=True)
             auth = changed_ldap_auth(_found(former, ldap_not_configured()), change, self.clock)
             await unit.auth_methods.update_ldap(auth)
@@ -147,7 +147,7 @@ class AuthMethods:
         """Take LDAP auth from the identity, with the tokens it gave."""
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             auth = _found(await unit.auth_methods.ldap(identity.id, for_change=True), ldap_not_configured())
             await unit.auth_methods.delete_ldap(identity.id)
             await _end_tokens(unit, identity.id, LDAP_AUTH)
@@ -158,7 +158,7 @@ class AuthMethods:
         """Let the identity log in again at once; return how many lockouts there were."""
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             auth = _found(await unit.auth_methods.ldap(identity.id, for_change=True), ldap_not_configured())
             await unit.auth_methods.update_ldap(counted(auth, NO_FAILURES))
             await unit.audit(
@@ -170,10 +170,8 @@ class AuthMethods:
         """Let the identity log in again at once; return how many lockouts there were."""
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
-            auth = await unit.credentials.universal_auth(identity.id, for_change=True)
-            if auth is None:
-                raise NotFoundError(f"Universal auth of identity with ID '{identity.id}' not found")
+            identity = await machine_identity(unit, principal, identity_id)
+            auth = await required_universal_auth(unit, identity, for_change=True)
             await unit.credentials.record_lockout(
                 identity.id, failures=0, last_failure_at=None, locked_until=None
             )
@@ -193,17 +191,6 @@ def kubernetes_not_configured() -> NotFoundError:
 def ldap_not_configured() -> NotFoundError:
     """Return the refusal for an identity without LDAP auth."""
     return NotFoundError("LDAP auth method not found for identity, did you configure LDAP auth?")
-
-
-async def _identity(unit: UnitOfWork, principal: Principal, identity_id: str) -> Identity:
-    identity = await unit.identities.get(IdentityId(identity_id))
-    if (
-        identity is None
-        or identity.organization_id != principal.organization_id
-        or identity.kind != ActorKind.MACHINE
-    ):
-        raise NotFoundError(f"Identity with ID '{identity_id}' not found")
-    return identity
 
 
 def _found(auth: _A | None, missing: NotFoundError) -> _A:

@@ -11,13 +11,13 @@ from keybearer.domain.administrators import move_actor, require_other_admin
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import (
     Action,
-    ActorKind,
     OrganizationRole,
     Principal,
     Subject,
     require_organization,
 )
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.identity_lookup import machine_identity, required_universal_auth
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.universal_auth import (
     IssuedClientSecret,
@@ -79,7 +79,7 @@ class Identities:
         """
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self._database.reading() as unit:
-            return await _identity(unit, principal, identity_id)
+            return await machine_identity(unit, principal, identity_id)
 
     async def list(self, principal: Principal) -> Sequence[Identity]:
         """Return the organization's identities, oldest first.
@@ -103,7 +103,7 @@ class Identities:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
-            old = await _identity(unit, principal, identity_id)
+            old = await machine_identity(unit, principal, identity_id)
             new = replace(old, name=name or old.name, role=role or old.role, updated_at=self._clock.now())
             if new.role != old.role:
                 await require_other_admin(unit, old)
@@ -124,7 +124,7 @@ class Identities:
         """
         require_organization(principal, Action.DELETE, Subject.IDENTITIES)
         async with self._database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             await require_other_admin(unit, identity)
             await move_actor(unit, identity)
             await unit.identities.delete(identity.id)
@@ -145,7 +145,7 @@ class Identities:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
+            identity = await machine_identity(unit, principal, identity_id)
             if await unit.credentials.universal_auth(identity.id) is not None:
                 raise InvalidError("Failed to add universal auth to already configured identity")
             auth = universal_auth_of(identity.id, terms, self._clock)
@@ -165,8 +165,8 @@ class Identities:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
-            former = await _universal_auth(unit, identity, for_change=True)
+            identity = await machine_identity(unit, principal, identity_id)
+            former = await required_universal_auth(unit, identity, for_change=True)
             auth = changed_universal_auth(former, change, self._clock)
             await unit.credentials.update_universal_auth(auth)
             await unit.audit(audited(principal, EventType.UPDATE_UNIVERSAL_AUTH, identityId=identity.id))
@@ -181,8 +181,8 @@ class Identities:
         """
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self._database.reading() as unit:
-            identity = await _identity(unit, principal, identity_id)
-            return await _universal_auth(unit, identity)
+            identity = await machine_identity(unit, principal, identity_id)
+            return await required_universal_auth(unit, identity)
 
     async def delete_universal_auth(self, principal: Principal, identity_id: str) -> UniversalAuth:
         """Take Universal Auth from the identity, with its client secrets and the tokens they gave.
@@ -193,8 +193,8 @@ class Identities:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
-            auth = await _universal_auth(unit, identity, for_change=True)
+            identity = await machine_identity(unit, principal, identity_id)
+            auth = await required_universal_auth(unit, identity, for_change=True)
             for secret in await unit.credentials.client_secrets(identity.id, usable_only=True):
                 await self._revoke(unit, secret)
             await unit.credentials.delete_universal_auth(identity.id)
@@ -213,8 +213,8 @@ class Identities:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
-            auth = await _universal_auth(unit, identity, for_change=True)
+            identity = await machine_identity(unit, principal, identity_id)
+            auth = await required_universal_auth(unit, identity, for_change=True)
             usable = await unit.credentials.client_secrets(identity.id, usable_only=True)
             if len(usable) >= _MAX_CLIENT_SECRETS:
                 raise InvalidError(
@@ -250,8 +250,8 @@ class Identities:
         """
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self._database.reading() as unit:
-            identity = await _identity(unit, principal, identity_id)
-            auth = await _universal_auth(unit, identity)
+            identity = await machine_identity(unit, principal, identity_id)
+            auth = await required_universal_auth(unit, identity)
             return await unit.credentials.client_secrets(identity.id, usable_only=True), auth
 
     async def client_secret(
@@ -265,8 +265,8 @@ class Identities:
         """
         require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self._database.reading() as unit:
-            identity = await _identity(unit, principal, identity_id)
-            auth = await _universal_auth(unit, identity)
+            identity = await machine_identity(unit, principal, identity_id)
+            auth = await required_universal_auth(unit, identity)
             return await _client_secret(unit, identity, secret_id), auth
 
     async def revoke_client_secret(
@@ -280,8 +280,8 @@ class Identities:
         """
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
-            identity = await _identity(unit, principal, identity_id)
-            auth = await _universal_auth(unit, identity, for_change=True)
+            identity = await machine_identity(unit, principal, identity_id)
+            auth = await required_universal_auth(unit, identity, for_change=True)
             secret = await _client_secret(unit, identity, secret_id)
             await unit.audit(
                 audited(
@@ -301,27 +301,8 @@ class Identities:
         return replace(secret, revoked=True, updated_at=now)
 
 
-async def _identity(unit: UnitOfWork, principal: Principal, identity_id: str) -> Identity:
-    identity = await unit.identities.get(IdentityId(identity_id))
-    ours = identity is not None and identity.organization_id == principal.organization_id
-    if identity is None or not ours or identity.kind != ActorKind.MACHINE:
-        raise NotFoundError(f"Identity with ID '{identity_id}' not found")
-    return identity
-
-
-async def _universal_auth(unit: UnitOfWork, identity: Identity, *, for_change: bool = False) -> UniversalAuth:
-    auth = await unit.credentials.universal_auth(identity.id, for_change=for_change)
-    if auth is None:
-        raise _not_configured(identity.id)
-    return auth
-
-
 async def _client_secret(unit: UnitOfWork, identity: Identity, secret_id: str) -> ClientSecret:
     secret = await unit.credentials.client_secret(identity.id, secret_id)
     if secret is None:
         raise NotFoundError(f"Client secret with ID '{secret_id}' not found")
     return secret
-
-
-def _not_configured(identity_id: str) -> NotFoundError:
-    return NotFoundError(f"Universal auth of identity with ID '{identity_id}' not found; attach it first")

@@ -14,7 +14,6 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project, rul
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import (
     Action,
-    ActorKind,
     OrganizationRole,
     Principal,
     ProjectRole,
@@ -23,6 +22,7 @@ from keybearer.domain.authorization import (
 )
 from keybearer.domain.environments import add_environment
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.identity_lookup import machine_identity
 from keybearer.domain.permissions import Permissions
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
@@ -268,10 +268,7 @@ class Projects:
     ) -> ProjectAccess:
         access = await open_project(unit, principal, ref)
         access.require(action, Subject.MEMBERS)
-        identity = await unit.identities.get(identity_id)
-        ours = identity is not None and identity.organization_id == principal.organization_id
-        if identity is None or not ours or identity.kind != ActorKind.MACHINE:
-            raise NotFoundError(f"Identity with ID '{identity_id}' not found")
+        await machine_identity(unit, principal, identity_id)
         await unit.move_project(access.project.id)
         await unit.move_identity(identity_id)
         return access
