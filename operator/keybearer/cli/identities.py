@@ -9,7 +9,7 @@ import typer
 
 from keybearer.cli.connecting import connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_json, print_table
+from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_done, print_json, print_table
 from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
 if TYPE_CHECKING:
@@ -75,10 +75,7 @@ def delete_identity(identity_id: IdentityId, yes: Yes = False, output: Output = 
         raise typer.Exit(ExitStatus.FAILED)
     with connected() as client:
         deleted = client.identities.delete(identity_id)
-    if output is OutputFormat.JSON:
-        print_json(asdict(deleted))
-    else:
-        note(f"Identity {deleted.name} is deleted.")
+    print_done(output, asdict(deleted), f"Identity {deleted.name} is deleted.")
 
 
 @client_secrets.command("create")
@@ -151,10 +148,7 @@ def revoke_client_secret(
         raise typer.Exit(ExitStatus.FAILED)
     with connected() as client:
         revoked = client.identities.client_secrets.revoke(identity_id, client_secret_id)
-    if output is OutputFormat.JSON:
-        print_json(asdict(revoked))
-    else:
-        note(f"Client secret {revoked.client_secret_prefix}... is revoked.")
+    print_done(output, asdict(revoked), f"Client secret {revoked.client_secret_prefix}... is revoked.")
 
 
 def _organization_id(client: Keybearer) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "OutputFormat",
     "confirmed",
     "note",
+    "print_done",
     "print_exactly",
     "print_json",
     "print_table",
@@ -81,6 +82,14 @@ def printable(text: str) -> str:
 def note(text: str) -> None:
     """Tell a person something that is no answer."""
     typer.echo(printable(text), err=True)
+
+
+def print_done(output: OutputFormat, content: object, text: str) -> None:
+    """Tell what was done: programs get the content, people the text."""
+    if output is OutputFormat.JSON:
+        print_json(content)
+    else:
+        note(text)
 
 
 def confirmed(question: str, *, yes: bool) -> bool:

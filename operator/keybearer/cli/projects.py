@@ -9,7 +9,7 @@ import typer
 
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_json, print_table
+from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
 
 __all__ = ["environments", "folders", "projects"]
 
@@ -62,10 +62,7 @@ def create_project(
         project = client.projects.create(
             name, slug=slug, description=description, should_create_default_envs=default_environments
         )
-    if output is OutputFormat.JSON:
-        print_json(asdict(project))
-    else:
-        note(f"Project {project.slug} is made; its id is {project.id}.")
+    print_done(output, asdict(project), f"Project {project.slug} is made; its id is {project.id}.")
 
 
 @projects.command("delete")
@@ -79,10 +76,7 @@ def delete_project(
         raise typer.Exit(ExitStatus.FAILED)
     with connected() as client:
         deleted = client.projects.delete(project_id_of(client, project))
-    if output is OutputFormat.JSON:
-        print_json(asdict(deleted))
-    else:
-        note(f"Project {deleted.slug} is deleted.")
+    print_done(output, asdict(deleted), f"Project {deleted.slug} is deleted.")
 
 
 @environments.command("list")
@@ -109,10 +103,7 @@ def create_environment(
     """Add an environment to a project."""
     with connected() as client:
         made = client.environments.create(name or slug, slug, project_id=project_id_of(client, project))
-    if output is OutputFormat.JSON:
-        print_json(asdict(made))
-    else:
-        note(f"Environment {made.slug} is made.")
+    print_done(output, asdict(made), f"Environment {made.slug} is made.")
 
 
 @environments.command("delete")
@@ -129,10 +120,7 @@ def delete_environment(
         project_id = project_id_of(client, project)
         found = client.environments.get_by_slug(slug, project_id=project_id)
         deleted = client.environments.delete(found.id, project_id=project_id)
-    if output is OutputFormat.JSON:
-        print_json(asdict(deleted))
-    else:
-        note(f"Environment {deleted.slug} is deleted.")
+    print_done(output, asdict(deleted), f"Environment {deleted.slug} is deleted.")
 
 
 @folders.command("list")
@@ -176,10 +164,7 @@ def create_folder(
             path=above,
             description=description,
         )
-    if output is OutputFormat.JSON:
-        print_json(asdict(made))
-    else:
-        note(f"Folder {environment}:{made.path or path} is made.")
+    print_done(output, asdict(made), f"Folder {environment}:{made.path or path} is made.")
 
 
 @folders.command("delete")
@@ -203,10 +188,7 @@ def delete_folder(
             path=above,
             force_delete=force,
         )
-    if output is OutputFormat.JSON:
-        print_json(asdict(deleted))
-    else:
-        note(f"Folder {environment}:{path} is deleted.")
+    print_done(output, asdict(deleted), f"Folder {environment}:{path} is deleted.")
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -10,7 +10,15 @@ import typer
 
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_exactly, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    confirmed,
+    print_done,
+    print_exactly,
+    print_json,
+    print_table,
+)
 from keybearer.cli.private_input import read_text
 from keybearer.cli.transfer import export_secrets, import_secrets
 
@@ -147,10 +155,11 @@ def set_secret(
             secret_path=path,
             mode="upsert",
         )
-    if output is OutputFormat.JSON:
-        print_json(_plain(secret, show=False))
-    else:
-        note(f"{secret.secret_key} is set in {environment}:{path}, version {secret.version}.")
+    print_done(
+        output,
+        _plain(secret, show=False),
+        f"{secret.secret_key} is set in {environment}:{path}, version {secret.version}.",
+    )
 
 
 @secrets.command("delete")
@@ -173,10 +182,11 @@ def delete_secrets(
             environment=environment,
             secret_path=path,
         )
-    if output is OutputFormat.JSON:
-        print_json([_plain(secret, show=False) for secret in deleted])
-    else:
-        note(f"Deleted from {environment}:{path}: {listed}.")
+    print_done(
+        output,
+        [_plain(secret, show=False) for secret in deleted],
+        f"Deleted from {environment}:{path}: {listed}.",
+    )
 
 
 def _given(name: str, file: Path | None, *, literal: bool) -> tuple[str, str]:

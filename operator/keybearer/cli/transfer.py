@@ -12,7 +12,7 @@ import typer
 from keybearer.base.errors import ConfigurationError
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, note, print_exactly, print_json, progress
+from keybearer.cli.output import Output, OutputFormat, note, print_done, print_exactly, progress
 from keybearer.cli.private_input import read_text
 from keybearer.cli.secret_files import FileFormat, format_of, read_secrets, write_secrets
 
@@ -82,10 +82,11 @@ def import_secrets(
                 created, updated = created + new, updated + len(written) - new
                 advance(len(written))
     unchanged = len(given) - len(changed)
-    if output is OutputFormat.JSON:
-        print_json({"created": created, "updated": updated, "unchanged": unchanged})
-    else:
-        note(f"{environment}:{path}: {created} created, {updated} updated, {unchanged} unchanged.")
+    print_done(
+        output,
+        {"created": created, "updated": updated, "unchanged": unchanged},
+        f"{environment}:{path}: {created} created, {updated} updated, {unchanged} unchanged.",
+    )
 
 
 def export_secrets(
