@@ -65,7 +65,8 @@ class CommandLine:
     def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         """Start a command; the caller ends it."""
         return subprocess.Popen(
-            [str(PROGRAM), *arguments],
+            # A shell has the programs that it starts in the background ignore Ctrl-C, and so would the command.
+            ["env", "--default-signal=INT", str(PROGRAM), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

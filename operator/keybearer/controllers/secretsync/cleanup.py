@@ -15,6 +15,7 @@ from keybearer.base.logs import get_logger
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.controllers.secretsync.apply import TargetWriter
+from keybearer.controllers.secretsync.reading import targets_of
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy
 from keybearer.controllers.secretsync.status import SecretSyncStatus
@@ -99,11 +100,7 @@ class Cleaner:
         self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
     ) -> None:
         # A rename may have been cut off between the two: keys can be in the target of before and in that of now.
-        keys = [seen.target]
-        target = previous.target
-        if target is not None:
-            keys.append(TargetKey(target.kind.value, seen.key.namespace, target.name))
-        for key in dict.fromkeys(keys):
+        for key in dict.fromkeys((seen.target, *targets_of(previous, seen.key.namespace))):
             await self._retire_one(seen, key, spec)
 
     async def _retire_one(self, seen: ObservedObject, key: TargetKey, spec: SecretSyncSpec | None) -> None:

@@ -31,6 +31,7 @@ def conclude(
     planned: TargetPlan,
     material: Material,
     *,
+    settled: bool,
     refreshed_at: datetime,
 ) -> tuple[Report, RunResult]:
     """Return how a run ended that came as far as a plan.
@@ -41,6 +42,7 @@ def conclude(
         desired: what the target should be.
         planned: what was done, or stands against it.
         material: what it was made of.
+        settled: the target is as planned, and what was written before under other names is gone.
         refreshed_at: when the oldest of its readings began.
     """
     report = Report(
@@ -49,6 +51,7 @@ def conclude(
         _synced_message(spec, desired, material),
         source=spec.source_label,
         target=_target_status(desired),
+        settled=settled,
         keys=material.keys,
         refreshed_at=refreshed_at.replace(microsecond=0),
     )

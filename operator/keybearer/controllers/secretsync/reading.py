@@ -5,13 +5,13 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from keybearer.controllers.custom_resource import describe_invalid
-from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 
-__all__ = ["read_spec", "read_status"]
+__all__ = ["read_spec", "read_status", "targets_of"]
 
 
 def read_spec(seen: ObservedObject) -> SecretSyncSpec:
@@ -35,3 +35,9 @@ def read_status(seen: ObservedObject) -> SecretSyncStatus:
     except ValidationError:
         # Written by an older version, or by a stranger: what it said is found out anew.
         return SecretSyncStatus()
+
+
+def targets_of(status: SecretSyncStatus, namespace: str) -> tuple[TargetKey, ...]:
+    """Return what was written, then what it was to be replaced by; none before the first sync."""
+    named = (status.target, status.moving_to)
+    return tuple(TargetKey(one.kind.value, namespace, one.name) for one in named if one is not None)

@@ -34,15 +34,15 @@ from keybearer.controllers.secretsync.plan import (
     TargetPlan,
     plan_target,
 )
-from keybearer.controllers.secretsync.reading import read_spec, read_status
+from keybearer.controllers.secretsync.reading import read_spec, read_status, targets_of
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
 from keybearer.controllers.secretsync.request import PendingRequest, pending_request
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
 from keybearer.controllers.secretsync.rivals import Rivals
-from keybearer.controllers.secretsync.spec_target import CreationPolicy
-from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus, Updates
+from keybearer.controllers.secretsync.spec_target import CreationPolicy, TargetKind
+from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus, TargetName, Updates
 from keybearer.controllers.sources import SourceReader
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
@@ -139,7 +139,7 @@ class SecretSyncReconciler:
         if request is not None:
             # Answered however it ended: a release that waited on would let through what nobody has seen yet.
             report = replace(report, handled=request.requested_at)
-        await self._write_status(seen, previous, report)
+        await self._write_status(seen, self._latest_status(seen, previous), report)
         return result
 
     async def _run(
@@ -203,12 +203,16 @@ class SecretSyncReconciler:
         fulfilled = planned.verdict is None and (
             spec.mode is not Mode.PLAN or planned.action is not None or previous.plan is not None
         )
-        if fulfilled and not planned.left_alone:
+        settled = fulfilled and not planned.left_alone
+        if settled:
             await self._retire_old(seen, previous, desired.key)
             await self._restart(seen, spec, previous, desired)
             await self._cleaner.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
-        return conclude(spec, previous, desired, planned, material, refreshed_at=self._clock.now() - read_ago)
+        refreshed_at = self._clock.now() - read_ago
+        return conclude(
+            spec, previous, desired, planned, material, settled=settled, refreshed_at=refreshed_at
+        )
 
     async def _bring_about(
         self,
@@ -239,6 +243,7 @@ class SecretSyncReconciler:
                     version = present.resource_version if present is not None else None
                     self._gatherer.await_target(seen, spec, version)
                 return planned
+            await self._announce_move(seen, previous, desired.key)
             try:
                 await self._carry_out(seen, planned.action, again=not never_written)
             except (AlreadyExistsError, ConflictError) as error:
@@ -294,12 +299,31 @@ class SecretSyncReconciler:
         return owned and spec.mode is not Mode.PLAN and not self._writer.knows(key)
 
     async def _retire_old(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
-        before = previous.target
-        if before is None:
+        for old in targets_of(previous, seen.key.namespace):
+            if old != now and await self._writer.retire(old, seen.uid):
+                self._telemetry.target_retired(seen, old)
+
+    async def _announce_move(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
+        """Note in the status that another target is about to be written: a run may be cut off before it says so.
+
+        Without it, a rename that is cut off and followed by another one would leave a target that nobody knows.
+        A first sync has no such note, which would be a third write: its target goes with the SecretSync.
+        """
+        previous = self._latest_status(seen, previous)
+        known = targets_of(previous, seen.key.namespace)
+        if not known or now in known:
             return
-        old = TargetKey(before.kind.value, seen.key.namespace, before.name)
-        if old != now and await self._writer.retire(old, seen.uid):
-            self._telemetry.target_retired(seen, old)
+        for old in known[1:]:
+            await self._writer.retire(old, seen.uid)
+        moving_to = TargetName(kind=TargetKind(now.kind), name=now.name)
+        await self._apply_status(seen, previous.model_copy(update={"moving_to": moving_to}))
+
+    def _latest_status(self, seen: ObservedObject, previous: SecretSyncStatus) -> SecretSyncStatus:
+        """Return the status of before the run, or what the run itself has noted there."""
+        current = self._objects.get(seen.key)
+        if current is None or current.uid != seen.uid or current.status_json == seen.status_json:
+            return previous
+        return read_status(current)
 
     async def _restart(
         self,
@@ -326,8 +350,10 @@ class SecretSyncReconciler:
         was = previous.conditions[-1].reason if previous.conditions else None
         fine = report.tone in (Tone.READY, Tone.PAUSED) or report.reason == Reason.PLANNED
         self._telemetry.outcome(seen, str(report.reason), report.message, was=was, fine=fine)
-        if says_the_same(status, previous):
-            return
+        if not says_the_same(status, previous):
+            await self._apply_status(seen, status)
+
+    async def _apply_status(self, seen: ObservedObject, status: SecretSyncStatus) -> None:
         wire = status.to_wire()
         try:
             answer = await self._gateway.apply_status(

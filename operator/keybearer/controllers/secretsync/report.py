@@ -46,6 +46,7 @@ class Report:
         message: of that condition, for people.
         source: label of the sources.
         target: what was written, or found as planned.
+        settled: that target is the only one there is.
         keys: state of each key, problems included.
         changes: key names that are held back.
         handled: the request that was answered.
@@ -57,6 +58,7 @@ class Report:
     message: str
     source: str | None = None
     target: TargetStatus | None = None
+    settled: bool = False
     keys: tuple[KeyStatus, ...] | None = None
     changes: KeyChanges = field(default_factory=KeyChanges)
     handled: str | None = None
@@ -78,6 +80,7 @@ def build_status(
         last_refresh_time=report.refreshed_at or previous.last_refresh_time,
         updates=updates,
         target=report.target or previous.target,
+        moving_to=None if report.settled else previous.moving_to,
         keys=keys,
         keys_total=total,
         plan=plan_status(report.changes) if report.tone is Tone.HELD else None,

@@ -18,6 +18,7 @@ __all__ = [
     "KeyStatus",
     "PlanStatus",
     "SecretSyncStatus",
+    "TargetName",
     "TargetStatus",
     "Updates",
 ]
@@ -60,6 +61,13 @@ class TargetStatus(ResourceModel):
             description="Keyed HMAC of the data: equal while the data is, and no help in guessing it.",
         ),
     ] = None
+
+
+class TargetName(ResourceModel):
+    """A Secret or ConfigMap in the namespace of the SecretSync."""
+
+    kind: Annotated[TargetKind, Field(strict=False, description="Secret or ConfigMap.")]
+    name: Annotated[str, Field(max_length=253, description="Its name.")]
 
 
 class KeyStatus(ResourceModel):
@@ -129,6 +137,10 @@ class SecretSyncStatus(ResourceModel):
         Field(strict=False, description="How changes become known: Events within a second, or Polling."),
     ] = None
     target: Annotated[TargetStatus | None, Field(description="What was written last.")] = None
+    moving_to: Annotated[
+        TargetName | None,
+        Field(description="Another target that is about to take the place of `target`, or was to."),
+    ] = None
     keys: Annotated[
         tuple[KeyStatus, ...],
         Field(strict=False, max_length=KEYS_MAX, description="Keys, those with a problem first."),

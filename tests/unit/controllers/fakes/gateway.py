@@ -46,13 +46,13 @@ class FakeGateway(Gateway):
         self.reads: list[str] = []
         self.writes: list[Write] = []
         self.before: Callable[[str, str], None] = lambda verb, kind: None  # noqa: ARG005 - takes note of nothing
-        self._failures: dict[tuple[str, str], deque[KubeError]] = defaultdict(deque)
+        self._failures: dict[tuple[str, str], deque[KubeError | None]] = defaultdict(deque)
         self._versions = itertools.count(100)
         self._uids = itertools.count(1)
 
-    def fail(self, verb: str, kind: str, error: KubeError, *, times: int = 1) -> None:
-        """Let the next requests of this verb for this kind fail."""
-        self._failures[verb, kind].extend([error] * times)
+    def fail(self, verb: str, kind: str, error: KubeError, *, after: int = 0, times: int = 1) -> None:
+        """Let the next requests of this verb for this kind fail; `after` of them are answered first."""
+        self._failures[verb, kind].extend([None] * after + [error] * times)
 
     def put(self, body: Mapping[str, JsonValue]) -> Body:
         """Keep an object as if somebody else had written it."""
@@ -174,8 +174,9 @@ class FakeGateway(Gateway):
 
     def _begin(self, verb: str, resource: Resource) -> None:
         failures = self._failures[verb, resource.kind]
-        if failures:
-            raise failures.popleft()
+        failure = failures.popleft() if failures else None
+        if failure is not None:
+            raise failure
         self.before(verb, resource.kind)
 
     def _demand(self, what: str, resource: Resource, key: ObjectKey, uid: str | None) -> Body:

@@ -166,6 +166,9 @@ class World:
 
     def watch_targets(self) -> None:
         """Deliver what a watch would show of all targets by now."""
+        for seen in list(self.observed):
+            if self.gateway.find(seen.key.kind, seen.key.name, seen.key.namespace) is None:
+                self.observed.drop(seen.key)
         for (kind, _), body in self.gateway.objects.items():
             if kind in ("Secret", "ConfigMap") and "keybearer.dev/managed" in (
                 body["metadata"].get("labels") or {}

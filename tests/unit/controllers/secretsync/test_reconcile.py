@@ -379,8 +379,35 @@ class TestTargets:
             world.put_sync(target={"name": "renamed"})
             await world.reconcile()
 
-            assert world.written() == ["create Secret team-a/renamed", "delete Secret team-a/web", _STATUS]
+            assert world.written() == [
+                _STATUS,
+                "create Secret team-a/renamed",
+                "delete Secret team-a/web",
+                _STATUS,
+            ]
             assert world.status["target"]["name"] == "renamed"
+            assert "movingTo" not in world.status
+
+    @pytest.mark.parametrize("then", ["web", "third"])
+    @in_virtual_time
+    async def test_a_rename_that_was_cut_off_before_another_one_leaves_no_target_behind(
+        self, then: str
+    ) -> None:
+        async with new_world(FakeSession(_TWO)) as world:
+            world.put_sync()
+            await world.reconcile()
+            world.put_sync(target={"name": "renamed"})
+            world.gateway.fail("apply_status", "SecretSync", UnavailableError("no answer"), after=1)
+            await world.reconcile()
+            assert world.data("renamed") == _DATA
+            world.echo()
+            world.put_sync(target={"name": then})
+            await world.reconcile()
+
+            assert world.data(then) == _DATA
+            assert world.data("renamed") is None
+            assert (world.data("web") is None) == (then != "web")
+            assert "movingTo" not in world.status
 
     @in_virtual_time
     async def test_a_foreign_target_is_not_touched_and_watched_for_its_end(self) -> None:
@@ -994,7 +1021,7 @@ class TestCleanUp:
             body["spec"]["target"]["name"] = "other"
             body["metadata"]["generation"] = 2
             world.see(body)
-            world.gateway.fail("apply_status", "SecretSync", UnavailableError("no answer"))
+            world.gateway.fail("apply_status", "SecretSync", UnavailableError("no answer"), after=1)
             await world.reconcile()
             assert world.data("other") == {"THEIRS": b64("cnry-t"), **_DATA}
 
