@@ -23,7 +23,7 @@ help: ## Say what there is
 $(READY): requirements/dev.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: install it, or name it with PYTHON=..." >&2; exit 1; }
 	@echo "setting up $(VENV) with $$($(PYTHON) --version)" >&2
-	@$(PYTHON) -m venv $(VENV) || { echo "the venv module is missing: install your system's python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV) || { echo "the venv module is missing: install your system's python3-venv" >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
