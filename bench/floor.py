@@ -36,11 +36,19 @@ _SOURCE = "dev:/source-0"
 
 @dataclass(frozen=True, slots=True)
 class FloorResult:
-    """Seconds from the first request to the last answer, and processor seconds of the program meanwhile."""
+    """What the writes cost.
+
+    Attributes:
+        objects: how many had their two writes.
+        seconds: from the first request to the last answer.
+        cpu_seconds: of the program that sent them.
+        api_server_cpu_seconds: of the API server, meanwhile.
+    """
 
     objects: int
     seconds: float
     cpu_seconds: float
+    api_server_cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

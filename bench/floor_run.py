@@ -14,7 +14,9 @@ import orjson
 from bench.errors import BenchError
 from bench.floor import STARTED, FloorResult
 from bench.kube import secretsync_path
+from bench.observer import observing
 from bench.population import create_namespaces, create_secretsyncs, remove
+from bench.process_meter import ProcessMeter
 from bench.stage import Stage
 from bench.workload import Key
 
@@ -51,6 +53,8 @@ class PreparedFloor:
             BenchError: it failed.
         """
         options = self._stage.options
+        api_server = ProcessMeter(self._stage.cluster.plane.api_server_pid)
+        api_server_before = api_server.cpu_seconds()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "bench.floor", str(self._stage.cluster.operator_kubeconfig)),
             *(str(options.at_once), str(options.dimensions.keys)),
@@ -67,11 +71,12 @@ class PreparedFloor:
             self.started.set()
         printed = await process.stdout.readline()
         self.finished.set()
+        api_server_cpu_seconds = api_server.cpu_seconds() - api_server_before
         status = await process.wait()
         if status != 0:
             msg = f"the floor ended with status {status}; what it says about that stands above"
             raise BenchError(msg)
-        return FloorResult(**orjson.loads(printed))
+        return FloorResult(**{**orjson.loads(printed), "api_server_cpu_seconds": api_server_cpu_seconds})
 
 
 @contextlib.asynccontextmanager
@@ -86,6 +91,8 @@ async def prepared_floor(stage: Stage) -> AsyncIterator[PreparedFloor]:
         metadata = (item["metadata"] for item in listed["items"])
         targets += [(namespace, meta["name"], meta["uid"]) for meta in metadata]
     try:
-        yield PreparedFloor(stage, targets)
+        # What watches the operator's writes watches these as well, at the same cost.
+        async with observing(api, workload):
+            yield PreparedFloor(stage, targets)
     finally:
         await remove(api, workload)

@@ -153,14 +153,18 @@ def _notes(syncs: int, floors: list[FloorResult], rounds: list[_Round]) -> list[
     last = rounds[-1]
     writes = ", ".join(f"{count} x {resource}" for resource, count in last.api.writes.most_common())
     reads = ", ".join(f"{count} x {kind}" for kind, count in last.api.reads.most_common(6))
-    server = median([one.cold.api_server_cpu_seconds for one in rounds]) * 1000 / syncs
     harness = median([one.cold.harness_cpu_seconds for one in rounds]) * 1000 / syncs
     notes = [
         "floor, each time: " + _listed([floor.seconds for floor in floors]),
         "ours, each round: " + _listed([one.cold.seconds for one in rounds]),
         "ready after " + _listed([one.cold.ready_seconds for one in rounds]),
         "first Secret after " + _listed([one.cold.first_seconds for one in rounds]),
-        f"meanwhile the API server used {server:.2f} ms of CPU per sync, this harness {harness:.2f} ms",
+        "the operator's CPU, each round: " + _listed([one.cold.cpu_seconds for one in rounds]),
+        "the API server's CPU under the floor, each time: "
+        + _listed([floor.api_server_cpu_seconds for floor in floors]),
+        "the API server's CPU under ours, each round: "
+        + _listed([one.cold.api_server_cpu_seconds for one in rounds]),
+        f"this harness meanwhile used {harness:.2f} ms of CPU per sync",
         f"writes of the last round: {writes}",
         f"reads of the last round: {reads}",
         f"requests to the service in the last round: {last.routes}",
