@@ -118,7 +118,7 @@ def assemble(given: Circumstances) -> Assembly:
     outage = ApiServerOutage(gateway.server_version, given.rng)
     gateway.observe(lambda answered: outage.note(answered=answered))
     objects, observed = ObjectStore(), ObservedStore()
-    recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock)
+    recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock, idle=queue.rest)
     telemetry = Telemetry(given.metrics, recorder)
     instant = InstantUpdates(clock, given.rng)
     sources = SourceReader(clock, queue.add, given.rng, instant)

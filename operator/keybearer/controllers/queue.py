@@ -206,6 +206,7 @@ class WorkQueue:
             self._lanes[waiting[0]].discard(key)
         if key in self._running:
             self._running[key].again = None
+        self._tell_idle()
 
     def failures(self, key: WorkKey) -> int:
         """Return how many runs in a row asked for backoff."""
@@ -259,16 +260,27 @@ class WorkQueue:
         if run.again is not None and not self._closed:
             self._due.pop(key, None)
             self._wait(key, *run.again)
-        if not self._running:
-            for waiter in self._idle:
-                if not waiter.done():
-                    waiter.set_result(None)
-            self._idle.clear()
+        self._tell_idle()
+
+    def _tell_idle(self) -> None:
+        if self._running:
+            return
+        for waiter in self._idle:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._idle.clear()
 
     async def drain(self) -> None:
         """Give out no more keys, and return when those that run have ended."""
         self.close()
         if self._running:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._idle.append(waiter)
+            await waiter
+
+    async def rest(self) -> None:
+        """Return when no key waits for its turn and none runs."""
+        while self._waiting or self._running:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)
             await waiter

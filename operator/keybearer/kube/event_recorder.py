@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from keybearer.base.clock import Clock
@@ -20,6 +21,8 @@ __all__ = ["EventCounts", "EventRecorder"]
 _CONTROLLER = "keybearer.dev/operator"
 _MAX_QUEUED = 1024
 _DRAIN_SECONDS = 2.0
+_PATIENCE_SECONDS = 2.0
+"""How long an Event waits for the work to pause, before it competes with it for the API server."""
 _LOG_PAUSE_SECONDS = 60.0
 
 # Bounds of events.k8s.io/v1 (pkg/apis/core/validation/events.go): longer ones are refused.
@@ -56,14 +59,18 @@ class EventRecorder:
         gateway: its `may_write` keeps a replica without the Lease silent.
         instance: which replica reports, such as the pod's name.
         clock: for the times in Events and the windows of the rules.
+        idle: returns when there is no more urgent work for the API server.
     """
 
-    def __init__(self, gateway: Gateway, *, instance: str, clock: Clock) -> None:
+    def __init__(
+        self, gateway: Gateway, *, instance: str, clock: Clock, idle: Callable[[], Awaitable[None]]
+    ) -> None:
         self._gateway = gateway
         self._instance = instance[:_MAX_WORD]
         self._clock = clock
+        self._idle = idle
         self._book = EventBook()
-        self._queue: asyncio.Queue[Occurrence] = asyncio.Queue(_MAX_QUEUED)
+        self._queue: asyncio.Queue[tuple[float, Occurrence]] = asyncio.Queue(_MAX_QUEUED)
         # Names of Events end in this and a serial number: unique among replicas and restarts.
         self._run = secrets.token_hex(6)
         self._logged_at = float("-inf")
@@ -72,7 +79,7 @@ class EventRecorder:
     def record(self, occurrence: Occurrence) -> None:
         """Take one occurrence to be posted soon; never waits and never raises."""
         try:
-            self._queue.put_nowait(occurrence)
+            self._queue.put_nowait((self._clock.monotonic(), occurrence))
         except asyncio.QueueFull:
             self.counts.overflowed += 1
 
@@ -80,12 +87,20 @@ class EventRecorder:
         """Post until cancelled; then post what is queued, for two seconds at most."""
         try:
             while True:
-                await self._post(await self._queue.get())
+                recorded_at, occurrence = await self._queue.get()
+                await self._give_way(recorded_at + _PATIENCE_SECONDS)
+                await self._post(occurrence)
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_DRAIN_SECONDS):
                     while not self._queue.empty():
-                        await self._post(self._queue.get_nowait())
+                        _, occurrence = self._queue.get_nowait()
+                        await self._post(occurrence)
+
+    async def _give_way(self, until: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(until - self._clock.monotonic()):
+                await self._idle()
 
     async def _post(self, occurrence: Occurrence) -> None:
         match self._book.judge(occurrence, self._clock.monotonic()):

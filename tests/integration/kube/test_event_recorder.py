@@ -17,6 +17,10 @@ from support.controlplane.controlplane import ControlPlane
 pytestmark = pytest.mark.integration
 
 
+async def at_once() -> None:
+    """There is no work that Events could hold up."""
+
+
 async def about(gateway: Gateway, key: ObjectKey) -> ObjectReference:
     stored = await gateway.create(CONFIG_MAPS, key, {})
     metadata = stored["metadata"]
@@ -51,7 +55,7 @@ async def test_an_event_reads_in_kubectl_and_repetitions_are_counted_in_it(
     occurrence = Occurrence(
         regarding, "Warning", "ServiceUnavailable", "Reconcile", "the service does not answer"
     )
-    recorder = EventRecorder(gateway, instance="pod-1", clock=SystemClock())
+    recorder = EventRecorder(gateway, instance="pod-1", clock=SystemClock(), idle=at_once)
     await post(recorder, *[occurrence] * 4, done=lambda counts: counts.posted + counts.repeated == 4)
 
     (event,) = await events_in(gateway, namespace)
@@ -69,7 +73,7 @@ async def test_an_event_reads_in_kubectl_and_repetitions_are_counted_in_it(
 async def test_the_longest_texts_are_accepted(gateway: Gateway, namespace: str) -> None:
     regarding = await about(gateway, ObjectKey(namespace, "n" * 253))
     occurrence = Occurrence(regarding, "Normal", "R" * 400, "A" * 400, "ü" * 2000)
-    recorder = EventRecorder(gateway, instance="i" * 400, clock=SystemClock())
+    recorder = EventRecorder(gateway, instance="i" * 400, clock=SystemClock(), idle=at_once)
     await post(recorder, occurrence, done=lambda counts: counts.posted + counts.failed == 1)
 
     assert recorder.counts == EventCounts(posted=1)
@@ -78,7 +82,7 @@ async def test_the_longest_texts_are_accepted(gateway: Gateway, namespace: str) 
 async def test_an_event_that_was_deleted_is_posted_anew(gateway: Gateway, namespace: str) -> None:
     regarding = await about(gateway, ObjectKey(namespace, "db"))
     occurrence = Occurrence(regarding, "Normal", "Synced", "Apply", "done")
-    recorder = EventRecorder(gateway, instance="pod-1", clock=SystemClock())
+    recorder = EventRecorder(gateway, instance="pod-1", clock=SystemClock(), idle=at_once)
     await post(recorder, occurrence, done=lambda counts: counts.posted == 1)
     (event,) = await events_in(gateway, namespace)
     metadata = event["metadata"]
@@ -94,7 +98,7 @@ async def test_events_about_a_namespace_that_does_not_exist_fail_without_harm(
 ) -> None:
     lost = ObjectReference(CONFIG_MAPS, ObjectKey(f"{namespace}-not", "db"), "u1")
     found = await about(gateway, ObjectKey(namespace, "db"))
-    recorder = EventRecorder(gateway, instance="pod-1", clock=SystemClock())
+    recorder = EventRecorder(gateway, instance="pod-1", clock=SystemClock(), idle=at_once)
     await post(
         recorder,
         Occurrence(lost, "Normal", "Synced", "Apply", "done"),

@@ -523,6 +523,23 @@ async def test_an_idle_queue_drains_at_once_and_takes_nothing_afterwards() -> No
         await queue.take()
 
 
+@in_virtual_time
+async def test_it_rests_when_nothing_waits_and_nothing_runs() -> None:
+    queue = new_queue()
+    await queue.rest()
+    queue.add(key("db"), Lane.FIRST)
+    resting = asyncio.create_task(queue.rest())
+    await settle()
+    assert not resting.done()
+    item = await queue.take()
+    queue.add(item.key, Lane.FIRST)
+    queue.done(item.key)
+    await settle()
+    assert not resting.done()
+    queue.forget(item.key)
+    await resting
+
+
 _NAMESPACES = ("a", "b")
 _KEYS = [key(name, namespace) for namespace in _NAMESPACES for name in ("1", "2", "3")]
 

@@ -54,7 +54,14 @@ class Desk:
     def __init__(self) -> None:
         self.gateway = FakeGateway()
         self.time = VirtualTime(datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC))
-        self.recorder = EventRecorder(cast("Gateway", self.gateway), instance="pod-1", clock=self.time)
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self.recorder = EventRecorder(
+            cast("Gateway", self.gateway), instance="pod-1", clock=self.time, idle=self._until_idle
+        )
+
+    async def _until_idle(self) -> None:
+        await self.idle.wait()
 
     async def work_off(self) -> None:
         task = asyncio.create_task(self.recorder.run())
@@ -123,6 +130,36 @@ async def test_an_event_that_has_expired_is_posted_anew() -> None:
     (body,) = desk.gateway.stored.values()
     assert "series" not in body
     assert desk.recorder.counts == EventCounts(posted=2)
+
+
+async def test_an_event_waits_until_the_work_pauses() -> None:
+    desk = Desk()
+    desk.idle.clear()
+    desk.recorder.record(occurrence())
+    task = asyncio.create_task(desk.recorder.run())
+    await desk.time.settle()
+    assert not desk.gateway.stored
+    desk.idle.set()
+    await desk.time.settle()
+
+    assert len(desk.gateway.stored) == 1
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def test_an_event_that_has_waited_long_enough_is_posted_whatever_else_goes_on() -> None:
+    desk = Desk()
+    desk.idle.clear()
+    desk.recorder.record(occurrence())
+    await desk.time.advance(2.0)
+    task = asyncio.create_task(desk.recorder.run())
+    await desk.time.settle()
+
+    assert len(desk.gateway.stored) == 1
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 async def test_a_refusal_is_counted_and_the_next_is_tried() -> None:
