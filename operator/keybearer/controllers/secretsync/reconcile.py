@@ -6,64 +6,50 @@ server holds.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.base.packed_json import packed_json
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
-from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError, WaitingError
+from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
 from keybearer.controllers.queue import WorkItem
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import (
     conclude,
-    describe_changes,
     refused_by_cluster,
     suspended,
 )
 from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
 from keybearer.controllers.secretsync.gather import Gatherer, KeysRefusedError
+from keybearer.controllers.secretsync.materialize import Materializer
 from keybearer.controllers.secretsync.plan import (
-    CreateTarget,
     PlanContext,
-    TargetAction,
-    TargetPlan,
-    plan_target,
 )
-from keybearer.controllers.secretsync.reading import read_spec, read_status, targets_of
+from keybearer.controllers.secretsync.reading import read_spec, read_status
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
+from keybearer.controllers.secretsync.report import Report, Tone
 from keybearer.controllers.secretsync.request import PendingRequest, pending_request
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
 from keybearer.controllers.secretsync.rivals import Rivals
-from keybearer.controllers.secretsync.spec_target import CreationPolicy, TargetKind
-from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus, TargetName, Updates
+from keybearer.controllers.secretsync.spec_target import CreationPolicy
+from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
+from keybearer.controllers.secretsync.status_writer import StatusWriter
 from keybearer.controllers.sources import SourceReader
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import (
-    AlreadyExistsError,
-    ConflictError,
-    ForbiddenError,
-    InvalidError,
     KubeError,
     LeaseLostError,
-    NotFoundError,
 )
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
 
 __all__ = ["SecretSyncReconciler"]
 
 _log = get_logger(__name__)
-
-_ATTEMPTS = 4
-"""Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""
 
 
 class SecretSyncReconciler:
@@ -84,7 +70,6 @@ class SecretSyncReconciler:
         telemetry: Telemetry,
     ) -> None:
         self._clock = clock
-        self._gateway = gateway
         self._objects = objects
         self._sources = sources
         self._gatherer = gatherer
@@ -93,7 +78,11 @@ class SecretSyncReconciler:
         self._cleaner = cleaner
         self._fingerprinter = fingerprinter
         self._telemetry = telemetry
-        self._rivals = Rivals(objects, gateway)
+        self._statuses = StatusWriter(clock, gateway, objects, sources, cleaner, telemetry)
+        rivals = Rivals(objects, gateway)
+        self._materializer = Materializer(
+            objects, writer, cleaner, gatherer, self._statuses, rivals, telemetry
+        )
 
     async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
         """Run once.
@@ -139,7 +128,7 @@ class SecretSyncReconciler:
         if request is not None:
             # Answered however it ended: a release that waited on would let through what nobody has seen yet.
             report = replace(report, handled=request.requested_at)
-        await self._write_status(seen, self._latest_status(seen, previous), report)
+        await self._statuses.write(seen, self._statuses.latest(seen, previous), report)
         return result
 
     async def _run(
@@ -198,14 +187,14 @@ class SecretSyncReconciler:
         approved = request is not None and request.approves_plan
         await self._cleaner.prepare(seen, spec, approved=approved)
         context = replace(_context(seen, previous, request, desired.key), found=material.found)
-        planned = await self._bring_about(seen, spec, previous, desired, context)
+        planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
         # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
         fulfilled = planned.verdict is None and (
             spec.mode is not Mode.PLAN or planned.action is not None or previous.plan is not None
         )
         settled = fulfilled and not planned.left_alone
         if settled:
-            await self._retire_old(seen, previous, desired.key)
+            await self._materializer.retire_old(seen, previous, desired.key)
             await self._restart(seen, spec, previous, desired)
             await self._cleaner.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
@@ -213,117 +202,6 @@ class SecretSyncReconciler:
         return conclude(
             spec, previous, desired, planned, material, settled=settled, refreshed_at=refreshed_at
         )
-
-    async def _bring_about(
-        self,
-        seen: ObservedObject,
-        spec: SecretSyncSpec,
-        previous: SecretSyncStatus,
-        desired: DesiredTarget,
-        context: PlanContext,
-    ) -> TargetPlan:
-        never_written = previous.target is None
-        merging = spec.target.creation_policy is CreationPolicy.MERGE
-        # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
-        absent = self._writer.take_its_end(desired.key) or (never_written and not _was_refused(previous))
-        blind = absent and self._may_create_blindly(spec, desired.key)
-        for attempt in range(_ATTEMPTS):
-            present = None
-            if attempt or not blind:
-                # Whether a merge is complete shows in who manages which key, not in what the whole looks like.
-                expected = None if merging else desired.fingerprint
-                present = await self._writer.look(
-                    desired.key, seen.uid, expected=expected, thorough=attempt > 0
-                )
-            context = replace(context, rivals=await self._rivals.of(present, seen.uid))
-            planned = plan_target(desired, present, spec, context)
-            if planned.action is None:
-                self._writer.expect(desired, hands_off=merging or planned.left_alone)
-                if merging or (planned.verdict and planned.verdict.reason is Reason.TARGET_CONFLICT):
-                    version = present.resource_version if present is not None else None
-                    self._gatherer.await_target(seen, spec, version)
-                return planned
-            await self._announce_move(seen, previous, desired.key)
-            try:
-                await self._carry_out(seen, planned.action, again=not never_written)
-            except (AlreadyExistsError, ConflictError) as error:
-                _refuse_contested(error)
-                continue
-            except (NotFoundError, ForbiddenError, InvalidError) as error:
-                # Quotas and admission refuse a POST before anybody has looked whether the object exists.
-                if attempt or not (blind or isinstance(error, NotFoundError)):
-                    raise
-                continue
-            action = type(planned.action).__name__.removesuffix("Target")
-            self._telemetry.target_written(
-                seen, action, describe_changes(desired, planned), first=never_written
-            )
-            return planned
-        raise WaitingError(
-            Reason.TARGET_CONFLICT,
-            f"{desired.key.kind} {desired.key.name} is being written by somebody else at the same time; "
-            "it is tried again",
-        )
-
-    async def _carry_out(self, seen: ObservedObject, action: TargetAction, *, again: bool) -> None:
-        current = self._objects.get(seen.key)
-        if current is None or current.uid != seen.uid:
-            raise ObjectGoneError
-        if isinstance(action, CreateTarget) and again:
-            await self._create_again(seen, action)
-        else:
-            await self._writer.carry_out(action, seen.uid)
-
-    async def _create_again(self, seen: ObservedObject, action: CreateTarget) -> None:
-        """Create a target once more, and ask the API server meanwhile whether its owner is still there.
-
-        A target goes with its owner. Where a re-list hid that the owner went first, each new target would be
-        collected as garbage, and its end would bring the next. One after the other would be safe as well, but
-        somebody's mount waits for the Secret.
-
-        Raises:
-            ObjectGoneError: the SecretSync is gone, or another one of the same name; the target was taken back.
-            KubeError: the API server refuses or can't be asked.
-        """
-        written, owner = await asyncio.gather(
-            self._writer.carry_out(action, seen.uid), self._cleaner.require(seen), return_exceptions=True
-        )
-        if isinstance(owner, ObjectGoneError) and isinstance(written, str):
-            await self._writer.take_back(action.desired.key, written)
-        for error in (owner if isinstance(owner, ObjectGoneError) else None, written, owner):
-            if isinstance(error, BaseException):
-                raise error
-
-    def _may_create_blindly(self, spec: SecretSyncSpec, key: TargetKey) -> bool:
-        owned = spec.target.creation_policy is CreationPolicy.OWNER
-        return owned and spec.mode is not Mode.PLAN and not self._writer.knows(key)
-
-    async def _retire_old(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
-        for old in targets_of(previous, seen.key.namespace):
-            if old != now and await self._writer.retire(old, seen.uid):
-                self._telemetry.target_retired(seen, old)
-
-    async def _announce_move(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
-        """Note in the status that another target is about to be written: a run may be cut off before it says so.
-
-        Without it, a rename that is cut off and followed by another one would leave a target that nobody knows.
-        A first sync has no such note, which would be a third write: its target goes with the SecretSync.
-        """
-        previous = self._latest_status(seen, previous)
-        known = targets_of(previous, seen.key.namespace)
-        if not known or now in known:
-            return
-        for old in known[1:]:
-            await self._writer.retire(old, seen.uid)
-        moving_to = TargetName(kind=TargetKind(now.kind), name=now.name)
-        await self._apply_status(seen, previous.model_copy(update={"moving_to": moving_to}))
-
-    def _latest_status(self, seen: ObservedObject, previous: SecretSyncStatus) -> SecretSyncStatus:
-        """Return the status of before the run, or what the run itself has noted there."""
-        current = self._objects.get(seen.key)
-        if current is None or current.uid != seen.uid or current.status_json == seen.status_json:
-            return previous
-        return read_status(current)
 
     async def _restart(
         self,
@@ -337,38 +215,6 @@ class SecretSyncReconciler:
             return
         if spec.target.rollout_restart:
             await self._restarter.restart(seen, spec.target.rollout_restart, desired)
-
-    async def _write_status(self, seen: ObservedObject, previous: SecretSyncStatus, report: Report) -> None:
-        status = build_status(
-            previous,
-            report,
-            generation=seen.generation,
-            updates=_updates(previous, is_instant=self._sources.is_instant(seen.key)),
-            now=self._clock.now(),
-        )
-        # Ready comes first and keeps its reason under a suspension; the last one is what was told last.
-        was = previous.conditions[-1].reason if previous.conditions else None
-        fine = report.tone in (Tone.READY, Tone.PAUSED) or report.reason == Reason.PLANNED
-        self._telemetry.outcome(seen, str(report.reason), report.message, was=was, fine=fine)
-        if not says_the_same(status, previous):
-            await self._apply_status(seen, status)
-
-    async def _apply_status(self, seen: ObservedObject, status: SecretSyncStatus) -> None:
-        wire = status.to_wire()
-        try:
-            answer = await self._gateway.apply_status(
-                SECRET_SYNCS, ObjectKey(seen.key.namespace, seen.key.name), wire, uid=seen.uid
-            )
-        except NotFoundError as error:
-            raise ObjectGoneError from error
-        except ConflictError:
-            # With its UID as a precondition, an object that was deleted meanwhile can't come back; but not each
-            # conflict says that it was.
-            await self._cleaner.require(seen)
-            raise
-        meta = answer.get("metadata")
-        version = meta.get("resourceVersion") if isinstance(meta, dict) else None
-        self._objects.put_status(seen.key, seen.uid, packed_json(wire), str(version or seen.resource_version))
 
     async def _clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:
         try:
@@ -401,30 +247,11 @@ def _context(
     )
 
 
-def _updates(previous: SecretSyncStatus, *, is_instant: bool | None) -> Updates:
-    """Return how changes arrive; as before while that isn't known, for a restart must cost no status writes."""
-    if is_instant is None:
-        return previous.updates or Updates.POLLING
-    return Updates.EVENTS if is_instant else Updates.POLLING
-
-
 def _depends_on_foreign_target(spec: SecretSyncSpec, previous: SecretSyncStatus) -> bool:
     """Tell whether the run waits for what somebody else does to an object of the target's name."""
     if spec.target.creation_policy is CreationPolicy.MERGE:
         return True
     return any(condition.reason == Reason.TARGET_CONFLICT for condition in previous.conditions)
-
-
-def _was_refused(previous: SecretSyncStatus) -> bool:
-    refusals = (Reason.TARGET_CONFLICT, Reason.TARGET_REFUSED)
-    return any(condition.reason in refusals for condition in previous.conditions)
-
-
-def _refuse_contested(error: AlreadyExistsError | ConflictError) -> None:
-    """Raise where it is no race that another look settles, but fields that somebody else manages."""
-    if isinstance(error, ConflictError) and error.causes:
-        message = f"{error}; leave these to it in the spec, or take them from it"
-        raise StalledError(Reason.TARGET_CONFLICT, message) from error
 
 
 def _internal_message(error: Exception, previous: SecretSyncStatus, reconcile_id: str) -> str:

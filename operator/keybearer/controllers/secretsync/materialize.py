@@ -1,0 +1,197 @@
+"""Makes the target of a SecretSync what is desired, or says what stands against it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
+from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
+from keybearer.controllers.secretsync.apply import TargetWriter
+from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.secretsync.conclusion import describe_changes
+from keybearer.controllers.secretsync.desired import DesiredTarget
+from keybearer.controllers.secretsync.gather import Gatherer
+from keybearer.controllers.secretsync.plan import (
+    CreateTarget,
+    PlanContext,
+    TargetAction,
+    TargetPlan,
+    plan_target,
+)
+from keybearer.controllers.secretsync.reading import targets_of
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.rivals import Rivals
+from keybearer.controllers.secretsync.spec_target import CreationPolicy
+from keybearer.controllers.secretsync.status import SecretSyncStatus
+from keybearer.controllers.secretsync.status_writer import StatusWriter
+from keybearer.controllers.telemetry import Telemetry
+from keybearer.kube.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+)
+
+__all__ = ["Materializer"]
+
+_ATTEMPTS = 4
+"""Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""
+
+
+class Materializer:
+    """Looks, plans and writes until what is there is what was planned upon."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        writer: TargetWriter,
+        cleaner: Cleaner,
+        gatherer: Gatherer,
+        statuses: StatusWriter,
+        rivals: Rivals,
+        telemetry: Telemetry,
+    ) -> None:
+        self._objects = objects
+        self._writer = writer
+        self._cleaner = cleaner
+        self._gatherer = gatherer
+        self._statuses = statuses
+        self._rivals = rivals
+        self._telemetry = telemetry
+
+    async def bring_about(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        desired: DesiredTarget,
+        context: PlanContext,
+    ) -> TargetPlan:
+        """Write the target where it isn't as desired, and return what was planned.
+
+        Args:
+            seen: the SecretSync.
+            spec: its spec.
+            previous: its status.
+            desired: what the target should be.
+            context: what the plan needs to know beside them.
+
+        Raises:
+            ReconcileError: others write it at the same time, or manage fields of it.
+            ObjectGoneError: the SecretSync is gone.
+            KubeError: the API server refuses or can't be asked.
+        """
+        never_written = previous.target is None
+        merging = spec.target.creation_policy is CreationPolicy.MERGE
+        # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
+        absent = self._writer.take_its_end(desired.key) or (never_written and not _was_refused(previous))
+        blind = absent and self._may_create_blindly(spec, desired.key)
+        for attempt in range(_ATTEMPTS):
+            present = None
+            if attempt or not blind:
+                # Whether a merge is complete shows in who manages which key, not in what the whole looks like.
+                expected = None if merging else desired.fingerprint
+                present = await self._writer.look(
+                    desired.key, seen.uid, expected=expected, thorough=attempt > 0
+                )
+            context = replace(context, rivals=await self._rivals.of(present, seen.uid))
+            planned = plan_target(desired, present, spec, context)
+            if planned.action is None:
+                self._writer.expect(desired, hands_off=merging or planned.left_alone)
+                if merging or (planned.verdict and planned.verdict.reason is Reason.TARGET_CONFLICT):
+                    version = present.resource_version if present is not None else None
+                    self._gatherer.await_target(seen, spec, version)
+                return planned
+            await self._announce_move(seen, previous, desired.key)
+            try:
+                await self._carry_out(seen, planned.action, again=not never_written)
+            except (AlreadyExistsError, ConflictError) as error:
+                _refuse_contested(error)
+                continue
+            except (NotFoundError, ForbiddenError, InvalidError) as error:
+                # Quotas and admission refuse a POST before anybody has looked whether the object exists.
+                if attempt or not (blind or isinstance(error, NotFoundError)):
+                    raise
+                continue
+            action = type(planned.action).__name__.removesuffix("Target")
+            self._telemetry.target_written(
+                seen, action, describe_changes(desired, planned), first=never_written
+            )
+            return planned
+        raise WaitingError(
+            Reason.TARGET_CONFLICT,
+            f"{desired.key.kind} {desired.key.name} is being written by somebody else at the same time; "
+            "it is tried again",
+        )
+
+    async def retire_old(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
+        """Take back what was written, or was to be written, under other names.
+
+        Raises:
+            KubeError: the API server refuses or can't be asked.
+        """
+        for old in targets_of(previous, seen.key.namespace):
+            if old != now and await self._writer.retire(old, seen.uid):
+                self._telemetry.target_retired(seen, old)
+
+    async def _carry_out(self, seen: ObservedObject, action: TargetAction, *, again: bool) -> None:
+        current = self._objects.get(seen.key)
+        if current is None or current.uid != seen.uid:
+            raise ObjectGoneError
+        if isinstance(action, CreateTarget) and again:
+            await self._create_again(seen, action)
+        else:
+            await self._writer.carry_out(action, seen.uid)
+
+    async def _create_again(self, seen: ObservedObject, action: CreateTarget) -> None:
+        """Create a target once more, and ask the API server meanwhile whether its owner is still there.
+
+        A target goes with its owner. Where a re-list hid that the owner went first, each new target would be
+        collected as garbage, and its end would bring the next. One after the other would be safe as well, but
+        somebody's mount waits for the Secret.
+
+        Raises:
+            ObjectGoneError: the SecretSync is gone, or another one of the same name; the target was taken back.
+            KubeError: the API server refuses or can't be asked.
+        """
+        written, owner = await asyncio.gather(
+            self._writer.carry_out(action, seen.uid), self._cleaner.require(seen), return_exceptions=True
+        )
+        if isinstance(owner, ObjectGoneError) and isinstance(written, str):
+            await self._writer.take_back(action.desired.key, written)
+        for error in (owner if isinstance(owner, ObjectGoneError) else None, written, owner):
+            if isinstance(error, BaseException):
+                raise error
+
+    def _may_create_blindly(self, spec: SecretSyncSpec, key: TargetKey) -> bool:
+        owned = spec.target.creation_policy is CreationPolicy.OWNER
+        return owned and spec.mode is not Mode.PLAN and not self._writer.knows(key)
+
+    async def _announce_move(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
+        """Note in the status that another target is about to be written: a run may be cut off before it says so.
+
+        Without it, a rename that is cut off and followed by another one would leave a target that nobody knows.
+        A first sync has no such note, which would be a third write: its target goes with the SecretSync.
+        """
+        previous = self._statuses.latest(seen, previous)
+        known = targets_of(previous, seen.key.namespace)
+        if not known or now in known:
+            return
+        for old in known[1:]:
+            await self._writer.retire(old, seen.uid)
+        await self._statuses.note_move(seen, previous, now)
+
+
+def _was_refused(previous: SecretSyncStatus) -> bool:
+    refusals = (Reason.TARGET_CONFLICT, Reason.TARGET_REFUSED)
+    return any(condition.reason in refusals for condition in previous.conditions)
+
+
+def _refuse_contested(error: AlreadyExistsError | ConflictError) -> None:
+    """Raise where it is no race that another look settles, but fields that somebody else manages."""
+    if isinstance(error, ConflictError) and error.causes:
+        message = f"{error}; leave these to it in the spec, or take them from it"
+        raise StalledError(Reason.TARGET_CONFLICT, message) from error

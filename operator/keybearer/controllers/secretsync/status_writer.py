@@ -1,0 +1,103 @@
+"""Writes the status of a SecretSync: one patch, and only if it says something new."""
+
+from __future__ import annotations
+
+from keybearer.base.clock import Clock
+from keybearer.base.packed_json import packed_json
+from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
+from keybearer.controllers.outcome import ObjectGoneError
+from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.secretsync.reading import read_status
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
+from keybearer.controllers.secretsync.spec_target import TargetKind
+from keybearer.controllers.secretsync.status import SecretSyncStatus, TargetName, Updates
+from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.telemetry import Telemetry
+from keybearer.kube.errors import ConflictError, NotFoundError
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
+
+__all__ = ["StatusWriter"]
+
+
+class StatusWriter:
+    """Writes what a run came to, and notes what must be known should it be cut off."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        gateway: Gateway,
+        objects: ObjectStore,
+        sources: SourceReader,
+        cleaner: Cleaner,
+        telemetry: Telemetry,
+    ) -> None:
+        self._clock = clock
+        self._gateway = gateway
+        self._objects = objects
+        self._sources = sources
+        self._cleaner = cleaner
+        self._telemetry = telemetry
+
+    def latest(self, seen: ObservedObject, previous: SecretSyncStatus) -> SecretSyncStatus:
+        """Return the status of before the run, or what the run itself has noted there."""
+        current = self._objects.get(seen.key)
+        if current is None or current.uid != seen.uid or current.status_json == seen.status_json:
+            return previous
+        return read_status(current)
+
+    async def write(self, seen: ObservedObject, previous: SecretSyncStatus, report: Report) -> None:
+        """Write the status that the report leads to, and tell of it.
+
+        Raises:
+            ObjectGoneError: the SecretSync is gone, or another one of the same name.
+            KubeError: the API server refuses or can't be asked.
+        """
+        status = build_status(
+            previous,
+            report,
+            generation=seen.generation,
+            updates=_updates(previous, is_instant=self._sources.is_instant(seen.key)),
+            now=self._clock.now(),
+        )
+        # Ready comes first and keeps its reason under a suspension; the last one is what was told last.
+        was = previous.conditions[-1].reason if previous.conditions else None
+        fine = report.tone in (Tone.READY, Tone.PAUSED) or report.reason == Reason.PLANNED
+        self._telemetry.outcome(seen, str(report.reason), report.message, was=was, fine=fine)
+        if not says_the_same(status, previous):
+            await self._apply(seen, status)
+
+    async def note_move(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
+        """Note that this target is about to be written in place of the one that the status names.
+
+        Raises:
+            ObjectGoneError: the SecretSync is gone, or another one of the same name.
+            KubeError: the API server refuses or can't be asked.
+        """
+        moving_to = TargetName(kind=TargetKind(now.kind), name=now.name)
+        await self._apply(seen, previous.model_copy(update={"moving_to": moving_to}))
+
+    async def _apply(self, seen: ObservedObject, status: SecretSyncStatus) -> None:
+        wire = status.to_wire()
+        try:
+            answer = await self._gateway.apply_status(
+                SECRET_SYNCS, ObjectKey(seen.key.namespace, seen.key.name), wire, uid=seen.uid
+            )
+        except NotFoundError as error:
+            raise ObjectGoneError from error
+        except ConflictError:
+            # With its UID as a precondition, an object that was deleted meanwhile can't come back; but not each
+            # conflict says that it was.
+            await self._cleaner.require(seen)
+            raise
+        meta = answer.get("metadata")
+        version = meta.get("resourceVersion") if isinstance(meta, dict) else None
+        self._objects.put_status(seen.key, seen.uid, packed_json(wire), str(version or seen.resource_version))
+
+
+def _updates(previous: SecretSyncStatus, *, is_instant: bool | None) -> Updates:
+    """Return how changes arrive; as before while that isn't known, for a restart must cost no status writes."""
+    if is_instant is None:
+        return previous.updates or Updates.POLLING
+    return Updates.EVENTS if is_instant else Updates.POLLING
