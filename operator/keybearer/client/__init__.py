@@ -11,6 +11,7 @@ Requests and answers are pure values (`operations`), the logic between them is a
 from __future__ import annotations
 
 from keybearer.client.actors import (
+    AllowedField,
     AuditActor,
     AuditEvent,
     AuditLog,
@@ -19,6 +20,8 @@ from keybearer.client.actors import (
     Grant,
     Identity,
     IdentityMembership,
+    KubernetesAuthSettings,
+    LdapAuthSettings,
     Organization,
     ProjectRole,
     TrustedIp,
@@ -73,6 +76,7 @@ from keybearer.wire.events import EventType
 __all__ = [
     "NO_RETRIES",
     "AccessToken",
+    "AllowedField",
     "AnswerTooLong",
     "AsyncEventStream",
     "AsyncKeybearer",
@@ -101,7 +105,9 @@ __all__ = [
     "InvalidArgument",
     "Keybearer",
     "KubernetesAuth",
+    "KubernetesAuthSettings",
     "LdapAuth",
+    "LdapAuthSettings",
     "NewSecret",
     "NotFound",
     "NotModified",

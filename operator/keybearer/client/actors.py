@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 from keybearer.client.lenient import Several, Text, from_wire
 
 __all__ = [
+    "AllowedField",
     "AuditActor",
     "AuditEvent",
     "AuditLog",
@@ -18,6 +19,8 @@ __all__ = [
     "Grant",
     "Identity",
     "IdentityMembership",
+    "KubernetesAuthSettings",
+    "LdapAuthSettings",
     "Organization",
     "ProjectRole",
     "TrustedIp",
@@ -65,6 +68,74 @@ class UniversalAuthSettings:
     lockout_threshold: int | None = None
     lockout_duration_seconds: int | None = None
     lockout_counter_reset_seconds: int | None = None
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesAuthSettings:
+    """How an identity logs in with the token of a ServiceAccount. Durations in seconds; 0 is without end or limit.
+
+    Attributes:
+        allowed_namespaces, allowed_names: patterns with `*`, parted by commas; empty for all.
+        allowed_audience: empty for any.
+    """
+
+    kubernetes_host: str
+    id: Text = ""
+    identity_id: Text = ""
+    ca_cert: Text = ""
+    token_review_mode: Text = ""
+    allowed_namespaces: Text = ""
+    allowed_names: Text = ""
+    allowed_audience: Text = ""
+    access_token_ttl: Annotated[int, Field(alias="accessTokenTTL")] = 0
+    access_token_max_ttl: Annotated[int, Field(alias="accessTokenMaxTTL")] = 0
+    access_token_num_uses_limit: int = 0
+    access_token_period: int = 0
+    access_token_trusted_ips: Several[TrustedIp] = ()
+    created_at: Text = ""
+    updated_at: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedField:
+    """An attribute of the directory, and the values, parted by commas, of which a person must have one."""
+
+    key: str
+    value: str
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LdapAuthSettings:
+    """How an identity logs in as a person of a directory. Durations in seconds; 0 is without end or limit.
+
+    Attributes:
+        bind_dn: who looks people up there; the password is never shown.
+        search_filter: `{{username}}` stands for the name that is given.
+        allowed_fields: all of them must hold.
+    """
+
+    url: str
+    id: Text = ""
+    identity_id: Text = ""
+    bind_dn: Annotated[Text, Field(alias="bindDN")] = ""
+    search_base: Text = ""
+    search_filter: Text = ""
+    ldap_ca_certificate: Text = ""
+    allowed_fields: Several[AllowedField] = ()
+    access_token_ttl: Annotated[int, Field(alias="accessTokenTTL")] = 0
+    access_token_max_ttl: Annotated[int, Field(alias="accessTokenMaxTTL")] = 0
+    access_token_num_uses_limit: int = 0
+    access_token_period: int = 0
+    access_token_trusted_ips: Several[TrustedIp] = ()
+    lockout_enabled: bool = True
+    lockout_threshold: int | None = None
+    lockout_duration_seconds: int | None = None
+    lockout_counter_reset_seconds: int | None = None
+    created_at: Text = ""
+    updated_at: Text = ""
 
 
 @from_wire

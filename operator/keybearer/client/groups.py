@@ -19,6 +19,8 @@ from keybearer.client.operations import (
     identities,
     imports,
     keys,
+    kubernetes_auth,
+    ldap_auth,
     memberships,
     projects,
     tags,
@@ -122,6 +124,26 @@ class UniversalAuthSettingsApi(Resource[Shell]):
     attach = call(universal_auth.AttachUniversalAuth)
     update = call(universal_auth.UpdateUniversalAuth)
     detach = call(universal_auth.DetachUniversalAuth)
+    clear_lockouts = call(universal_auth.ClearUniversalAuthLockouts)
+
+
+class KubernetesAuthSettingsApi(Resource[Shell]):
+    """`client.identities.kubernetes_auth`: which ServiceAccounts of a cluster may log in."""
+
+    get = call(kubernetes_auth.GetKubernetesAuth)
+    attach = call(kubernetes_auth.AttachKubernetesAuth)
+    update = call(kubernetes_auth.UpdateKubernetesAuth)
+    detach = call(kubernetes_auth.DetachKubernetesAuth)
+
+
+class LdapAuthSettingsApi(Resource[Shell]):
+    """`client.identities.ldap_auth`: which people of a directory may log in."""
+
+    get = call(ldap_auth.GetLdapAuth)
+    attach = call(ldap_auth.AttachLdapAuth)
+    update = call(ldap_auth.UpdateLdapAuth)
+    detach = call(ldap_auth.DetachLdapAuth)
+    clear_lockouts = call(ldap_auth.ClearLdapAuthLockouts)
 
 
 class IdentitiesApi(Resource[Shell]):
@@ -130,6 +152,8 @@ class IdentitiesApi(Resource[Shell]):
     def __init__(self, shell: Shell) -> None:
         super().__init__(shell)
         self.universal_auth = UniversalAuthSettingsApi(shell)
+        self.kubernetes_auth = KubernetesAuthSettingsApi(shell)
+        self.ldap_auth = LdapAuthSettingsApi(shell)
         self.client_secrets = ClientSecretsApi(shell)
 
     list = call(identities.ListIdentities)

@@ -81,14 +81,17 @@ def query_of(parameters: Mapping[str, str | int | bool | Sequence[str] | None]) 
     )
 
 
-def json_body(make: Callable[[], WireModel]) -> bytes:
+def json_body(make: Callable[[], WireModel], *, nulls: bool = False) -> bytes:
     """Return the body that `make` makes as JSON in the wire's spelling, without what is not given.
+
+    With `nulls`, a field that is given as None is sent as null: it takes away what is there.
 
     Raises:
         InvalidArgument: a field is out of the wire's bounds, or a text can't be written as UTF-8.
     """
     try:
-        return make().model_dump_json(by_alias=True, exclude_none=True).encode()
+        body = make()
+        return body.model_dump_json(by_alias=True, exclude_none=not nulls, exclude_unset=nulls).encode()
     except pydantic.ValidationError as error:
         problem = issues_of(error)
     except PydanticSerializationError:

@@ -9,6 +9,7 @@ import pytest
 
 from contract.client.house import Client, House, close, of
 from keybearer.client import (
+    AllowedField,
     BadRequest,
     ChangedSecret,
     InvalidArgument,
@@ -218,6 +219,88 @@ async def test_an_identity_lives_from_create_to_delete(house: House, admin: Clie
     await of(admin.identities.delete(identity.id))
     with pytest.raises(NotFound):
         await of(admin.identities.get(identity.id))
+
+
+async def test_kubernetes_auth_is_attached_changed_and_detached(admin: Client) -> None:
+    (organization,) = await of(admin.organizations.list())
+    identity = await of(admin.identities.create("of a cluster", organization_id=organization.id))
+    auth = admin.identities.kubernetes_auth
+    made = await of(
+        auth.attach(
+            identity.id,
+            kubernetes_host="https://api.example.com",
+            token_reviewer_jwt="cnry-reviewer",
+            allowed_namespaces="team-*",
+            access_token_ttl=600,
+            access_token_trusted_ips=("10.0.0.0/8",),
+        )
+    )
+    assert (made.identity_id, made.kubernetes_host) == (identity.id, "https://api.example.com")
+    assert (made.allowed_namespaces, made.access_token_ttl) == ("team-*", 600)
+    assert [one.ip_address for one in made.access_token_trusted_ips] == ["10.0.0.0/8"]
+    assert await of(auth.get(identity.id)) == made
+    changed = await of(auth.update(identity.id, allowed_names="web", allowed_audience="keybearer"))
+    assert (changed.allowed_names, changed.allowed_audience, changed.allowed_namespaces) == (
+        "web",
+        "keybearer",
+        "team-*",
+    )
+    # The reviewer's token is never sent to a host that it was not given for.
+    with pytest.raises(BadRequest, match="tokenReviewerJwt"):
+        await of(auth.update(identity.id, kubernetes_host="https://other.example.com"))
+    moved = await of(
+        auth.update(identity.id, kubernetes_host="https://other.example.com", token_reviewer_jwt="")
+    )
+    assert moved.kubernetes_host == "https://other.example.com"
+    await of(auth.update(identity.id, kubernetes_host="https://third.example.com"))
+    assert (await of(auth.detach(identity.id))).identity_id == identity.id
+    with pytest.raises(NotFound):
+        await of(auth.get(identity.id))
+
+
+async def test_ldap_auth_is_attached_changed_and_detached(admin: Client) -> None:
+    (organization,) = await of(admin.organizations.list())
+    identity = await of(admin.identities.create("of a directory", organization_id=organization.id))
+    auth = admin.identities.ldap_auth
+    made = await of(
+        auth.attach(
+            identity.id,
+            url="ldaps://ldap.example.com",
+            bind_dn="cn=reader,dc=example",
+            bind_pass="cnry-reader",
+            search_base="dc=example",
+            allowed_fields=(AllowedField(key="l", value="Basel"),),
+            lockout_threshold=5,
+        )
+    )
+    assert (made.bind_dn, made.search_filter, made.lockout_threshold) == (
+        "cn=reader,dc=example",
+        "(uid={{username}})",
+        5,
+    )
+    assert made.allowed_fields == (AllowedField(key="l", value="Basel"),)
+    assert "cnry-" not in str(made)
+    assert await of(auth.get(identity.id)) == made
+    changed = await of(auth.update(identity.id, search_filter="(cn={{username}})", allowed_fields=()))
+    assert (changed.search_filter, changed.allowed_fields) == ("(cn={{username}})", ())
+    with pytest.raises(BadRequest, match="bindPass"):
+        await of(auth.update(identity.id, url="ldaps://other.example.com"))
+    moved = await of(auth.update(identity.id, url="ldaps://other.example.com", bind_pass="cnry-other"))
+    assert moved.url == "ldaps://other.example.com"
+    assert await of(auth.clear_lockouts(identity.id)) == 0
+    assert (await of(auth.detach(identity.id))).identity_id == identity.id
+    with pytest.raises(NotFound):
+        await of(auth.clear_lockouts(identity.id))
+
+
+async def test_a_lockout_of_universal_auth_is_ended(house: House, admin: Client) -> None:
+    who = house.service.create_identity(lockoutThreshold=1)
+    with pytest.raises(Unauthenticated):
+        await of(house.client().auth.universal_auth.login(who.client_id, "cnry-wrong"))
+    with pytest.raises(Unauthenticated):
+        await of(house.client().auth.universal_auth.login(who.client_id, who.client_secret))
+    assert await of(admin.identities.universal_auth.clear_lockouts(who.identity_id)) == 1
+    await of(house.client().auth.universal_auth.login(who.client_id, who.client_secret))
 
 
 async def test_people_log_in_have_roles_and_secrets_of_their_own(house: House, admin: Client) -> None:

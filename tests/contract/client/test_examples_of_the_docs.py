@@ -44,6 +44,7 @@ async def test_the_examples_of_the_client_run_one_after_the_other(
             "url": service.url,
             "client_id": who.client_id,
             "client_secret": who.client_secret,
+            "bind_pass": "cnry-reader",
             "project_id": client.projects.get_by_slug(project_slug).id,
             "client": client,
         }

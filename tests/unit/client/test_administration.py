@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from keybearer.client.actors import AllowedField
 from keybearer.client.errors import InvalidArgument
 from keybearer.client.models import SecretMetadata
 from keybearer.client.operation import Operation, Repeat
@@ -17,6 +18,8 @@ from keybearer.client.operations import (
     grants,
     identities,
     imports,
+    kubernetes_auth,
+    ldap_auth,
     memberships,
     projects,
     secret_batches,
@@ -32,6 +35,8 @@ PLACE: dict[str, Any] = {"project_id": "p-1", "environment": "dev"}
 WIRE_PLACE = {"projectId": "p-1", "environment": "dev"}
 IMPORT_PLACE = {**WIRE_PLACE, "path": "/"}
 UA = "/api/v1/auth/universal-auth/identities/i-1"
+KUBERNETES = "/api/v1/auth/kubernetes-auth/identities/i-1"
+LDAP = "/api/v1/auth/ldap-auth/identities/i-1"
 LATER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=1)))
 
 Sent = tuple[str, str, dict[str, Any] | None]
@@ -107,6 +112,52 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
     ),
     (universal_auth.ListClientSecrets("i-1"), ("GET", f"{UA}/client-secrets", None)),
     (universal_auth.RevokeClientSecret("i-1", "s-1"), ("POST", f"{UA}/client-secrets/s-1/revoke", None)),
+    (universal_auth.ClearUniversalAuthLockouts("i-1"), ("POST", f"{UA}/clear-lockouts", None)),
+    (kubernetes_auth.GetKubernetesAuth("i-1"), ("GET", KUBERNETES, None)),
+    (
+        kubernetes_auth.UpdateKubernetesAuth(
+            "i-1", allowed_names="web", token_reviewer_jwt="cnry-reviewer", access_token_ttl=60
+        ),
+        (
+            "PATCH",
+            KUBERNETES,
+            {"allowedNames": "web", "tokenReviewerJwt": "cnry-reviewer", "accessTokenTTL": 60},
+        ),
+    ),
+    (
+        kubernetes_auth.UpdateKubernetesAuth(
+            "i-1", token_reviewer_jwt="", access_token_trusted_ips=("10.0.0.0/8",)
+        ),
+        (
+            "PATCH",
+            KUBERNETES,
+            {"tokenReviewerJwt": None, "accessTokenTrustedIps": [{"ipAddress": "10.0.0.0/8"}]},
+        ),
+    ),
+    (kubernetes_auth.DetachKubernetesAuth("i-1"), ("DELETE", KUBERNETES, None)),
+    (ldap_auth.GetLdapAuth("i-1"), ("GET", LDAP, None)),
+    (
+        ldap_auth.UpdateLdapAuth(
+            "i-1",
+            url="ldaps://ldap.example.com",
+            bind_dn="cn=r,dc=e",
+            bind_pass="cnry-reader",
+            allowed_fields=(AllowedField(key="l", value="Basel"),),
+        ),
+        (
+            "PATCH",
+            LDAP,
+            {
+                "url": "ldaps://ldap.example.com",
+                "bindDN": "cn=r,dc=e",
+                "bindPass": "cnry-reader",
+                "allowedFields": [{"key": "l", "value": "Basel"}],
+            },
+        ),
+    ),
+    (ldap_auth.UpdateLdapAuth("i-1", allowed_fields=()), ("PATCH", LDAP, {"allowedFields": []})),
+    (ldap_auth.DetachLdapAuth("i-1"), ("DELETE", LDAP, None)),
+    (ldap_auth.ClearLdapAuthLockouts("i-1"), ("POST", f"{LDAP}/clear-lockouts", None)),
     (
         memberships.PutIdentityMembership("i-1", project_id="p-1", roles=("viewer",)),
         ("POST", "/api/v1/projects/p-1/memberships/identities/i-1", {"roles": [{"role": "viewer"}]}),
@@ -254,6 +305,22 @@ def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], exp
     assert "cnry-" not in repr(operation)
 
 
+def test_settings_that_are_not_given_are_left_to_the_service() -> None:
+    _, _, body = sent(
+        ldap_auth.AttachLdapAuth(
+            "i-1", url="ldaps://l", bind_dn="cn=r", bind_pass="cnry-reader", search_base="dc=e"
+        )
+    )
+    assert body is not None
+    assert {key: body[key] for key in ("url", "bindDN", "bindPass", "searchBase", "searchFilter")} == {
+        "url": "ldaps://l",
+        "bindDN": "cn=r",
+        "bindPass": "cnry-reader",
+        "searchBase": "dc=e",
+        "searchFilter": "(uid={{username}})",
+    }
+
+
 def test_the_audit_log_is_asked_for_in_utc() -> None:
     request = grants.ListAuditLogs(
         project_id="p-1", event_types=("create-secret", "delete-secret"), start=LATER, limit=7
@@ -285,6 +352,14 @@ def test_own_values_are_asked_for_only_when_wanted() -> None:
         users.UpdateUser("u-1", password="cnry-password"),
         users.ChangePassword("cnry-old", "cnry-new-password"),
         tokens.UserAuth("a@example.com", "cnry-password"),
+        kubernetes_auth.AttachKubernetesAuth(
+            "i-1", kubernetes_host="https://k.example.com", token_reviewer_jwt="cnry-reviewer"
+        ),
+        kubernetes_auth.UpdateKubernetesAuth("i-1", token_reviewer_jwt="cnry-reviewer"),
+        ldap_auth.AttachLdapAuth(
+            "i-1", url="ldaps://l", bind_dn="cn=r", bind_pass="cnry-reader", search_base="dc=e"
+        ),
+        ldap_auth.UpdateLdapAuth("i-1", bind_pass="cnry-reader"),
         secret_batches.CreateSecrets((secret_batches.NewSecret("A", "cnry-1"),), **PLACE),
         secret_batches.UpdateSecrets((secret_batches.ChangedSecret("A", "cnry-1"),), **PLACE),
     ],

@@ -12,6 +12,7 @@ def test_the_client_package_exports_exactly_these_names() -> None:
     assert client.__all__ == [
         "NO_RETRIES",
         "AccessToken",
+        "AllowedField",
         "AnswerTooLong",
         "AsyncEventStream",
         "AsyncKeybearer",
@@ -40,7 +41,9 @@ def test_the_client_package_exports_exactly_these_names() -> None:
         "InvalidArgument",
         "Keybearer",
         "KubernetesAuth",
+        "KubernetesAuthSettings",
         "LdapAuth",
+        "LdapAuthSettings",
         "NewSecret",
         "NotFound",
         "NotModified",

@@ -28,6 +28,8 @@ from keybearer.client.operations.folders import CreateFolder, ListFolders
 from keybearer.client.operations.grants import ListAuditLogs, ListGrants
 from keybearer.client.operations.identities import CreateIdentity, ListIdentities
 from keybearer.client.operations.imports import CreateImport
+from keybearer.client.operations.kubernetes_auth import GetKubernetesAuth
+from keybearer.client.operations.ldap_auth import GetLdapAuth
 from keybearer.client.operations.memberships import ListUserMemberships, PutIdentityMembership
 from keybearer.client.operations.projects import GetProject, GetProjectBySlug, ListProjects
 from keybearer.client.operations.secret_batches import ChangedSecret, UpdateSecrets
@@ -55,6 +57,8 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "create_identity": CreateIdentity("ci", organization_id="o-1"),
     "list_identities": ListIdentities(),
     "attach_universal_auth": AttachUniversalAuth("i-1"),
+    "get_kubernetes_auth": GetKubernetesAuth("i-1"),
+    "get_ldap_auth": GetLdapAuth("i-1"),
     "create_client_secret": CreateClientSecret("i-1"),
     "revoke_client_secret": RevokeClientSecret("i-1", "s-1"),
     "put_identity_membership": PutIdentityMembership("i-1", project_id="p-1", roles=("viewer",)),

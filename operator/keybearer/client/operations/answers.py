@@ -13,6 +13,8 @@ from keybearer.client.actors import (
     Grant,
     Identity,
     IdentityMembership,
+    KubernetesAuthSettings,
+    LdapAuthSettings,
     Organization,
     UniversalAuthSettings,
     User,
@@ -32,6 +34,7 @@ from keybearer.client.models import (
 
 __all__ = [
     "AuditLogsAnswer",
+    "ClearedLockoutsAnswer",
     "ClientSecretAnswer",
     "ClientSecretsAnswer",
     "EnvironmentAnswer",
@@ -45,6 +48,8 @@ __all__ = [
     "IdentityMembershipsAnswer",
     "ImportAnswer",
     "ImportsAnswer",
+    "KubernetesAuthAnswer",
+    "LdapAuthAnswer",
     "MessageAnswer",
     "OrganizationAnswer",
     "OrganizationsAnswer",
@@ -232,6 +237,30 @@ class TagsAnswer:
     """`{tags}`."""
 
     tags: tuple[Tag, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class ClearedLockoutsAnswer:
+    """`{deleted}`."""
+
+    deleted: int
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class KubernetesAuthAnswer:
+    """`{identityKubernetesAuth}`."""
+
+    identity_kubernetes_auth: KubernetesAuthSettings
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class LdapAuthAnswer:
+    """`{identityLdapAuth}`."""
+
+    identity_ldap_auth: LdapAuthSettings
 
 
 @from_wire

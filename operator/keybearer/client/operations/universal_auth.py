@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from keybearer.client.actors import ClientSecret, CreatedClientSecret, UniversalAuthSettings
 from keybearer.client.decoding import decode
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations.answers import (
+    ClearedLockoutsAnswer,
     ClientSecretAnswer,
     ClientSecretsAnswer,
     UniversalAuthAnswer,
 )
+from keybearer.client.operations.login_settings import TokenTerms, given
 from keybearer.wire import identities as wire
 
 __all__ = [
     "AttachUniversalAuth",
+    "ClearUniversalAuthLockouts",
     "CreateClientSecret",
     "DetachUniversalAuth",
     "GetClientSecret",
@@ -55,41 +57,19 @@ class GetUniversalAuth(_Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class _Terms(_Settings):
+class _Terms(TokenTerms, _Settings):
     """What both writes can set.
 
     Attributes:
-        access_token_ttl, access_token_max_ttl, access_token_period: seconds; 0 for no end.
-        access_token_num_uses_limit: 0 for no limit.
-        client_secret_trusted_ips, access_token_trusted_ips: addresses or ranges; everywhere by default.
+        client_secret_trusted_ips: addresses or ranges; everywhere by default.
     """
 
     identity_id: str
-    access_token_ttl: int | None = field(default=None, kw_only=True)
-    access_token_max_ttl: int | None = field(default=None, kw_only=True)
-    access_token_num_uses_limit: int | None = field(default=None, kw_only=True)
-    access_token_period: int | None = field(default=None, kw_only=True)
     client_secret_trusted_ips: tuple[str, ...] | None = field(default=None, kw_only=True)
-    access_token_trusted_ips: tuple[str, ...] | None = field(default=None, kw_only=True)
     lockout_enabled: bool | None = field(default=None, kw_only=True)
     lockout_threshold: int | None = field(default=None, kw_only=True)
     lockout_duration_seconds: int | None = field(default=None, kw_only=True)
     lockout_counter_reset_seconds: int | None = field(default=None, kw_only=True)
-
-    def given(self) -> dict[str, Any]:
-        terms = {
-            "access_token_ttl": self.access_token_ttl,
-            "access_token_max_ttl": self.access_token_max_ttl,
-            "access_token_num_uses_limit": self.access_token_num_uses_limit,
-            "access_token_period": self.access_token_period,
-            "client_secret_trusted_ips": _ranges(self.client_secret_trusted_ips),
-            "access_token_trusted_ips": _ranges(self.access_token_trusted_ips),
-            "lockout_enabled": self.lockout_enabled,
-            "lockout_threshold": self.lockout_threshold,
-            "lockout_duration_seconds": self.lockout_duration_seconds,
-            "lockout_counter_reset_seconds": self.lockout_counter_reset_seconds,
-        }
-        return {name: term for name, term in terms.items() if term is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +81,7 @@ class AttachUniversalAuth(_Terms):
 
     def request(self) -> Request:
         """Return what to send."""
-        body = json_body(lambda: wire.UniversalAuthConfig(**self.given()))
+        body = json_body(lambda: wire.UniversalAuthConfig(**given(self)))
         return Request("POST", fill(_SETTINGS, self.identity_id), body=body)
 
 
@@ -111,7 +91,7 @@ class UpdateUniversalAuth(_Terms):
 
     def request(self) -> Request:
         """Return what to send."""
-        body = json_body(lambda: wire.UpdateUniversalAuth(**self.given()))
+        body = json_body(lambda: wire.UpdateUniversalAuth(**given(self)))
         return Request("PATCH", fill(_SETTINGS, self.identity_id), body=body)
 
 
@@ -124,6 +104,21 @@ class DetachUniversalAuth(_Settings):
     def request(self) -> Request:
         """Return what to send."""
         return Request("DELETE", fill(_SETTINGS, self.identity_id))
+
+
+@dataclass(frozen=True, slots=True)
+class ClearUniversalAuthLockouts(Operation[int]):
+    """Let those log in again who failed too often, and return how many lockouts ended."""
+
+    identity_id: str
+
+    def request(self) -> Request:
+        """Return what to send."""
+        return Request("POST", fill(f"{_SETTINGS}/clear-lockouts", self.identity_id))
+
+    def read(self, response: Response) -> int:
+        """Return how many lockouts ended."""
+        return decode(response, ClearedLockoutsAnswer).deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +198,3 @@ class RevokeClientSecret(Operation[ClientSecret]):
     def read(self, response: Response) -> ClientSecret:
         """Return what is known of it."""
         return decode(response, ClientSecretAnswer).client_secret_data
-
-
-def _ranges(addresses: Iterable[str] | None) -> list[wire.TrustedIp] | None:
-    return None if addresses is None else [wire.TrustedIp(ip_address=address) for address in addresses]

@@ -1,0 +1,42 @@
+"""What the ways of identities to log in have in common: the terms of the tokens that a login gives (wire.md 1.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from keybearer.wire.identities import TrustedIp
+
+__all__ = ["TokenTerms", "given"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenTerms:
+    """Of the tokens that a login gives.
+
+    Attributes:
+        access_token_ttl, access_token_max_ttl, access_token_period: seconds; 0 for no end.
+        access_token_num_uses_limit: 0 for no limit.
+        access_token_trusted_ips: addresses or ranges; everywhere by default.
+    """
+
+    access_token_ttl: int | None = None
+    access_token_max_ttl: int | None = None
+    access_token_num_uses_limit: int | None = None
+    access_token_period: int | None = None
+    access_token_trusted_ips: tuple[str, ...] | None = None
+
+
+def given(settings: TokenTerms) -> dict[str, Any]:
+    """Return the settings of an identity that are given, as the models of the wire take them."""
+    pairs = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    return {
+        name: _ranges(value) if name.endswith("_trusted_ips") else value
+        for name, value in pairs.items()
+        if value is not None and name != "identity_id"
+    }
+
+
+def _ranges(addresses: Iterable[str]) -> list[TrustedIp]:
+    return [TrustedIp(ip_address=address) for address in addresses]
