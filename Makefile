@@ -1,7 +1,7 @@
 # Commands that stay stable; each sets up what it needs on a machine with Python >= 3.11 and make.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench test-system crds chart-crds lock image clean
+.PHONY: help setup demo test check bench bench-service test-system crds chart-crds lock image clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -50,9 +50,12 @@ check: $(READY) ## Lint, types, layers, CRDs in step, chart; no tests
 	$(BIN)/keybearer crds --output-dir charts/keybearer/files/crds --check
 	$$($(PY) -c 'from support.controlplane.binaries import helm_binary; print(helm_binary())') lint --strict --quiet charts/keybearer
 
-bench: $(READY) ## Measure against a floor of the same run; writes build/bench.json (BENCH_ARGS=--quick for a short one)
+bench: $(READY) ## Measure the operator against a floor of the same run; writes build/bench.json (BENCH_ARGS=--quick for a short one)
 	@$(PY) -m support.controlplane build
 	@$(EXEC_PY) -m bench operator $(BENCH_ARGS)
+
+bench-service: $(READY) ## Measure the service beside a bare route; writes build/bench-service.json (BENCH_ARGS as above)
+	@$(EXEC_PY) -m bench service $(BENCH_ARGS)
 
 crds: $(READY) ## Write the CRDs from the models
 	$(BIN)/keybearer crds --output-dir crds

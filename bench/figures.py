@@ -18,6 +18,7 @@ __all__ = [
     "Others",
     "RowResult",
     "Run",
+    "Subject",
     "Unit",
     "load_run",
     "quantity",
@@ -32,7 +33,10 @@ def _never(value: object) -> object:
 MaybeNever = Annotated[float, BeforeValidator(_never)]
 """Infinite when it never came, which JSON writes as null."""
 
-Unit = Literal["s", "ms", "MiB", "count", "per sync"]
+Unit = Literal["s", "ms", "MiB", "count", "per sync", "per second"]
+
+Subject = Literal["operator", "service"]
+"""What a run measured; each has a file and a place on the page of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +53,13 @@ class Bar:
 
     Attributes:
         text: as the design words it.
-        limit: the largest figure that reaches it; of the ratio where `of_ratio`.
+        limit: the largest figure that reaches it, or the smallest where `at_least`; of the ratio where `of_ratio`.
     """
 
     text: str
     limit: float
     of_ratio: bool = False
+    at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,8 @@ class Figure:
     Attributes:
         ours: in `unit`; infinite when what was measured never came.
         floor: what ours is divided by for the ratio, in the same unit.
-        floor_name: what the floor is, where it isn't the bare loop.
+        floor_name: what the floor is, where it isn't the one that the page speaks of.
+        peak_mib: memory of the measured program at its peak meanwhile.
     """
 
     what: str
@@ -74,6 +80,7 @@ class Figure:
     floor_name: str = ""
     bar: Bar | None = None
     others: Others = field(default_factory=Others)
+    peak_mib: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -86,7 +93,9 @@ class Figure:
         if self.bar is None:
             return None
         judged = self.ratio if self.bar.of_ratio else self.ours
-        return None if judged is None else judged <= self.bar.limit
+        if judged is None:
+            return None
+        return judged >= self.bar.limit if self.bar.at_least else judged <= self.bar.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +131,17 @@ class Run:
     settings: Mapping[str, str]
     comparable: bool
     rows: tuple[RowResult, ...]
+    subject: Subject = "operator"
 
 
 def quantity(value: float | None, unit: Unit) -> str:
-    """Return the value as people read it, with three significant digits or all of a count."""
+    """Return the value as people read it, with three significant digits or all of a count or rate."""
     if value is None:
         return ""
     if math.isinf(value):
         return "never"
-    suffix = {"s": " s", "ms": " ms", "MiB": " MiB", "count": "", "per sync": ""}[unit]
-    if unit == "count":
+    suffix = {"s": " s", "ms": " ms", "MiB": " MiB", "count": "", "per sync": "", "per second": "/s"}[unit]
+    if unit in {"count", "per second"}:
         return f"{value:,.0f}{suffix}"
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     return f"{value:,.{digits}f}{suffix}"

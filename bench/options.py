@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.workload import Dimensions
 
-__all__ = ["Options", "quick"]
+__all__ = ["Options", "ScaleSize", "ServiceOptions", "quick", "quick_service"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +56,53 @@ def quick(directory: Path, syncs: int) -> Options:
         steady_seconds=20.0,
         endurance_minutes=1.0,
         deadline_seconds=120.0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleSize:
+    """How much of everything the service is filled with.
+
+    Attributes:
+        secrets: in one folder.
+        folders: beside each other, of ten secrets each; as many are imported into one.
+        levels: of folders within each other.
+        large: secrets of `large_bytes` each.
+    """
+
+    secrets: int = 10_000
+    folders: int = 1_000
+    levels: int = 20
+    large: int = 500
+    large_bytes: int = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """Sizes and lengths of a run against the service; the defaults are those that the bars were set for.
+
+    Attributes:
+        directory: where logs of every program stay.
+        secrets: of the list that is asked for.
+        connections: how many ask, each waiting for its answer before it asks again.
+        rounds: of floor and service in turns; the median counts.
+        seconds: length of each half of a round.
+        scale: of the rows about size.
+    """
+
+    directory: Path
+    secrets: int = 50
+    connections: int = 8
+    rounds: int = 5
+    seconds: float = 4.0
+    scale: ScaleSize = field(default_factory=ScaleSize)
+
+
+def quick_service(directory: Path) -> ServiceOptions:
+    """Return options that show within two minutes whether everything works; the figures say little."""
+    return ServiceOptions(
+        directory=directory,
+        rounds=1,
+        seconds=1.0,
+        scale=ScaleSize(secrets=500, folders=50, large=20),
     )

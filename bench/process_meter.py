@@ -92,6 +92,11 @@ class ProcessMeter:
             peak=max(high_water, self._peak_bytes) / _MIB,
         )
 
+    def forget_peak(self) -> None:
+        """`peak` is of what comes from now on (proc_pid_clear_refs(5))."""
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+        self._peak_bytes = 0
+
     def open_files(self) -> int:
         """Return the number of open file descriptors of the process itself."""
         return sum(1 for _ in Path(f"/proc/{self.pid}/fd").iterdir())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from bench.figures import RowResult
-from bench.options import Options
-from bench.rows import cold, endurance, foreign, large, propagation, repair, restart, steady
+from bench.options import Options, ServiceOptions
+from bench.rows import cold, endurance, foreign, large, propagation, rates, repair, restart, scale, steady
 
-__all__ = ["ROWS", "Row"]
+__all__ = ["ROWS", "SERVICE_ROWS", "Row"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +37,11 @@ ROWS: Mapping[str, Row] = {
     "endurance": Row(endurance.run, only_when_named=True),
 }
 """In the order of a run: later rows refer to earlier ones."""
+
+SERVICE_ROWS: Mapping[str, Callable[[ServiceOptions], Awaitable[RowResult]]] = {
+    "sqlite": partial(rates.run, "sqlite"),
+    "postgresql": partial(rates.run, "postgresql"),
+    "scale-sqlite": partial(scale.run, "sqlite"),
+    "scale-postgresql": partial(scale.run, "postgresql"),
+}
+"""In the order of a run; none needs another."""

@@ -19,7 +19,7 @@ from bench.errors import BenchError
 from bench.workload import Dimensions, Source
 from support.controlplane.process import Process
 
-__all__ = ["Admin", "Service", "Viewer", "command_path", "running_service", "values_of"]
+__all__ = ["Admin", "Service", "Viewer", "announced", "command_path", "running_service", "values_of"]
 
 _START = timedelta(seconds=60)
 _STOP = timedelta(seconds=15)
@@ -49,10 +49,12 @@ class Service:
 
     Attributes:
         url: where it listens itself, without the proxy.
+        pid: its process.
         admin: for changing secrets past the proxy, so that it counts the operator's requests alone.
     """
 
     url: str
+    pid: int
     admin: Admin
     sources: tuple[Source, ...]
     viewer: Viewer
@@ -77,11 +79,15 @@ class Admin:
     Args:
         session: has the base URL; borrowed.
         token: the access token.
+
+    Attributes:
+        session: the same.
+        headers: what each request carries.
     """
 
     def __init__(self, session: aiohttp.ClientSession, token: str) -> None:
-        self._session = session
-        self._headers = {"Authorization": f"Bearer {token}"}
+        self.session = session
+        self.headers = {"Authorization": f"Bearer {token}"}
 
     async def create_sources(self, dimensions: Dimensions) -> tuple[Source, ...]:
         """One project with a folder for each source, and the secrets in them, exist."""
@@ -120,7 +126,7 @@ class Admin:
         return await self._send("POST", path, body)
 
     async def _send(self, method: str, path: str, body: Mapping[str, object]) -> object:
-        return await _send(self._session, method, path, body, self._headers)
+        return await _send(self.session, method, path, body, self.headers)
 
 
 def _secret_body(source: Source, value: str) -> dict[str, object]:
@@ -159,21 +165,25 @@ def _text(answer: object, *names: str) -> str:
 
 
 @contextlib.asynccontextmanager
-async def running_service(directory: Path, dimensions: Dimensions) -> AsyncIterator[Service]:
-    """Run a new service with fresh sources while the block runs; its log is `directory/service.log`."""
+async def running_service(
+    directory: Path, dimensions: Dimensions, database_url: str | None = None
+) -> AsyncIterator[Service]:
+    """Run a new service with fresh sources while the block runs; its log is `directory/service.log`.
+
+    Without a URL, its database is SQLite in that directory.
+    """
     data = directory / "service"
     process = Process(
         "keybearer serve",
         [command_path(), "serve", f"--data-dir={data}", "--listen=127.0.0.1:0"],
         directory / "service.log",
-        environment={"PATH": os.defpath, "HOME": str(directory)},
+        environment={
+            "PATH": os.defpath,
+            "HOME": str(directory),
+            **({} if database_url is None else {"KEYBEARER_DATABASE_URL": database_url}),
+        },
     )
-    await asyncio.to_thread(process.start)
-    try:
-        await asyncio.to_thread(
-            process.wait_until, lambda: _url(process) is not None, awaited="print its URL", within=_START
-        )
-        url = _url(process) or ""
+    async with announced(process) as url:
         admin_file: _AdminFile = orjson.loads((data / "admin.json").read_bytes())
         async with aiohttp.ClientSession(url, timeout=aiohttp.ClientTimeout(total=30)) as session:
             credentials = {name: admin_file[name] for name in ("clientId", "clientSecret")}
@@ -181,13 +191,24 @@ async def running_service(directory: Path, dimensions: Dimensions) -> AsyncItera
             admin = Admin(session, _text(login, "accessToken"))
             sources = await admin.create_sources(dimensions)
             viewer = await admin.create_viewer(admin_file["organizationId"], sources[0].project_id)
-            yield Service(url, admin, sources, viewer)
+            yield Service(url, process.pid, admin, sources, viewer)
+
+
+@contextlib.asynccontextmanager
+async def announced(process: Process) -> AsyncIterator[str]:
+    """Run a server that prints its URL as one line of JSON while the block runs; give the URL."""
+    await asyncio.to_thread(process.start)
+    try:
+        await asyncio.to_thread(
+            process.wait_until, lambda: _url(process) is not None, awaited="print its URL", within=_START
+        )
+        yield _url(process) or ""
     finally:
         await asyncio.to_thread(process.terminate, grace=_STOP)
 
 
 def _url(process: Process) -> str | None:
-    """Return the URL of the one line of JSON that the service prints when it is ready."""
+    """Return the URL of the one line of JSON that a server prints when it is ready."""
     for line in process.log_since_start().splitlines():
         with contextlib.suppress(orjson.JSONDecodeError):
             printed = orjson.loads(line)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from bench.errors import BenchError
-from bench.figures import Figure, Run, quantity
+from bench.figures import Figure, RowResult, Run, Subject, quantity
 
-__all__ = ["BEGIN", "END", "cells", "markdown", "placed", "print_run"]
-
-BEGIN = "<!-- bench: begin -->"
-END = "<!-- bench: end -->"
+__all__ = ["cells", "markdown", "marks", "placed", "print_run"]
 
 _HEADINGS = (
     "what",
@@ -23,10 +20,19 @@ _HEADINGS = (
     "ratio",
     "bar",
     "reached",
+    "memory at its peak",
     "External Secrets 2.9.0",
     "Infisical operator 0.11.5",
 )
+_FIGURES = {"floor", "ours", "ratio", "memory at its peak"}
+_BAR = "\\|"
 _VERDICTS = {True: "yes", False: "no", None: ""}
+
+
+def marks(subject: Subject) -> tuple[str, str]:
+    """Return between which lines of the page a run of that subject stands."""
+    word = "bench" if subject == "operator" else f"bench {subject}"
+    return f"<!-- {word}: begin -->", f"<!-- {word}: end -->"
 
 
 def cells(figure: Figure, *, comparable: bool) -> tuple[str, ...]:
@@ -41,6 +47,7 @@ def cells(figure: Figure, *, comparable: bool) -> tuple[str, ...]:
         "" if figure.ratio is None else f"{figure.ratio:.2f}",
         figure.bar.text if figure.bar else "",
         _VERDICTS[figure.reached] if comparable else "",
+        quantity(figure.peak_mib, "MiB"),
         figure.others.external_secrets,
         figure.others.infisical,
     )
@@ -52,10 +59,11 @@ def print_run(run: Run, console: Console) -> None:
         console.print(f"{name}: {value}", style="dim", markup=False, highlight=False)
     for row in run.rows:
         table = Table(title=escape(row.title), title_justify="left", show_lines=False)
-        for position, heading in enumerate(_HEADINGS):
-            table.add_column(heading, justify="right" if position in {1, 2, 3} else "left")
-        for figure in row.figures:
-            table.add_row(*map(escape, cells(figure, comparable=run.comparable)))
+        headings, lines = _filled(row, comparable=run.comparable)
+        for heading in headings:
+            table.add_column(heading, justify="right" if heading in _FIGURES else "left")
+        for line in lines:
+            table.add_row(*map(escape, line))
         console.print(table)
         for note in row.notes:
             console.print(f"  {note}", markup=False, highlight=False)
@@ -69,17 +77,27 @@ def markdown(run: Run) -> str:
 
 
 def placed(run: Run, page: str) -> str:
-    """Return the page with the run in Markdown between its two marks, in place of what was there.
+    """Return the page with the run in Markdown between the two marks of its subject, in place of what was there.
 
     Raises:
         BenchError: the page has not exactly one of each mark, in order.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in after:
-        msg = f"the page must hold {BEGIN} and then {END}, each once"
+    first, last = marks(run.subject)
+    before, begin, rest = page.partition(first)
+    _, end, after = rest.partition(last)
+    if not begin or not end or first in rest or last in after:
+        msg = f"the page must hold {first} and then {last}, each once"
         raise BenchError(msg)
-    return f"{before}{BEGIN}\n\n{markdown(run)}\n{END}{after}"
+    return f"{before}{first}\n\n{markdown(run)}\n{last}{after}"
+
+
+def _filled(row: RowResult, *, comparable: bool) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return headings and lines of a table, without columns in which nothing stands."""
+    lines = [cells(figure, comparable=comparable) for figure in row.figures]
+    kept = [position for position in range(len(_HEADINGS)) if any(line[position] for line in lines)]
+    return [_HEADINGS[position] for position in kept], [
+        [line[position] for position in kept] for line in lines
+    ]
 
 
 def _markdown_lines(run: Run) -> Iterator[str]:
@@ -94,11 +112,11 @@ def _markdown_lines(run: Run) -> Iterator[str]:
         yield ""
         yield f"### {row.title}"
         yield ""
-        yield f"| {' | '.join(_HEADINGS)} |"
-        yield f"|{'---|' * len(_HEADINGS)}"
-        for figure in row.figures:
-            line = (text.replace("|", "\\|") for text in cells(figure, comparable=run.comparable))
-            yield f"| {' | '.join(line)} |"
+        headings, lines = _filled(row, comparable=run.comparable)
+        yield f"| {' | '.join(headings)} |"
+        yield f"|{'---|' * len(headings)}"
+        for line in lines:
+            yield f"| {' | '.join(text.replace('|', _BAR) for text in line)} |"
         if row.notes:
             yield ""
             yield from (f"- {note}" for note in row.notes)

@@ -34,7 +34,7 @@ from keybearer.store.data_directory import DataDirectory
 from keybearer.store.database import Database
 from keybearer.store.engines import Bounds, database_url, sqlite_url
 
-__all__ = ["ServiceOptions", "serve"]
+__all__ = ["ServiceOptions", "serve", "server_config"]
 
 _BACKLOG = 1024
 _DRAIN_SECONDS = 20
@@ -87,7 +87,7 @@ async def serve(
                     invite(_invitation(url, door))
                 limits = RateLimits(options.rate_limits, clock) if options.rate_limits else None
                 server = _AnnouncingServer(
-                    _config(create_app(context, limits), tls), lambda: announce(url), context.events.close
+                    server_config(create_app(context, limits), tls), lambda: announce(url), context.events.close
                 )
                 await _run(server, listener, tls, options.certificate, context)
 
@@ -193,7 +193,8 @@ def _url(listener: socket.socket, options: ServiceOptions, *, secure: bool) -> s
     return f"{'https' if secure else 'http'}://{host}:{port}"
 
 
-def _config(app: ASGIApp, tls: ssl.SSLContext | None) -> uvicorn.Config:
+def server_config(app: ASGIApp, tls: ssl.SSLContext | None = None) -> uvicorn.Config:
+    """Return how uvicorn serves the application, within a loop that runs already."""
     return uvicorn.Config(
         app,
         http="httptools",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -10,10 +11,12 @@ from rich.console import Console
 
 from bench.errors import BenchError
 from bench.figures import Bar, Figure, Others, RowResult, Run, Unit, load_run, quantity, save_run
-from bench.table import BEGIN, END, cells, markdown, placed, print_run
+from bench.table import cells, markdown, marks, placed, print_run
 
+_BEGIN, _END = marks("operator")
 _BAR = Bar("≤ 2.5 x the floor", 2.5, of_ratio=True)
 _TIME = Figure("cold sync", "s", ours=5.0, floor=2.0, bar=_BAR, others=Others("103 s", "15.0 s"))
+_RATE_BAR = Bar("≥ 50 % of a bare route", 0.5, of_ratio=True, at_least=True)
 _NEVER = Figure("restored", "ms", ours=math.inf, bar=Bar("≤ 50 ms", 50))
 
 
@@ -40,6 +43,12 @@ def _run(*, comparable: bool = True) -> Run:
         pytest.param(Figure("x", "count", ours=0, bar=Bar("0", 0)), None, True, id="nothing"),
         pytest.param(_NEVER, None, False, id="what never came"),
         pytest.param(Figure("x", "s", ours=1.0), None, None, id="no bar, no verdict"),
+        pytest.param(
+            Figure("x", "per second", ours=50, floor=100, bar=_RATE_BAR), 0.5, True, id="a rate at its least"
+        ),
+        pytest.param(
+            Figure("x", "per second", ours=49, floor=100, bar=_RATE_BAR), 0.49, False, id="a rate below it"
+        ),
     ],
 )
 def test_a_bar_is_reached_up_to_its_limit(figure: Figure, ratio: float | None, reached: bool | None) -> None:  # noqa: FBT001 - a column of the table
@@ -57,6 +66,7 @@ def test_a_bar_is_reached_up_to_its_limit(figure: Figure, ratio: float | None, r
         (10003, "count", "10,003"),
         (2.004, "per sync", "2.00"),
         (math.inf, "ms", "never"),
+        (1234.4, "per second", "1,234/s"),
         (None, "s", ""),
     ],
 )
@@ -90,6 +100,7 @@ def test_a_line_of_the_table_holds_floor_ours_ratio_bar_and_the_others() -> None
         "2.50",
         "≤ 2.5 x the floor",
         "yes",
+        "",
         "103 s",
         "15.0 s",
     )
@@ -118,6 +129,15 @@ def test_the_markdown_is_machine_and_settings_and_a_titled_table_with_notes() ->
     assert "- floor, 2 times: 2.0 s, 2.1 s" in lines
 
 
+def test_columns_in_which_nothing_stands_are_left_out() -> None:
+    figure = Figure("list", "s", ours=1.0, peak_mib=123.4)
+    run = replace(_run(), rows=(RowResult("scale", "Much", (figure,)),))
+
+    rows = [line for line in markdown(run).splitlines() if line.startswith("|")]
+
+    assert rows == ["| what | ours | memory at its peak |", "|---|---|---|", "| list | 1.00 s | 123 MiB |"]
+
+
 def test_the_terminal_shows_every_figure_and_note() -> None:
     console = Console(width=200, file=io.StringIO(), record=True)
 
@@ -129,23 +149,33 @@ def test_the_terminal_shows_every_figure_and_note() -> None:
 
 
 def test_a_page_gets_the_run_between_its_marks_and_keeps_the_rest() -> None:
-    page = f"# Title\n{BEGIN}\nearlier\n{END}\nend\n"
+    page = f"# Title\n{_BEGIN}\nearlier\n{_END}\nend\n"
 
     once = placed(_run(), page)
 
-    assert once.startswith(f"# Title\n{BEGIN}\n")
-    assert once.endswith(f"{END}\nend\n")
+    assert once.startswith(f"# Title\n{_BEGIN}\n")
+    assert once.endswith(f"{_END}\nend\n")
     assert "earlier" not in once
     assert markdown(_run()) in once
     assert placed(_run(), once) == once
+
+
+def test_runs_of_operator_and_service_stand_on_one_page() -> None:
+    service = replace(_run(), subject="service", started_at="2027-01-02T03:04:05+00:00")
+    begin, end = marks("service")
+    page = f"{_BEGIN}\n{_END}\nbetween\n{begin}\n{end}\n"
+
+    both = placed(service, placed(_run(), page))
+
+    assert both.index(_run().started_at) < both.index("between") < both.index(service.started_at)
 
 
 @pytest.mark.parametrize(
     "page",
     [
         pytest.param("no marks", id="no marks"),
-        pytest.param(f"{END} {BEGIN}", id="marks in the wrong order"),
-        pytest.param(f"{BEGIN} {BEGIN} {END}", id="a mark twice"),
+        pytest.param(f"{_END} {_BEGIN}", id="marks in the wrong order"),
+        pytest.param(f"{_BEGIN} {_BEGIN} {_END}", id="a mark twice"),
     ],
 )
 def test_a_page_without_a_clear_place_is_refused(page: str) -> None:

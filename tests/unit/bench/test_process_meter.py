@@ -85,6 +85,18 @@ async def test_sampling_remembers_the_peak_with_a_child_that_is_gone(family: _Fa
     assert memory.peak > memory.resident + _MEBIBYTES
 
 
+async def test_a_forgotten_peak_is_of_what_came_since(family: _Family) -> None:
+    meter = ProcessMeter(family.parent.pid)
+    async with meter.sampled():
+        await asyncio.sleep(0)
+    family.end_the_child()
+
+    meter.forget_peak()
+    memory = meter.memory()
+
+    assert memory.peak < memory.resident + _MEBIBYTES / 2
+
+
 def test_the_processor_time_of_a_finished_child_counts() -> None:
     meter = ProcessMeter(os.getpid())
     before = meter.cpu_seconds()
