@@ -1,4 +1,7 @@
-"""From the `Authorization` header to a principal, before anything else of a request is looked at."""
+"""From the `Authorization` header to a principal, before anything else of a request is looked at.
+
+All routes are of these classes: what each needs, a bound of its time and another try after a race, is here too.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ from starlette.responses import Response
 
 from keybearer.domain.authorization import Principal
 from keybearer.server.context import context_of
+from keybearer.store.attempts import repeated
 
 __all__ = [
     "AuthenticatedRoute",
     "DirectRoute",
+    "OpenRoute",
     "address_of",
     "bearer_of",
     "known_principal_of",
@@ -28,6 +33,20 @@ _KEY = "keybearer.principal"
 _SECURED: dict[str, object] = {"security": [{"bearerAuth": []}]}
 _REQUEST_SECONDS = 60
 """What a request may take, its body included; past it the database unit is undone and 504 answered."""
+
+
+class OpenRoute(APIRoute):
+    """A route that asks nobody who is there: logins, and what carries its token in its body."""
+
+    def get_route_handler(self) -> _Handler:
+        """Return the handler within the bounds of a request."""
+        handler = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            async with asyncio.timeout(_REQUEST_SECONDS):
+                return await repeated(lambda: handler(request))
+
+        return handle
 
 
 class AuthenticatedRoute(APIRoute):
@@ -43,8 +62,8 @@ class AuthenticatedRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             async with asyncio.timeout(_REQUEST_SECONDS):
-                await _authenticate(request)
-                return await handler(request)
+                await repeated(lambda: _authenticate(request))
+                return await repeated(lambda: handler(request))
 
         return handle
 
@@ -61,8 +80,8 @@ class DirectRoute(AuthenticatedRoute):
 
         async def handle(request: Request) -> Response:
             async with asyncio.timeout(_REQUEST_SECONDS):
-                await _authenticate(request)
-                return await endpoint(request)
+                await repeated(lambda: _authenticate(request))
+                return await repeated(lambda: endpoint(request))
 
         return handle
 

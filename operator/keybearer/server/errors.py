@@ -63,7 +63,10 @@ _TABLE: Mapping[type[Exception], _Row] = {
     TooSlowError: _Row(504, "GatewayTimeoutError"),
     TimeoutError: _Row(504, "GatewayTimeoutError"),
 }
+_TRY_AGAIN_SECONDS = "1"
+"""What 503 asks for: the next moment may find the database free, or back."""
 _HTTP_WORDS = {400: "BadRequest", 404: "Not Found", 405: "Not Found", 413: "PayloadTooLarge"}
+_UNAVAILABLE = 503
 _MAX_KINDS = 5
 _OURS = f"{Path(__file__).parent.parent}{os.sep}"
 _UNFORESEEN = "Something went wrong"
@@ -161,7 +164,10 @@ def _answer(
     answered = body.model_dump(by_alias=True, exclude={"details"})
     if details:
         answered["details"] = details
-    return json_response(answered, status)
+    response = json_response(answered, status)
+    if status == _UNAVAILABLE:
+        response.headers["retry-after"] = _TRY_AGAIN_SECONDS
+    return response
 
 
 def _details(error: Exception) -> list[object] | None:

@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
+from keybearer.store.attempts import note_commit
 from keybearer.store.change_bus import ChangeBus, LocalBus
 from keybearer.store.engines import Bounds, place_of, postgres_engine, sqlite_engine
 from keybearer.store.failures import BusyError, ConnectError, UnavailableError, brief, translated
@@ -126,7 +127,8 @@ class Database:
         """Give a unit whose changes are durable when the block ends, and undone when it raises.
 
         Raises:
-            BusyError: other writers held the turn for too long, or changed the same at the same moment.
+            BusyError: other writers held the turn for too long.
+            RaceError: another changed the same at the same moment; see `attempts.repeated`.
             UnavailableError: the database can't be reached.
         """
         try:
@@ -185,6 +187,7 @@ class Database:
             yield connection
 
     def _published(self, changes: Changes) -> None:
+        note_commit()
         self.revisions.publish(changes)
         self.bus.committed(changes)
 

@@ -34,7 +34,8 @@ __all__ = [
     "sqlite_url",
 ]
 
-_BUSY_MILLISECONDS = 5_000
+_LONGEST_BUSY = timedelta(seconds=5)
+"""Only another program that writes to the file can make a writer wait in SQLite itself."""
 _IDLE_IN_TRANSACTION = timedelta(seconds=60)
 _DRIVER = "postgresql+asyncpg"
 
@@ -99,7 +100,7 @@ def sqlite_engine(url: URL, *, size: int, wait: timedelta, begin: str, query_onl
         # The driver must not open transactions on its own: `begin` below says how.
         connection.isolation_level = None
         cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+        cursor.execute(f"PRAGMA busy_timeout = {int(min(wait, _LONGEST_BUSY).total_seconds() * 1000)}")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute("PRAGMA synchronous = FULL")
         if query_only:

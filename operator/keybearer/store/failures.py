@@ -18,6 +18,7 @@ from keybearer.base.errors import KeybearerError
 __all__ = [
     "BusyError",
     "ConnectError",
+    "RaceError",
     "TooSlowError",
     "UnavailableError",
     "UnstorableTextError",
@@ -28,6 +29,10 @@ __all__ = [
 
 class BusyError(KeybearerError):
     """No turn came up in time, or two changes met; nothing was changed, and the same request may be made again."""
+
+
+class RaceError(BusyError):
+    """Two changes met, and this one was undone; begun anew it sees what the other did."""
 
 
 class ConnectError(KeybearerError):
@@ -49,6 +54,7 @@ class UnstorableTextError(KeybearerError):
 # PostgreSQL's error codes (its appendix A): a whole class by its two first characters.
 _NOT_IN_REPERTOIRE = "22021"
 _QUERY_CANCELED = "57014"
+_LOCK_NOT_AVAILABLE = "55P03"
 _MET = frozenset(
     {
         "0A000",  # feature_not_supported: a statement that was prepared before another process migrated
@@ -56,9 +62,10 @@ _MET = frozenset(
         "23505",  # unique_violation: a name that was just free is taken
         "40001",  # serialization_failure
         "40P01",  # deadlock_detected
-        "55P03",  # lock_not_available
     }
 )
+_PRIMARY_CODE = 0xFF
+"""SQLite's extended result codes hold the primary one in their last byte."""
 _AWAY = ("08", "53", "57P", "58")
 
 _REFUSALS = {
@@ -75,7 +82,8 @@ def translated() -> Iterator[None]:
     """Turn what drivers raise into the errors of this module; what is nobody's but ours passes as it is.
 
     Raises:
-        BusyError: another try may succeed.
+        BusyError: a lock was waited for in vain.
+        RaceError: another change met this one.
         TooSlowError: a statement was cut off.
         UnavailableError: the database is away.
         UnstorableTextError: a text holds a NUL character.
@@ -116,12 +124,20 @@ def _meaning(error: DBAPIError) -> KeybearerError | None:
     if state == _NOT_IN_REPERTOIRE:
         return UnstorableTextError("A text holds a NUL character")
     if state in _MET:
-        return BusyError("another change was made at the same time; try again")
+        return RaceError("another change was made at the same time; try again")
+    if state == _LOCK_NOT_AVAILABLE or _is_locked(error.orig):
+        return BusyError("other writes kept the database busy; try again")
     if state == _QUERY_CANCELED:
         return TooSlowError("The request took too long")
     if state.startswith(_AWAY) or error.connection_invalidated or (not state and _is_lost(error)):
         return UnavailableError("the database can't be reached at the moment; try again")
     return None
+
+
+def _is_locked(origin: BaseException | None) -> bool:
+    # Only another program that writes to the file can hold it: writers of this process queue before it.
+    code = getattr(origin, "sqlite_errorcode", 0) & _PRIMARY_CODE
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _is_lost(error: DBAPIError) -> bool:

@@ -22,7 +22,7 @@ from keybearer.domain.errors import (
 from keybearer.server.errors import BadRequestError, add_error_handlers
 from keybearer.server.request_scope import RequestShell
 from keybearer.store.audit import AuditEvent
-from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
+from keybearer.store.failures import BusyError, RaceError, TooSlowError, UnavailableError, UnstorableTextError
 
 
 class Recorder:
@@ -70,6 +70,7 @@ TABLE = [
     pytest.param(lambda: UnstorableTextError("m"), 400, "BadRequest", "m", id="a text that can't be kept"),
     pytest.param(lambda: LimitReachedError("m"), 429, "RateLimitExceeded", "m", id="too much of it"),
     pytest.param(lambda: BusyError("m"), 503, "ServiceUnavailable", "m", id="no turn to write"),
+    pytest.param(lambda: RaceError("m"), 503, "ServiceUnavailable", "m", id="changes that met"),
     pytest.param(lambda: UnavailableError("m"), 503, "ServiceUnavailable", "m", id="no database"),
     pytest.param(lambda: TooSlowError("m"), 504, "GatewayTimeoutError", "m", id="a slow database"),
     pytest.param(TimeoutError, 504, "GatewayTimeoutError", "The request took too long", id="too slow"),
@@ -91,6 +92,7 @@ async def test_each_error_has_one_answer(
     async with client_of(raised) as client:
         response = await client.get("/fail")
     assert response.status_code == status
+    assert response.headers.get("retry-after") == ("1" if status == 503 else None)
     assert response.json() == {
         "reqId": response.headers["x-request-id"],
         "statusCode": status,

@@ -10,6 +10,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from keybearer.base.errors import KeybearerError
 from keybearer.store.failures import (
     BusyError,
+    RaceError,
     TooSlowError,
     UnavailableError,
     UnstorableTextError,
@@ -36,12 +37,12 @@ def of_state(sqlstate: str) -> DBAPIError:
     ("sqlstate", "meaning"),
     [
         pytest.param("22021", UnstorableTextError, id="a NUL character"),
-        pytest.param("40P01", BusyError, id="a deadlock"),
-        pytest.param("40001", BusyError, id="a serialization failure"),
+        pytest.param("40P01", RaceError, id="a deadlock"),
+        pytest.param("40001", RaceError, id="a serialization failure"),
         pytest.param("55P03", BusyError, id="a lock that never came"),
-        pytest.param("23505", BusyError, id="a name that was taken meanwhile"),
-        pytest.param("23503", BusyError, id="a row that went meanwhile"),
-        pytest.param("0A000", BusyError, id="a statement from before a migration"),
+        pytest.param("23505", RaceError, id="a name that was taken meanwhile"),
+        pytest.param("23503", RaceError, id="a row that went meanwhile"),
+        pytest.param("0A000", RaceError, id="a statement from before a migration"),
         pytest.param("57014", TooSlowError, id="a statement that took too long"),
         pytest.param("57P01", UnavailableError, id="a server that shuts down"),
         pytest.param("08006", UnavailableError, id="a connection that broke"),
@@ -63,6 +64,12 @@ def test_a_fault_of_ours_stays_one() -> None:
     failed = InterfaceError("SELECT", {}, sqlite3.InterfaceError(TOLD))
     with pytest.raises(InterfaceError), translated():
         raise failed
+
+
+def test_a_lock_that_never_came_is_not_waited_for_again() -> None:
+    with pytest.raises(BusyError) as told, translated():
+        raise of_state("55P03")
+    assert not isinstance(told.value, RaceError)
 
 
 def test_a_pool_without_a_connection_left_is_busy() -> None:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from keybearer.server.answers import json_response
-from keybearer.server.auth import bearer_of
+from keybearer.server.auth import OpenRoute, bearer_of
 from keybearer.server.context import context_of
 from keybearer.server.user_rendering import set_up_json
 from keybearer.wire.users import BootstrapInstance, BootstrappedInstance
@@ -18,7 +17,7 @@ from keybearer.wire.users import BootstrapInstance, BootstrappedInstance
 __all__ = ["router"]
 
 
-class _SetupRoute(APIRoute):
+class _SetupRoute(OpenRoute):
     """A route that asks for the token of the start before a word about the body."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

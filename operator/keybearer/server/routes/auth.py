@@ -6,14 +6,14 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from keybearer.server.answers import json_response
-from keybearer.server.auth import AuthenticatedRoute, address_of
+from keybearer.server.auth import AuthenticatedRoute, OpenRoute, address_of
 from keybearer.server.context import context_of
 from keybearer.server.rendering import token_json
 from keybearer.wire.auth import AccessToken, AccessTokenBody, Message, UniversalAuthLogin
 
 __all__ = ["checking", "router"]
 
-router = APIRouter(tags=["Authentication"])
+router = APIRouter(tags=["Authentication"], route_class=OpenRoute)
 checking = APIRouter(tags=["Authentication"], route_class=AuthenticatedRoute)
 
 

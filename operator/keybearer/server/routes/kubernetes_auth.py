@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from keybearer.domain.kubernetes_auth import KubernetesAuthChange, KubernetesAuthTerms
 from keybearer.server.answers import json_response
-from keybearer.server.auth import AuthenticatedRoute, principal_of
+from keybearer.server.auth import AuthenticatedRoute, OpenRoute, principal_of
 from keybearer.server.auth_method_rendering import kubernetes_auth_json
 from keybearer.server.context import context_of
 from keybearer.server.rendering import token_json
@@ -16,7 +16,7 @@ from keybearer.wire.auth_methods import KubernetesAuthAnswer, KubernetesAuthConf
 
 __all__ = ["login", "router"]
 
-login = APIRouter(tags=["Authentication"])
+login = APIRouter(tags=["Authentication"], route_class=OpenRoute)
 router = APIRouter(tags=["Identities"], route_class=AuthenticatedRoute)
 _PATH = "/api/v1/auth/kubernetes-auth/identities/{identity_id}"
 

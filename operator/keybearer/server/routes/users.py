@@ -8,7 +8,7 @@ from starlette.responses import Response
 from keybearer.domain.authorization import OrganizationRole
 from keybearer.domain.users import NewUser, UserChange
 from keybearer.server.answers import json_response
-from keybearer.server.auth import AuthenticatedRoute, principal_of
+from keybearer.server.auth import AuthenticatedRoute, OpenRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.user_rendering import organization_json, user_json
 from keybearer.wire.auth import Message
@@ -28,7 +28,7 @@ from keybearer.wire.users import (
 
 __all__ = ["login", "router"]
 
-login = APIRouter(tags=["Users"])
+login = APIRouter(tags=["Users"], route_class=OpenRoute)
 router = APIRouter(tags=["Users"], route_class=AuthenticatedRoute)
 
 
