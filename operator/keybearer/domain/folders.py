@@ -209,7 +209,10 @@ class Folders:
         _require_moving(access, Where(environment.slug, old.path), Where(environment.slug, path))
         longest = await unit.folders.longest_path_beneath(old)
         if longest and longest - len(old.path) + len(path) > FOLDER_PATH_MAX:
-            raise InvalidError("The paths of folders under it would grow too long; choose a shorter name")
+            raise InvalidError(
+                f"The paths of folders under it would have more than {FOLDER_PATH_MAX} characters; "
+                "choose a shorter name"
+            )
         if path != old.path and await unit.folders.of_paths(environment.id, [path]):
             raise InvalidError(f"Folder with name '{change.name}' already exists in path '{parent_of(path)}'")
         new = replace(

@@ -6,12 +6,12 @@ import re
 
 from keybearer.base.ids import FolderPath
 from keybearer.domain.errors import SchemaViolationError
-from keybearer.wire.limits import FOLDER_PATH_MAX
+from keybearer.wire.limits import FOLDER_NAME_MAX, FOLDER_PATH_MAX
 
 __all__ = ["ROOT", "ancestors", "depth_between", "folder_name_of", "normalize_path", "parent_of"]
 
 ROOT = FolderPath("/")
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,255}")
+_NAME = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 def normalize_path(text: str) -> FolderPath:
@@ -26,7 +26,15 @@ def ancestors(path: FolderPath) -> list[FolderPath]:
         SchemaViolationError: a name holds what no folder may be called, or the whole is too long.
     """
     names = path.strip("/").split("/") if path != ROOT else []
-    if len(path) > FOLDER_PATH_MAX or not all(_NAME.fullmatch(name) for name in names):
+    if len(path) > FOLDER_PATH_MAX:
+        raise SchemaViolationError(
+            f"The path of a folder has at most {FOLDER_PATH_MAX} characters", field="path"
+        )
+    if any(len(name) > FOLDER_NAME_MAX for name in names):
+        raise SchemaViolationError(
+            f"The name of a folder has at most {FOLDER_NAME_MAX} characters", field="path"
+        )
+    if not all(_NAME.fullmatch(name) for name in names):
         # The text of wire.md section 2.9.
         raise SchemaViolationError(
             "Invalid folder name. Only alphanumeric characters, dashes, and underscores are allowed.",

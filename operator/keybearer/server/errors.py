@@ -32,7 +32,9 @@ from keybearer.server.answers import json_response
 from keybearer.server.refusal_audit import record_refusal
 from keybearer.server.request_scope import request_id_of
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
+from keybearer.store.sealing.envelope import UnsealError
 from keybearer.wire.errors import ErrorBody, ValidationIssue
+from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = ["BadRequestError", "add_error_handlers"]
 
@@ -70,6 +72,8 @@ _UNAVAILABLE = 503
 _MAX_KINDS = 5
 _OURS = f"{Path(__file__).parent.parent}{os.sep}"
 _UNFORESEEN = "Something went wrong"
+_UNOPENED = "A stored value can't be opened: the database is damaged, or of another service"
+_TOO_LARGE = f"The body has more than {REQUEST_BODY_MAX_BYTES} bytes"
 
 # Messages of pydantic that repeat a piece of the input.
 _TELLING = {
@@ -87,6 +91,7 @@ def add_error_handlers(app: FastAPI) -> None:
         app.add_exception_handler(kind, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(UnsealError, _unopened)
     app.add_exception_handler(Exception, _unforeseen)
 
 
@@ -118,14 +123,24 @@ async def _http(request: Request, error: Exception) -> Response:
             message = f"Route {request.method}:{request.url.path} not found"
             return _answer(request, 404, "Not Found", message)
         case 413:
-            return _answer(request, 413, "PayloadTooLarge", "The body is too large")
+            return _answer(request, 413, "PayloadTooLarge", _TOO_LARGE)
         case status:
             return _answer(
                 request, status, _HTTP_WORDS.get(status, "BadRequest"), "The request can't be read"
             )
 
 
+async def _unopened(request: Request, error: Exception) -> Response:
+    _log_failure(request, error)
+    return _answer(request, 400, "CryptographyError", _UNOPENED)
+
+
 async def _unforeseen(request: Request, error: Exception) -> Response:
+    _log_failure(request, error)
+    return _answer(request, 500, "InternalServerError", _UNFORESEEN)
+
+
+def _log_failure(request: Request, error: Exception) -> None:
     # The text of an error that nobody foresaw may hold anything, drivers put parameters into theirs: the types
     # down to its cause, and the places in our own code, are enough to find it.
     _log.error(
@@ -134,7 +149,6 @@ async def _unforeseen(request: Request, error: Exception) -> Response:
         kinds=_kinds(error),
         places=_places(error),
     )
-    return _answer(request, 500, "InternalServerError", _UNFORESEEN)
 
 
 def _kinds(error: BaseException) -> list[str]:

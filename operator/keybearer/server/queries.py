@@ -28,7 +28,7 @@ def query_of(request: Request, model: type[_Model]) -> _Model:
     try:
         pairs = parse_qsl(raw.decode("latin-1"), max_num_fields=_MAX_FIELDS)
     except ValueError as error:
-        raise BadRequestError("The query has too many fields") from error
+        raise BadRequestError(f"The query has more than {_MAX_FIELDS} fields") from error
     try:
         return model.model_validate(dict(pairs))
     except ValidationError as error:

@@ -199,8 +199,9 @@ def test_a_key_moved_to_another_row_does_not_open(
     own_database.execute(own.data_dir, moved)
     again = start(own.data_dir)
     params = {"projectId": project.id, "environment": "dev"}
-    answer = again.admin_client().json("GET", "/api/v4/secrets", status=500, params=params)
-    assert (answer["error"], answer["message"]) == ("InternalServerError", "Something went wrong")
+    answer = again.admin_client().json("GET", "/api/v4/secrets", status=400, params=params)
+    assert answer["error"] == "CryptographyError"
+    assert "can't be opened" in answer["message"]
     again.stop()
     log = again.log.read_text()
     assert answer["reqId"] in log

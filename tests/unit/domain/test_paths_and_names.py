@@ -39,8 +39,19 @@ def test_the_ancestors_of_a_path_end_with_it_and_each_is_the_parent_of_the_next(
 
 
 @pytest.mark.parametrize(
-    "path", ["/a.b", "/a b", "/a/../b", "/é", "/" + "a" * 256, "/" + "/".join(["a" * 200] * 11)]
+    ("path", "told"),
+    [
+        pytest.param("/" + "a" * 256, "The name of a folder has at most 255 characters", id="a name"),
+        pytest.param("/" + "/".join(["a" * 200] * 11), "The path of a folder has at most 2048", id="a path"),
+    ],
 )
+def test_a_folder_that_is_too_long_is_told_by_its_limit(path: str, told: str) -> None:
+    ancestors(normalize_path(path[:-1] if path.count("/") == 1 else path[:2048]))
+    with pytest.raises(SchemaViolationError, match=told):
+        ancestors(normalize_path(path))
+
+
+@pytest.mark.parametrize("path", ["/a.b", "/a b", "/a/../b", "/é"])
 def test_a_folder_name_holds_only_what_it_may(path: str) -> None:
     with pytest.raises(SchemaViolationError, match="Only alphanumeric characters, dashes, and underscores"):
         ancestors(normalize_path(path))

@@ -23,6 +23,7 @@ from keybearer.server.errors import BadRequestError, add_error_handlers
 from keybearer.server.request_scope import RequestShell
 from keybearer.store.audit import AuditEvent
 from keybearer.store.failures import BusyError, RaceError, TooSlowError, UnavailableError, UnstorableTextError
+from keybearer.store.sealing.envelope import UnsealError
 
 
 class Recorder:
@@ -74,7 +75,20 @@ TABLE = [
     pytest.param(lambda: UnavailableError("m"), 503, "ServiceUnavailable", "m", id="no database"),
     pytest.param(lambda: TooSlowError("m"), 504, "GatewayTimeoutError", "m", id="a slow database"),
     pytest.param(TimeoutError, 504, "GatewayTimeoutError", "The request took too long", id="too slow"),
-    pytest.param(lambda: HTTPException(413), 413, "PayloadTooLarge", "The body is too large", id="too large"),
+    pytest.param(
+        lambda: HTTPException(413),
+        413,
+        "PayloadTooLarge",
+        "The body has more than 8388608 bytes",
+        id="too large",
+    ),
+    pytest.param(
+        lambda: UnsealError("cnry-in-an-error"),
+        400,
+        "CryptographyError",
+        "A stored value can't be opened: the database is damaged, or of another service",
+        id="a seal that doesn't open",
+    ),
     pytest.param(
         lambda: ValueError("cnry-in-an-error"),
         500,
