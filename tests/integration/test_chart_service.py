@@ -18,6 +18,8 @@ import pytest
 
 from support.canary import MARK, Canary
 from support.chart import ROOT, Json, Manifest, only, render
+from support.chart_values import ROWS
+from support.postgres import PostgresServer
 from support.service_fixtures import start_service
 
 pytestmark = pytest.mark.integration
@@ -41,7 +43,7 @@ class _Installed:
 def installed(tmp_path: Path, canary: Canary) -> Iterator[_Installed]:
     statefulset = only(render(), "StatefulSet")
     admin = {"clientId": secrets.token_hex(16), "clientSecret": f"{MARK}{secrets.token_hex(32)}"}
-    _mount_secrets(tmp_path, admin)
+    _mount_secrets(tmp_path, {"admin": admin})
     volume = tmp_path / "data"
     volume.mkdir()
     service = start_service(volume / "data", *_arguments(statefulset, tmp_path), scheme="https")
@@ -77,6 +79,31 @@ def test_the_quick_start_fills_a_project_and_prints_an_identity_however_often_it
     assert len(clients - {installed.admin["clientId"]}) == 2
 
 
+def test_two_replicas_serve_one_postgresql(postgres: PostgresServer, tmp_path: Path, canary: Canary) -> None:
+    deployment = only(render(ROWS["three services on PostgreSQL"]), "Deployment", "-service")
+    name = postgres.create(empty=True)
+    admin = {"clientId": secrets.token_hex(16), "clientSecret": f"{MARK}{secrets.token_hex(32)}"}
+    _mount_secrets(tmp_path, {"admin": admin, "database": {"url": postgres.url(name)}})
+    arguments = list(_arguments(deployment, tmp_path))
+    folders = [tmp_path / f"data-{number}" for number in range(2)]
+    running = [start_service(folder / "data", *arguments, scheme="https") for folder in folders]
+    try:
+        trust = ssl.create_default_context(cafile=tmp_path / "tls" / "ca.crt")
+        with httpx.Client(verify=trust, timeout=30, trust_env=False) as client:
+            login = client.post(f"{running[0].url}/api/v1/auth/universal-auth/login", json=admin)
+            headers = {"authorization": f"Bearer {login.json()['accessToken']}"}
+            project = {"projectName": "p", "slug": "made-by-the-first"}
+            assert client.post(f"{running[0].url}/api/v1/projects", json=project, headers=headers).is_success
+            found = client.get(f"{running[1].url}/api/v1/projects/slug/made-by-the-first", headers=headers)
+        assert found.json()["name"] == "p"
+        assert [file.name for folder in folders for file in (folder / "data").iterdir()] == ["lock", "lock"]
+    finally:
+        for service in running:
+            service.stop()
+            canary.watch("log of keybearer serve", service.log.read_text)
+        postgres.drop(name)
+
+
 def _prepare(installed: _Installed) -> Manifest:
     """What the quick start prints when it is given the administrator's Secret as kubectl prints it."""
     data = {name: base64.b64encode(text.encode()).decode() for name, text in installed.admin.items()}
@@ -93,13 +120,13 @@ def _prepare(installed: _Installed) -> Manifest:
     return Manifest(json.loads(done.stdout))
 
 
-def _arguments(statefulset: Manifest, folder: Path) -> Iterator[str]:
+def _arguments(workload: Manifest, folder: Path) -> Iterator[str]:
     """The arguments after those that the test gives itself, with the folders of the mounts in place."""
     mounts = {
         str(mount["mountPath"]): str(folder / str(mount["name"]))
-        for mount in statefulset.mappings(*_CONTAINER, "volumeMounts")
+        for mount in workload.mappings(*_CONTAINER, "volumeMounts")
     }
-    arguments = iter(statefulset.texts(*_CONTAINER, "args"))
+    arguments = iter(workload.texts(*_CONTAINER, "args"))
     for argument in arguments:
         if argument in _GIVEN_BY_THE_TEST:
             if argument.startswith("--"):
@@ -109,13 +136,16 @@ def _arguments(statefulset: Manifest, folder: Path) -> Iterator[str]:
         yield mounts[mount] + argument.removeprefix(mount) if mount else argument
 
 
-def _mount_secrets(folder: Path, admin: Mapping[str, str]) -> None:
+def _mount_secrets(folder: Path, chosen: Mapping[str, Mapping[str, str]]) -> None:
     """Put the keys of the Secrets into files, as the kubelet does."""
     manifests = render()
     contents: dict[str, Mapping[str, Json]] = {
         "root-key": only(manifests, "Secret", "-root-key").mapping("data"),
         "tls": only(manifests, "Secret", "-tls").mapping("data"),
-        "admin": {name: base64.b64encode(text.encode()).decode() for name, text in admin.items()},
+        **{
+            volume: {name: base64.b64encode(text.encode()).decode() for name, text in files.items()}
+            for volume, files in chosen.items()
+        },
     }
     for name, files in contents.items():
         (folder / name).mkdir()

@@ -60,6 +60,18 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
     "a claim brought by the user, and another port": {
         "embeddedService": {"persistence": {"existingClaim": "my-claim"}, "port": 8443}
     },
+    "three services on PostgreSQL": {
+        "embeddedService": {"replicas": 3, "database": {"existingSecret": "my-database"}}
+    },
+    "one service on PostgreSQL, with its CA": {
+        "embeddedService": {
+            "database": {
+                "existingSecret": "my-database",
+                "key": "uri",
+                "ca": {"existingSecret": "my-database-ca", "key": "my-ca.crt"},
+            },
+        }
+    },
     "TokenReviews and no roles for users": {
         "embeddedService": {
             "tokenReviews": {"enabled": True},
@@ -115,6 +127,27 @@ REFUSED: Mapping[str, tuple[Mapping[str, Json], str]] = {
     "two replicas that both work": (
         {"operator": {"leaderElection": {"enabled": False}}},
         "operator.replicas must be at most 1",
+    ),
+    "several services on one volume": (
+        {"embeddedService": {"replicas": 2}},
+        "/embeddedService/replicas",
+    ),
+    "a volume for PostgreSQL": (
+        {
+            "embeddedService": {
+                "database": {"existingSecret": "my-database"},
+                "persistence": {"existingClaim": "my-claim"},
+            }
+        },
+        "embeddedService.persistence.existingClaim is of SQLite only",
+    ),
+    "a CA for SQLite": (
+        {"embeddedService": {"database": {"ca": {"existingSecret": "my-database-ca"}}}},
+        "embeddedService.database.ca says something of embeddedService.database.existingSecret only",
+    ),
+    "the URL itself, with its password": (
+        {"embeddedService": {"database": {"url": "postgresql://user:password@host/name"}}},
+        "additional properties 'url' not allowed",
     ),
     "a URL that is none": ({"operator": {"serviceUrl": "secrets.example.com"}}, "/operator/serviceUrl"),
     "a private key among public certificates": (

@@ -17,6 +17,18 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
+{{- /* Different nodes where there are some. Call with (list $ "operator"). */}}
+{{- define "keybearer.spread" -}}
+podAntiAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- include "keybearer.selectorLabels" . | nindent 12 }}
+{{- end }}
+
 {{- /* Call with .Values.operator or .Values.embeddedService. */}}
 {{- define "keybearer.placement" -}}
 {{- with .priorityClassName }}

@@ -153,6 +153,21 @@ def test_tls_is_verified_as_far_as_the_url_asks(
         assert running.stop() == 0
 
 
+def test_tls_is_verified_as_the_environment_asks_unless_the_url_says_otherwise(
+    own: OwnDatabase, certificate: tuple[Path, Path], tmp_path: Path
+) -> None:
+    assert own.server is not None
+    chain, key = certificate
+    environment = {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": str(chain)}
+    with tls_in_front_of(own.server, chain, key) as port:
+        place = f"postgresql://{own.name}:{PASSWORD}@127.0.0.1:{port}/{own.name}"
+        with pytest.raises(RuntimeError, match="TLS fails"):
+            start_service(tmp_path / "data", database_url=place, environment=environment).kill()
+        url = f"{place}?sslmode=verify-ca"
+        running = start_service(tmp_path / "data", database_url=url, environment=environment)
+        assert running.stop() == 0
+
+
 def test_a_server_without_tls_is_refused_where_tls_is_asked_for(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

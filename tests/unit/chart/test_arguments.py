@@ -11,15 +11,15 @@ from keybearer.cli.main import app
 from support.chart import Json, render
 from support.chart_values import ROWS
 
-_COMMANDS = {"Deployment": "operator", "StatefulSet": "serve"}
+_COMMANDS = {"operator": "operator", "service": "serve"}
 
 
 @pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
 def test_the_programs_take_the_arguments_of_the_chart(values: Mapping[str, Json]) -> None:
     for workload in render(values):
-        if workload.kind in _COMMANDS:
+        if workload.kind in {"Deployment", "StatefulSet"}:
             arguments = workload.texts("spec", "template", "spec", "containers", 0, "args")
-            assert arguments[0] == _COMMANDS[workload.kind]
+            assert arguments[0] == _COMMANDS[workload.name.rpartition("-")[2]]
             # With --help a command parses all that it is given, and then doesn't run.
             answer = CliRunner().invoke(app, [*arguments, "--help"])
             assert answer.exit_code == 0, answer.output

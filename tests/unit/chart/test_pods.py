@@ -12,6 +12,7 @@ from keybearer.controllers.shared_identity import SharedGrant
 from support.chart import Json, Manifest, only, render
 from support.chart_values import ROWS
 
+_CONTAINER = ("spec", "template", "spec", "containers", 0)
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
@@ -61,7 +62,9 @@ def test_no_secret_reaches_the_environment_or_the_arguments(values: Mapping[str,
     secrets = [one.mapping("data").values() for one in render(values) if one.kind == "Secret"]
     for workload in _pods(values):
         container = workload.mappings("spec", "template", "spec", "containers")[0]
-        assert "env" not in container
+        env = {str(one["name"]): one for one in workload.mappings(*_CONTAINER, "env")}
+        assert env.keys() <= {"PGSSLMODE", "PGSSLROOTCERT"}
+        assert all("valueFrom" not in one for one in env.values())
         assert "envFrom" not in container
         assert not [value for data in secrets for value in data if str(value) in workload.as_yaml()]
 
@@ -141,3 +144,39 @@ def test_the_service_may_call_inner_addresses_that_are_listed() -> None:
     given = [value for flag, value in itertools.pairwise(arguments) if flag == "--allow-outbound"]
     assert given == listed
     assert "--allow-outbound" not in only(render(), "StatefulSet").as_yaml()
+
+
+def test_services_on_postgresql_have_the_url_from_a_file_and_no_volume() -> None:
+    manifests = render(ROWS["three services on PostgreSQL"])
+    assert "StatefulSet" not in {one.kind for one in manifests}
+    service = only(manifests, "Deployment", "-service")
+    assert service.at("spec", "replicas") == 3
+    assert _argument(service, "--database-url-file") == "/etc/keybearer/database/url"
+    volumes = {one["name"]: one for one in service.mappings("spec", "template", "spec", "volumes")}
+    assert volumes["database"]["secret"] == {
+        "secretName": "my-database",
+        "defaultMode": 0o400,
+        "items": [{"key": "url", "path": "url"}],
+    }
+    assert "emptyDir" in volumes["data"]
+    assert "PersistentVolumeClaim" not in service.as_yaml()
+
+
+def test_of_several_services_one_may_be_disrupted_at_a_time_and_nodes_are_shared_last() -> None:
+    manifests = render(ROWS["three services on PostgreSQL"])
+    service, budget = only(manifests, "Deployment", "-service"), only(manifests, "PodDisruptionBudget")
+    assert budget.at("spec", "maxUnavailable") == 1
+    assert budget.mapping("spec", "selector") == service.mapping("spec", "selector")
+    assert "podAntiAffinity" in service.mapping("spec", "template", "spec", "affinity")
+    alone = render(ROWS["one service on PostgreSQL, with its CA"])
+    assert "PodDisruptionBudget" not in {one.kind for one in alone}
+
+
+def test_the_ca_of_postgresql_has_its_server_verified_unless_the_url_says_otherwise() -> None:
+    service = only(render(ROWS["one service on PostgreSQL, with its CA"]), "Deployment", "-service")
+    variables = {str(one["name"]): one["value"] for one in service.mappings(*_CONTAINER, "env")}
+    assert variables == {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": "/etc/keybearer/database-ca/ca.crt"}
+    mounts = {one["name"]: one["mountPath"] for one in service.mappings(*_CONTAINER, "volumeMounts")}
+    assert mounts["database-ca"] == "/etc/keybearer/database-ca"
+    without = only(render(ROWS["three services on PostgreSQL"]), "Deployment", "-service")
+    assert not without.mappings(*_CONTAINER, "env")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from support.chart import CHART, NAMESPACE, HelmError, Json, helm, only, render
+from support.chart import CHART, NAMESPACE, RELEASE, HelmError, Json, helm, only, render
 from support.chart_values import REFUSED, ROWS
 
 _REMOTE: Mapping[str, Json] = {
@@ -39,6 +39,12 @@ def test_every_object_names_its_namespace_or_lives_in_none(values: Mapping[str, 
 def test_the_chart_refuses_and_says_which_value(values: Mapping[str, Json], message: str) -> None:
     with pytest.raises(HelmError, match=message):
         render(values)
+
+
+def test_several_services_on_one_volume_are_refused_without_the_schema_too() -> None:
+    arguments = ("template", RELEASE, str(CHART), "--skip-schema-validation")
+    with pytest.raises(HelmError, match=r"embeddedService\.replicas must be 1 without"):
+        helm(*arguments, "--set=embeddedService.replicas=2")
 
 
 def test_common_labels_are_on_every_object_and_pod() -> None:
