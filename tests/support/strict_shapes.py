@@ -1,184 +1,27 @@
-"""The shapes of answers as the interface documents tell them: exact types, required fields, no unknown ones.
+"""What each route answers as the interface documents tell it: exact types, required fields, no unknown ones.
 
-Written down from interface.md 2.7 and 7 and wire.md 1.2 and 2.1-2.10, and apart from the service's own models on
-purpose: all they have in common is the documents.
+Written down from the documents and apart from the service's own models on purpose: all they have in common is the
+documents. The shapes of what a project holds are in `strict_contents`, those of who may do what in
+`strict_administration`; here are errors, and which route has which shape.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+from pydantic import Field, JsonValue
 
-__all__ = ["ERRORS", "ROUTES", "Shape", "Unwritten", "shape_of"]
+from support import strict_administration as administration
+from support import strict_contents as contents
+from support.strict_contents import SECRET_LIST
+from support.strict_kinds import Id, Shape, listed, only, shape
 
-Shape = type[BaseModel]
-_CONFIG = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
-
-Instant = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")]
-Id = Annotated[str, Field(min_length=1)]
-Path = Annotated[str, Field(pattern=r"^/")]
-Count = Annotated[int, Field(ge=0)]
-Version = Annotated[int, Field(ge=1)]
-
-
-def _shape(name: str, always: Mapping[str, Any], maybe: Mapping[str, Any] | None = None) -> Shape:
-    """Return a model with the fields that are always there, and those that may be."""
-    fields: dict[str, Any] = {}
-    for key, kind in always.items():
-        fields[f"f{len(fields)}"] = (kind, Field(alias=key))
-    for key, kind in (maybe or {}).items():
-        fields[f"f{len(fields)}"] = (kind, Field(default=None, alias=key))
-    return create_model(name, __config__=_CONFIG, **fields)
-
-
-def _message_and(name: str, kind: object) -> Shape:
-    return _shape(name, {"message": str, name: kind})
-
-
-# --- interface.md 2.7, wire.md 2.1 and 2.2
-METADATA = _shape("metadata", {"key": Id, "value": str, "isEncrypted": bool})
-SECRET_TAG = _shape("tag of a secret", {"id": Id, "slug": Slug, "color": str | None, "name": str})
-SECRET = _shape(
-    "secret",
-    {
-        "id": Id,
-        "_id": Id,
-        "workspace": Id,
-        "environment": Slug,
-        "version": Version,
-        "type": Literal["shared", "personal"],
-        "secretKey": Id,
-        "secretValue": str,
-        "secretComment": str,
-        "createdAt": Instant,
-        "updatedAt": Instant,
-        "secretValueHidden": bool,
-        "secretPath": Path,
-    },
-    {
-        "projectId": Id,
-        "skipMultilineEncoding": bool | None,
-        "secretReminderNote": str | None,
-        "secretReminderRepeatDays": int | None,
-        "secretReminderRecipients": list[str],
-        "secretMetadata": list[METADATA],  # type: ignore[valid-type] # made above
-        "tags": list[SECRET_TAG],  # type: ignore[valid-type] # made above
-        "isRotatedSecret": Literal[False],
-        "user": Id,
-    },
-)
-BLOCK = _shape(
-    "import block",
-    {"secretPath": Path, "environment": Slug, "folderId": str | None, "secrets": list[SECRET]},  # type: ignore[valid-type] # made above
-)
-SECRET_LIST = _shape("list of secrets", {"secrets": list[SECRET], "imports": list[BLOCK]})  # type: ignore[valid-type] # made above
-ONE_SECRET = _shape("one secret", {"secret": SECRET})
-SECRETS = _shape("secrets", {"secrets": list[SECRET]})  # type: ignore[valid-type] # made above
-
-# --- wire.md 2.7
-_IMPORT = {
-    "id": Id,
-    "version": Version,
-    "position": Version,
-    "folderId": Id,
-    "importPath": Path,
-    "importEnv": _shape("environment of an import", {"id": Id, "name": str, "slug": Slug}),
-    "isReplication": bool,
-    "createdAt": Instant,
-    "updatedAt": Instant,
-}
-IMPORT = _shape("import", _IMPORT)
-# wire.md names no field beyond; docs/interface.md adds where the import belongs.
-PLACED_IMPORT = _shape("import", {**_IMPORT, "projectId": Id, "environment": JsonValue, "secretPath": Path})
-
-# --- wire.md 2.9
-_FOLDER: dict[str, object] = {
-    "id": Id,
-    "name": Id,
-    "version": Version,
-    "createdAt": Instant,
-    "updatedAt": Instant,
-    "envId": Id,
-    "parentId": str | None,
-    "isReserved": bool,
-    "description": str | None,
-    "lastSecretModified": Instant | None,
-}
-FOLDER = _shape("folder", {**_FOLDER, "path": Path})
-LISTED_FOLDER = _shape("listed folder", _FOLDER, {"path": Path, "relativePath": str})
-FOLDER_ENVIRONMENT = _shape("environment of a folder", {"envId": Id, "envName": str, "envSlug": Slug})
-FOUND_FOLDER = _shape(
-    "found folder", {**_FOLDER, "path": Path, "projectId": Id, "environment": FOLDER_ENVIRONMENT}
-)
-ONE_FOLDER = _shape("one folder", {"folder": FOLDER})
-FOLDERS = _shape("folders", {"folders": list[LISTED_FOLDER]})  # type: ignore[valid-type] # made above
-
-# --- wire.md 2.10
-PROJECT = _shape(
-    "project",
-    {
-        "id": Id,
-        "_id": Id,
-        "name": Id,
-        "slug": Slug,
-        "description": str | None,
-        "type": str,
-        "orgId": Id,
-        "autoCapitalization": bool,
-        "version": Version,
-        "upgradeStatus": str | None,
-        "createdAt": Instant,
-        "updatedAt": Instant,
-        "hasDeleteProtection": bool,
-        "auditLogsRetentionDays": Count | None,
-        "environments": list[_shape("environment of a project", {"id": Id, "name": str, "slug": Slug})],  # type: ignore[misc] # made here
-    },
-)
-ENVIRONMENT = _shape(
-    "environment",
-    {
-        "id": Id,
-        "name": str,
-        "slug": Slug,
-        "position": Version,
-        "projectId": Id,
-        "createdAt": Instant,
-        "updatedAt": Instant,
-    },
-)
-TAG = _shape(
-    "tag",
-    {
-        "id": Id,
-        "slug": Slug,
-        "name": str,
-        "color": str | None,
-        "projectId": Id,
-        "createdAt": Instant,
-        "updatedAt": Instant,
-    },
-)
-ONE_TAG = _shape("one tag", {"tag": TAG})
-
-# --- wire.md 1.2 and 1.3
-TOKEN = _shape(
-    "token",
-    {
-        "accessToken": Id,
-        "expiresIn": Version,
-        "accessTokenMaxTTL": Count,
-        "tokenType": Literal["Bearer"],
-    },
-)
-MESSAGE = _shape("message", {"message": str})
+__all__ = ["ERRORS", "ROUTES", "SECRET_LIST", "Shape", "shape_of"]
 
 # --- interface.md 7; what wire.md 8.2 adds has the fields of a 401
-ISSUE = _shape("issue", {"code": Id, "path": list[str | int], "message": Id})
+_ISSUE = shape("issue", {"code": Id, "path": list[str | int], "message": Id})
 
 
 def _error(status: int, message: object = str, *, details: bool = False) -> Shape:
@@ -188,7 +31,7 @@ def _error(status: int, message: object = str, *, details: bool = False) -> Shap
         "message": message,
         "error": Id,
     }
-    return _shape(f"error {status}", always, {"details": JsonValue} if details else None)
+    return shape(f"error {status}", always, {"details": JsonValue} if details else None)
 
 
 ERRORS: Mapping[int, Shape] = {
@@ -196,89 +39,125 @@ ERRORS: Mapping[int, Shape] = {
     401: _error(401),
     403: _error(403, details=True),
     404: _error(404),
-    422: _error(422, Annotated[list[ISSUE], Field(min_length=1)]),  # type: ignore[valid-type] # made above
+    422: _error(422, listed(_ISSUE, at_least=1)),
     **{status: _error(status) for status in (413, 429, 500, 503, 504)},
 }
 
+# --- interface.md 9: the version of the document, and a local server
+_OPENAPI = shape(
+    "OpenAPI document",
+    {
+        "openapi": Annotated[str, Field(pattern=r"^3\.")],
+        "info": shape("info", {"title": Id, "description": Id, "version": Literal["0.0.1"]}),
+        "servers": listed(shape("server", {"url": Literal["http://localhost:8080"], "description": Id})),
+        "paths": dict[str, Any],
+        "components": dict[str, Any],
+    },
+)
 
-@dataclass(frozen=True)
-class Unwritten:
-    """The documents give no shape; the reason says whose routes they are."""
-
-    reason: str
-
-
-_ANY = "GET|POST|PATCH|PUT|DELETE"
-_OURS = Unwritten("an addition of ours, or an answer of which the documents name single fields only")
+_ANY = "GET|POST|PATCH|DELETE"
 # Method, path, shape: the first that matches. `*` is one part of a path, `**` any number.
-ROUTES: tuple[tuple[str, str, Shape | Unwritten], ...] = (
-    ("GET", "/api/status", MESSAGE),
-    ("POST", "/api/v1/auth/*/login", TOKEN),
-    ("POST", "/api/v1/auth/token/renew", TOKEN),
-    ("POST", "/api/v1/auth/token/revoke", MESSAGE),
-    ("POST", "/api/v1/auth/checkAuth", MESSAGE),
+ROUTES: tuple[tuple[str, str, Shape], ...] = (
+    ("GET", "/api/status", administration.MESSAGE),
+    ("GET", "/api/docs/json", _OPENAPI),
+    # Secrets
     ("GET", "/api/v3/secrets/raw", SECRET_LIST),
     ("GET", "/api/v4/secrets", SECRET_LIST),
-    ("POST|PATCH|DELETE", "/api/v3/secrets/batch/raw", SECRETS),
-    ("POST|PATCH|DELETE", "/api/v4/secrets/batch", SECRETS),
-    ("POST", "/api/v4/secrets/duplicate", SECRETS),
-    ("POST", "/api/v*/secrets/move", _OURS),
-    ("GET", "/api/v4/secrets/*/secret-reference-tree", _OURS),
-    ("GET", "/api/v1/secret/*/secret-versions", _OURS),
-    ("GET", "/api/v*/secrets/**", ONE_SECRET),
-    ("POST|PATCH|DELETE", "/api/v3/secrets/raw/*", ONE_SECRET),
-    ("POST|PATCH|DELETE", "/api/v4/secrets/*", ONE_SECRET),
-    ("GET", "/api/v*/folders", FOLDERS),
-    ("PATCH", "/api/v*/folders/batch", FOLDERS),
-    ("GET", "/api/v*/folders/*", _shape("found", {"folder": FOUND_FOLDER})),
-    ("GET", "/api/v1/folders/*/*/**", _shape("at path", {"folder": FOLDER})),
-    ("POST|PATCH|DELETE", "/api/v*/folders", ONE_FOLDER),
-    ("PATCH", "/api/v*/folders/*", ONE_FOLDER),
-    ("DELETE", "/api/v*/folders/*", _shape("gone", {"folder": LISTED_FOLDER})),
-    ("GET", "/api/v*/secret-imports", _message_and("secretImports", list[IMPORT])),  # type: ignore[valid-type] # made above
-    ("GET", "/api/v*/secret-imports/*", _message_and("secretImport", PLACED_IMPORT)),
-    ("POST", "/api/v*/secret-imports", _message_and("secretImport", IMPORT)),
-    ("PATCH|DELETE", "/api/v*/secret-imports/*", _message_and("secretImport", IMPORT)),
-    ("POST", "/api/v1/projects", _shape("made", {"project": PROJECT})),
-    ("POST", "/api/v2/workspace", _shape("made", {"project": PROJECT})),
-    ("GET", "/api/v1/projects", _shape("projects", {"projects": list[PROJECT]})),  # type: ignore[valid-type] # made above
-    ("GET", "/api/v1/workspace", _shape("workspaces", {"workspaces": list[PROJECT]})),  # type: ignore[valid-type] # made above
-    ("GET", "/api/v1/projects/slug/*", PROJECT),
-    ("GET", "/api/v1/workspace/slug/*", PROJECT),
-    ("GET|PATCH|DELETE", "/api/v2/workspace/*", PROJECT),
-    ("GET", "/api/v1/workspace/environments/*", _shape("one", {"environment": ENVIRONMENT})),
-    ("GET|PATCH|DELETE", "/api/v1/projects/*", _shape("one", {"project": PROJECT})),
-    ("GET|PATCH|DELETE", "/api/v1/workspace/*", _shape("one", {"workspace": PROJECT})),
-    ("GET", "/api/v1/projects/*/environments/**", _shape("one", {"environment": ENVIRONMENT})),
+    ("POST|PATCH|DELETE", "/api/v3/secrets/batch/raw", contents.SECRETS),
+    ("POST|PATCH|DELETE", "/api/v4/secrets/batch", contents.SECRETS),
+    ("POST", "/api/v4/secrets/duplicate", contents.SECRETS),
+    ("POST", "/api/v3/secrets/move", contents.MOVED),
+    ("POST", "/api/v4/secrets/move", contents.MOVED),
+    ("GET", "/api/v4/secrets/*/secret-reference-tree", contents.REFERENCE_TREE),
+    ("GET", "/api/v1/secret/*/secret-versions", contents.VERSIONS),
+    ("GET", "/api/v*/secrets/**", contents.ONE_SECRET),
+    ("POST|PATCH|DELETE", "/api/v3/secrets/raw/*", contents.ONE_SECRET),
+    ("POST|PATCH|DELETE", "/api/v4/secrets/*", contents.ONE_SECRET),
+    # Folders, and what they import
+    ("GET", "/api/v*/folders", contents.FOLDERS),
+    ("PATCH", "/api/v*/folders/batch", contents.FOLDERS),
+    ("GET", "/api/v*/folders/*", contents.FOUND_FOLDER),
+    ("GET", "/api/v1/folders/*/*/**", contents.ONE_FOLDER),
+    ("POST", "/api/v*/folders", contents.ONE_FOLDER),
+    ("PATCH", "/api/v*/folders/*", contents.ONE_FOLDER),
+    ("DELETE", "/api/v*/folders/*", contents.ONE_LISTED_FOLDER),
+    ("GET", "/api/v*/secret-imports", contents.IMPORTS),
+    ("GET", "/api/v*/secret-imports/*", contents.PLACED_IMPORT),
+    ("POST", "/api/v*/secret-imports", contents.ONE_IMPORT),
+    ("PATCH|DELETE", "/api/v*/secret-imports/*", contents.ONE_IMPORT),
+    # Projects, environments, tags
+    ("POST", "/api/v1/projects", only("project", contents.PROJECT)),
+    ("POST", "/api/v2/workspace", only("project", contents.PROJECT)),
+    ("GET", "/api/v1/projects", only("projects", listed(contents.PROJECT))),
+    ("GET", "/api/v1/workspace", only("workspaces", listed(contents.PROJECT))),
+    ("GET", "/api/v1/projects/slug/*", contents.PROJECT),
+    ("GET", "/api/v1/workspace/slug/*", contents.PROJECT),
+    ("GET|PATCH|DELETE", "/api/v2/workspace/*", contents.PROJECT),
+    ("GET", "/api/v1/workspace/environments/*", only("environment", contents.ENVIRONMENT)),
+    ("GET|PATCH|DELETE", "/api/v1/projects/*", only("project", contents.PROJECT)),
+    ("GET|PATCH|DELETE", "/api/v1/workspace/*", only("workspace", contents.PROJECT)),
+    ("GET", "/api/v1/projects/*/environments/**", only("environment", contents.ENVIRONMENT)),
+    ("POST|PATCH|DELETE", "/api/v1/projects/*/environments/**", contents.PROJECT_ENVIRONMENT),
+    ("POST|PATCH|DELETE", "/api/v1/workspace/*/environments/**", contents.WORKSPACE_ENVIRONMENT),
+    ("GET", "/api/v1/projects/*/tags", only("tags", listed(contents.TAG))),
+    ("GET", "/api/v1/workspace/*/tags", only("workspaceTags", listed(contents.TAG))),
+    (_ANY, "/api/v1/projects/*/tags/**", contents.ONE_TAG),
+    (_ANY, "/api/v1/workspace/*/tags/**", contents.ONE_TAG),
+    # Who is a member of a project, and grants
+    ("GET", "/api/v1/projects/*/memberships/identities", administration.IDENTITY_MEMBERSHIPS),
     (
         "POST|PATCH|DELETE",
-        "/api/v1/projects/*/environments/**",
-        _shape("environment", {"message": str, "projectId": Id, "environment": ENVIRONMENT}),
+        "/api/v1/projects/*/memberships/identities/*",
+        administration.ONE_IDENTITY_MEMBERSHIP,
     ),
+    ("GET|POST|DELETE", "/api/v1/projects/*/memberships", administration.USER_MEMBERSHIPS),
+    ("GET", "/api/v1/workspace/*/memberships", administration.USER_MEMBERSHIPS),
+    ("POST|DELETE", "/api/v2/workspace/*/memberships", administration.USER_MEMBERSHIPS),
+    ("GET|PATCH|DELETE", "/api/v1/projects/*/memberships/*", administration.ONE_USER_MEMBERSHIP),
+    ("GET", "/api/v1/projects/*/grants", administration.GRANTS),
+    ("POST", "/api/v1/projects/*/grants", administration.ONE_GRANT),
+    ("GET|PATCH|DELETE", "/api/v1/projects/*/grants/*", administration.ONE_GRANT),
+    # Logins and tokens
+    ("POST", "/api/v3/auth/login", administration.USER_TOKEN),
+    ("POST", "/api/v3/auth/select-organization", administration.SELECTED),
+    ("POST", "/api/v1/auth/*/login", administration.TOKEN),
+    ("POST", "/api/v1/auth/token/renew", administration.TOKEN),
+    ("POST", "/api/v1/auth/token/revoke", administration.MESSAGE),
+    ("POST", "/api/v1/auth/checkAuth", administration.MESSAGE),
+    # Identities and their auth methods
+    ("GET", "/api/v1/identities", administration.IDENTITIES),
+    ("POST", "/api/v1/identities", administration.ONE_IDENTITY),
+    ("GET|PATCH|DELETE", "/api/v1/identities/*", administration.ONE_IDENTITY),
+    ("POST", "/api/v1/auth/*/identities/*/clear-lockouts", administration.CLEARED),
+    (_ANY, "/api/v1/auth/universal-auth/identities/*", administration.UNIVERSAL_AUTH),
+    (_ANY, "/api/v1/auth/kubernetes-auth/identities/*", administration.KUBERNETES_AUTH),
+    (_ANY, "/api/v1/auth/ldap-auth/identities/*", administration.LDAP_AUTH),
+    ("GET", "/api/v1/auth/universal-auth/identities/*/client-secrets", administration.CLIENT_SECRETS),
+    ("POST", "/api/v1/auth/universal-auth/identities/*/client-secrets", administration.NEW_CLIENT_SECRET),
+    ("GET", "/api/v1/auth/universal-auth/identities/*/client-secrets/*", administration.ONE_CLIENT_SECRET),
     (
-        "POST|PATCH|DELETE",
-        "/api/v1/workspace/*/environments/**",
-        _shape("environment", {"message": str, "workspace": Id, "environment": ENVIRONMENT}),
+        "POST",
+        "/api/v1/auth/universal-auth/identities/*/client-secrets/*/revoke",
+        administration.ONE_CLIENT_SECRET,
     ),
-    ("GET", "/api/v1/projects/*/tags", _shape("tags", {"tags": list[TAG]})),  # type: ignore[valid-type] # made above
-    ("GET", "/api/v1/workspace/*/tags", _shape("tags", {"workspaceTags": list[TAG]})),  # type: ignore[valid-type] # made above
-    (_ANY, "/api/v1/projects/*/tags/**", ONE_TAG),
-    (_ANY, "/api/v1/workspace/*/tags/**", ONE_TAG),
-    (_ANY, "/api/v*/projects/*/memberships/**", _OURS),
-    (_ANY, "/api/v*/workspace/*/memberships/**", _OURS),
-    ("GET", "/api/docs/**", _OURS),
-    (_ANY, "/api/v1/projects/*/grants/**", _OURS),
-    (_ANY, "/api/v1/identities/**", _OURS),
-    (_ANY, "/api/v1/auth/*/identities/**", _OURS),
-    (_ANY, "/api/v3/auth/**", _OURS),
-    (_ANY, "/api/v*/user/**", _OURS),
-    (_ANY, "/api/v*/users/**", _OURS),
-    (_ANY, "/api/v1/organization/**", _OURS),
-    (_ANY, "/api/v1/admin/**", _OURS),
+    # Users, organizations, the audit log, the instance
+    ("GET", "/api/v1/user", administration.ONE_USER),
+    ("GET", "/api/v2/users/me", administration.ONE_USER),
+    ("POST", "/api/v1/user/password", administration.MESSAGE),
+    ("GET", "/api/v1/users", administration.USERS),
+    ("POST", "/api/v1/users", administration.ONE_USER),
+    ("GET|PATCH|DELETE", "/api/v1/users/*", administration.ONE_USER),
+    ("GET", "/api/v1/organization", administration.ORGANIZATIONS),
+    ("GET", "/api/v1/organization/audit-logs", administration.AUDIT_LOGS),
+    ("GET", "/api/v1/organization/*", administration.ONE_ORGANIZATION),
+    ("POST", "/api/v1/admin/bootstrap", administration.BOOTSTRAPPED),
+    ("GET", "/api/v1/admin/keys", administration.KEYS),
+    ("POST", "/api/v1/admin/keys/rotate-root", administration.ROTATED_ROOT),
+    ("POST", "/api/v1/admin/keys/rotate-data", administration.ROTATED_DATA),
 )
 
 
-def shape_of(method: str, path: str) -> Shape | Unwritten | None:
+def shape_of(method: str, path: str) -> Shape | None:
     """Return what a good answer of the route looks like; nothing for a route that no line speaks of."""
     for methods, pattern, found in _COMPILED:
         if method in methods and pattern.fullmatch(path):

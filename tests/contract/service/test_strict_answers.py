@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
+from support.service_fixtures import ServiceProcess
 from support.strict_answers import check_answer
+from support.strict_shapes import shape_of
 
 SECRET: dict[str, Any] = {
     "id": "s",
@@ -25,6 +27,87 @@ SECRET: dict[str, Any] = {
     "secretPath": "/",
 }
 ERROR = {"reqId": "req-1", "statusCode": 404, "message": "no", "error": "NotFound"}
+
+
+ID = "0b6f3c3e-7a55-4d2b-9a3f-0d6a5d1f0c11"
+TIMES = {"createdAt": "2026-01-02T03:04:05.678Z", "updatedAt": "2026-01-02T03:04:05.678Z"}
+IDENTITY: dict[str, Any] = {"id": ID, "name": "i", "orgId": ID, "role": "member", **TIMES}
+PERSON: dict[str, Any] = {
+    "id": ID,
+    "email": "a@example.com",
+    "username": "a@example.com",
+    "firstName": None,
+    "lastName": None,
+}
+GRANT: dict[str, Any] = {
+    "id": ID,
+    "projectId": ID,
+    "identityId": ID,
+    "effect": "deny",
+    "subjects": ["secrets"],
+    "actions": ["read"],
+    "environment": "*",
+    "secretPath": "/**",
+    **TIMES,
+}
+LINE: dict[str, Any] = {
+    "id": ID,
+    "orgId": ID,
+    "projectId": None,
+    "event": {"type": "get-secret", "metadata": {"secretKeys": ["A"], "count": 1}},
+    "actor": {"type": "identity", "metadata": {"identityId": ID, "name": "i"}},
+    "ipAddress": None,
+    "userAgent": "",
+    "userAgentType": "other",
+    "requestId": "req-1",
+    **TIMES,
+}
+TERMS: dict[str, Any] = {
+    "id": ID,
+    "identityId": ID,
+    "clientId": ID,
+    "accessTokenTTL": 0,
+    "accessTokenMaxTTL": 0,
+    "accessTokenNumUsesLimit": 0,
+    "accessTokenPeriod": 0,
+    "accessTokenTrustedIps": [{"ipAddress": "::/0"}],
+    "clientSecretTrustedIps": [{"ipAddress": "::/0"}],
+    "lockoutEnabled": True,
+    "lockoutThreshold": 3,
+    "lockoutDurationSeconds": 300,
+    "lockoutCounterResetSeconds": 30,
+    **TIMES,
+}
+KEYS: dict[str, Any] = {
+    "firstRootKeyId": "k",
+    "heldRootKeyIds": ["k"],
+    "rootKeys": [
+        {"id": "k", "state": "active", "activatedAt": TIMES["createdAt"], "retiredAt": None, "wraps": 1}
+    ],
+    "processes": 1,
+    "lackingProcesses": 0,
+    "dataKeys": 1,
+    "rotations": [],
+}
+UNIVERSAL = f"/api/v1/auth/universal-auth/identities/{ID}"
+ADDITIONS = [
+    pytest.param("/api/v1/identities", "identities", IDENTITY, {"role": "owner"}, id="an identity"),
+    pytest.param(
+        "/api/v1/users",
+        "users",
+        {**PERSON, "orgId": ID, "role": "admin", **TIMES},
+        {"email": "a"},
+        id="a user",
+    ),
+    pytest.param(f"/api/v1/projects/{ID}/grants", "grants", GRANT, {"actions": []}, id="a grant"),
+    pytest.param(
+        "/api/v1/organization/audit-logs",
+        "auditLogs",
+        LINE,
+        {"actor": {"type": "user", "metadata": {}}},
+        id="audit",
+    ),
+]
 
 
 def checked(path: str, status: int, body: object, **headers: str) -> None:
@@ -87,3 +170,40 @@ def test_a_list_out_of_order_or_without_its_tag_fails() -> None:
 def test_a_route_that_nobody_wrote_down_fails() -> None:
     with pytest.raises(AssertionError, match="write down"):
         checked("/api/v9/new", 200, {})
+
+
+def _many(name: str, item: object) -> dict[str, object]:
+    counted = {} if name == "auditLogs" else {"totalCount": 1}
+    return {name: [item], **counted}
+
+
+@pytest.mark.parametrize(("path", "name", "item", "wrong"), ADDITIONS)
+def test_our_additions_are_held_to_their_shape(
+    path: str, name: str, item: dict[str, Any], wrong: dict[str, Any]
+) -> None:
+    checked(path, 200, _many(name, item))
+    for spoiled in (item | wrong, item | {"password": "cnry-p"}, {key: item[key] for key in list(item)[1:]}):
+        with pytest.raises(ValueError, match="validation error"):
+            checked(path, 200, _many(name, spoiled))
+
+
+def test_auth_methods_and_keys_are_held_to_their_shape() -> None:
+    checked(UNIVERSAL, 200, {"identityUniversalAuth": TERMS})
+    checked("/api/v1/admin/keys", 200, KEYS)
+    with pytest.raises(ValueError, match="1 validation error"):
+        checked(UNIVERSAL, 200, {"identityUniversalAuth": TERMS | {"clientSecret": "cnry-s"}})
+    with pytest.raises(ValueError, match="1 validation error"):
+        checked("/api/v1/admin/keys", 200, KEYS | {"rootKey": "cnry-k"})
+
+
+@pytest.mark.any_database
+def test_every_route_of_the_service_has_a_shape(service: ServiceProcess) -> None:
+    document = service.client().json("GET", "/api/docs/json")
+    without = {
+        f"{method.upper()} {path}"
+        for path, operations in document["paths"].items()
+        for method in operations
+        if shape_of(method.upper(), path) is None
+    }
+    # It has frames instead of an answer: the tests of events read them.
+    assert without == {"POST /api/v1/events/subscribe/project-events"}
