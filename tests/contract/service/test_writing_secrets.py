@@ -316,6 +316,29 @@ def test_a_batch_update_says_what_to_do_with_missing_keys(
     assert secrets.values() == stored
 
 
+def test_an_upsert_makes_what_an_update_would_have_made(admin: Client, secrets: ProjectSecrets) -> None:
+    fresh = {"secretKey": "A", "secretReminderNote": None, "secretReminderRepeatDays": None}
+    body = {**secrets.at(), "mode": "upsert", "secrets": [fresh]}
+    made = admin.json("PATCH", "/api/v4/secrets/batch", json=body)["secrets"][0]
+    assert (made["secretReminderNote"], made["secretReminderRepeatDays"]) == (None, None)
+    for key in ("A", "B"):
+        nameless = {**body, "secrets": [{"secretKey": key, "newSecretName": " "}]}
+        told = admin.json("PATCH", "/api/v4/secrets/batch", status=400, json=nameless)
+        assert told["message"] == "New secret name cannot be empty"
+    assert list(secrets.values()) == ["A"]
+
+
+def test_a_batch_deletes_by_trimmed_names(admin: Client, secrets: ProjectSecrets) -> None:
+    secrets.create("A", "cnry-a")
+    body = {**secrets.at(), "secrets": [{"secretKey": " A "}]}
+    for nobodys in ("", "a:b", "A\0"):
+        wrong = {**body, "secrets": [{"secretKey": nobodys}]}
+        admin.json("DELETE", "/api/v4/secrets/batch", status=422, json=wrong)
+    twice = {**body, "secrets": [{"secretKey": " A "}, {"secretKey": "A"}]}
+    assert len(admin.json("DELETE", "/api/v4/secrets/batch", json=twice)["secrets"]) == 1
+    assert secrets.values() == {}
+
+
 @pytest.mark.parametrize("method", ["POST", "PATCH", "DELETE"])
 def test_a_batch_of_nothing_is_a_violation(admin: Client, secrets: ProjectSecrets, method: str) -> None:
     body = {**secrets.at(), "secrets": []}

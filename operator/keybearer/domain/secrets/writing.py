@@ -280,6 +280,8 @@ class SecretWriting:
                     raise NotFoundError(f"Secret with name {changes[0].key} not found")
                 case OnMissing.UPSERT:
                     access.require(Action.CREATE, Subject.SECRETS, Where(at.environment, at.path))
+                    for change in changes:
+                        _require_new_name(change)
                     new = [_created(change) for change in changes]
                     secrets = await self._create(unit, access, at, new, owner)
                     for change, secret in zip(changes, secrets, strict=True):
@@ -330,8 +332,8 @@ def _created(change: ChangedSecret) -> NewSecret:
         change.skip_multiline_encoding,
         change.tag_ids or (),
         change.metadata or (),
-        change.reminder_note,
-        change.reminder_repeat_days,
+        change.reminder_note or None,
+        change.reminder_repeat_days or None,
     )
 
 
@@ -358,11 +360,16 @@ async def _tags(unit: UnitOfWork, access: ProjectAccess, tag_ids: set[str]) -> d
     return {tag.id: tag for tag in found}
 
 
+def _require_new_name(change: ChangedSecret) -> None:
+    """Let pass a change that renames to something, or not at all."""
+    if change.new_key is not None and not change.new_key.strip():
+        raise InvalidError("New secret name cannot be empty")
+
+
 async def _new_key(unit: UnitOfWork, access: ProjectAccess, old: Secret, change: ChangedSecret) -> str:
+    _require_new_name(change)
     if change.new_key is None:
         return old.key
-    if not change.new_key.strip():
-        raise InvalidError("New secret name cannot be empty")
     new_key = _key(access, change.new_key, field="newSecretName")
     if new_key == old.key:
         return old.key

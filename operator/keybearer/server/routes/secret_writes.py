@@ -82,8 +82,9 @@ async def delete_secrets(request: Request, body: BatchDeleteSecrets) -> Response
     if len(kinds) > 1:
         raise BadRequestError("One request deletes either shared or personal secrets; send two")
     personal = kinds == {True}
+    keys = [_existing(item.secret_key) for item in body.secrets]
     shown = await context_of(request).writing.delete(
-        principal_of(request), secrets_at(body), [item.secret_key for item in body.secrets], personal=personal
+        principal_of(request), secrets_at(body), keys, personal=personal
     )
     return _many(shown)
 
