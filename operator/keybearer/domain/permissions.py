@@ -113,6 +113,28 @@ class Permissions:
             return lambda _environment, _path: everywhere
         return cache(lambda environment, path: self.allows(action, subject, Where(environment, path)))
 
+    def shows_project(self) -> bool:
+        """Return whether the project itself may be seen: read as such, or looked up for the part that is granted."""
+        return self.allows(Action.READ, Subject.PROJECT) or (
+            not self._denied(Action.READ, Subject.PROJECT, None) and bool(self._allowing())
+        )
+
+    def shows_environment(self, environment: str) -> bool:
+        """Return whether a project that is shown is shown with this environment."""
+        return self.allows(Action.READ, Subject.PROJECT) or any(
+            rule.holds_in(environment) for rule in self._allowing()
+        )
+
+    def require_shown(self) -> None:
+        """Let pass who may see the project itself.
+
+        Raises:
+            ForbiddenError: neither a role nor a grant speaks for it, or a grant denies it.
+        """
+        if not self.shows_project():
+            inverted = self._denied(Action.READ, Subject.PROJECT, None)
+            raise self._refusal(Action.READ, Subject.PROJECT, None, inverted=inverted)
+
     def allows_beneath(self, action: Action, subject: Subject, where: Where) -> bool:
         """Return whether it may be allowed at the place or somewhere under it."""
         for rule in self._saying(Effect.DENY, action, subject):
@@ -171,6 +193,9 @@ class Permissions:
     def _denied(self, action: Action, subject: Subject, where: Where | None) -> bool:
         # A question about the whole project is denied by a deny of any part of it.
         return any(where is None or rule.covers(where) for rule in self._saying(Effect.DENY, action, subject))
+
+    def _allowing(self) -> list[Rule]:
+        return [rule for rule in self.rules if rule.effect is Effect.ALLOW]
 
     def _saying(self, effect: Effect, action: Action, subject: Subject) -> Iterable[Rule]:
         return (rule for rule in self.rules if rule.effect is effect and rule.speaks_of(action, subject))

@@ -121,22 +121,29 @@ class Projects:
 
         Raises:
             NotFoundError: the organization has no such project.
-            ForbiddenError: the principal has no role in it.
+            ForbiddenError: the principal has neither a role in it nor a grant for any of it.
         """
         async with self._database.reading() as unit:
             access = await open_project(unit, principal, ref)
-            access.require(Action.READ, Subject.PROJECT)
-            return await _view(unit, access.project)
+            access.permissions.require_shown()
+            view = await _view(unit, access.project)
+        return _seen_with(access.permissions, view)
 
     async def list(self, principal: Principal, kind: str | None) -> Sequence[ProjectView]:
         """Return the projects the principal may read, by name; only those of a type if given."""
         async with self._database.reading() as unit:
-            projects = await _readable(unit, principal)
-            projects = [project for project in projects if kind is None or project.type == kind]
-            environments = await unit.projects.environments(project.id for project in projects)
+            shown = [
+                (project, permissions)
+                for project, permissions in await _shown(unit, principal)
+                if kind is None or project.type == kind
+            ]
+            environments = await unit.projects.environments(project.id for project, _ in shown)
+        by_project: dict[ProjectId, list[Environment]] = {}
+        for environment in environments:
+            by_project.setdefault(environment.project_id, []).append(environment)
         return [
-            ProjectView(project, tuple(item for item in environments if item.project_id == project.id))
-            for project in projects
+            _seen_with(permissions, ProjectView(project, tuple(by_project.get(project.id, ()))))
+            for project, permissions in shown
         ]
 
     async def update(self, principal: Principal, ref: ProjectRef, change: ProjectChange) -> ProjectView:
@@ -283,16 +290,23 @@ class Projects:
         return membership
 
 
-async def _readable(unit: UnitOfWork, principal: Principal) -> Sequence[Project]:
+async def _shown(unit: UnitOfWork, principal: Principal) -> Sequence[tuple[Project, Permissions]]:
     if principal.organization_role == OrganizationRole.ADMIN:
-        return await unit.projects.all_of(principal.organization_id)
+        everything = Permissions((ProjectRole.ADMIN,))
+        return [(project, everything) for project in await unit.projects.all_of(principal.organization_id)]
     found = await unit.projects.of_member(principal.organization_id, principal.identity_id)
     rules = await rules_of(unit, principal, [project.id for project, _ in found])
-    return [
-        project
-        for project, roles in found
-        if Permissions(roles, rules.get(project.id, ())).allows(Action.READ, Subject.PROJECT)
+    members = [
+        (project, Permissions(roles, rules.get(project.id, ()), project.id)) for project, roles in found
     ]
+    return [(project, permissions) for project, permissions in members if permissions.shows_project()]
+
+
+def _seen_with(permissions: Permissions, view: ProjectView) -> ProjectView:
+    return replace(
+        view,
+        environments=tuple(item for item in view.environments if permissions.shows_environment(item.slug)),
+    )
 
 
 def _event(principal: Principal, kind: EventType, project: Project) -> AuditEvent:

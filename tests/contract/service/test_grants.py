@@ -111,7 +111,7 @@ def test_a_member_without_access_reads_what_a_grant_names_and_nothing_else(
         mine.client.get("/api/v4/secrets/OTHER", params=mine.at(path="/other")),
         mine.client.get(f"/api/v4/secrets/id/{secret['id']}"),
         mine.client.post("/api/v4/secrets/NEW", json={**mine.at(path="/app"), "secretValue": "cnry-x"}),
-        mine.client.get(f"/api/v1/projects/{project.id}"),
+        mine.client.get(f"/api/v1/projects/{project.id}/environments/slug/prod"),
         mine.client.get("/api/v2/folders", params={**mine.at(), "path": "/app"}),
     ):
         assert refused.status_code == 403, refused.text
@@ -311,6 +311,31 @@ def test_a_grant_of_the_project_lets_its_slug_be_looked_up(
     grant(outsider, "read", subjects=["workspace"], environment="*", secretPath="/**")
     assert client.json("GET", f"/api/v1/projects/slug/{project.slug}")["id"] == project.id
     assert [one["id"] for one in client.json("GET", "/api/v1/projects")["projects"]] == [project.id]
+
+
+def test_a_grant_of_a_part_lets_the_project_be_looked_up_with_the_environments_it_speaks_of(
+    service: ServiceProcess, project: Project, outsider: Credentials, grant: Granting
+) -> None:
+    other = service.create_project()
+    client = view(service, project, outsider).client
+    grant(outsider, "read", effect="deny", environment="prod", secretPath="/x/**")
+    client.json("GET", f"/api/v1/projects/slug/{project.slug}", status=403)
+    grant(outsider, "read", environment="staging", secretPath="/app")
+    client.json("GET", f"/api/v1/projects/slug/{other.slug}", status=403)
+    listed = client.json("GET", "/api/v1/projects")["projects"]
+    for shown in (client.json("GET", f"/api/v1/projects/slug/{project.slug}"), *listed):
+        assert shown["id"] == project.id
+        assert [one["slug"] for one in shown["environments"]] == ["staging"]
+    assert len(listed) == 1
+    grant(outsider, "edit", environment="*", secretPath="/app")
+    shown = client.json("GET", f"/api/v1/projects/{project.id}")["project"]
+    assert [one["slug"] for one in shown["environments"]] == ["dev", "staging", "prod"]
+    # What it lets see is no more: the project isn't its to change, nor are its members its to know.
+    client.json("PATCH", f"/api/v1/projects/{project.id}", status=403, json={"name": "n"})
+    client.json("GET", f"/api/v1/projects/{project.id}/memberships/identities", status=403)
+    grant(outsider, "read", effect="deny", subjects=["workspace"], environment="*", secretPath="/**")
+    client.json("GET", f"/api/v1/projects/slug/{project.slug}", status=403)
+    assert client.json("GET", "/api/v1/projects")["projects"] == []
 
 
 def test_a_grant_goes_with_the_membership(
