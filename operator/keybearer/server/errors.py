@@ -72,6 +72,7 @@ _UNAVAILABLE = 503
 _MAX_KINDS = 5
 _OURS = f"{Path(__file__).parent.parent}{os.sep}"
 _UNFORESEEN = "Something went wrong"
+_PLACES = frozenset({"body", "query", "path"})
 _UNOPENED = "A stored value can't be opened: the database is damaged, or of another service"
 _TOO_LARGE = f"The body has more than {REQUEST_BODY_MAX_BYTES} bytes"
 
@@ -204,6 +205,9 @@ def _denial(denial: Denial) -> dict[str, object]:
 
 def _issue(issue: ErrorDetails) -> ValidationIssue:
     code = issue["type"]
-    location = [part for part in issue["loc"] if part not in ("body", "query", "path")]
+    # The first part says where of the request; a field may be called `path` as well.
+    place, *location = issue["loc"] or ("",)
+    if place not in _PLACES:
+        location = [place, *location]
     message = _TELLING.get(code, issue["msg"]).removeprefix("Value error, ")
     return ValidationIssue(code=code, path=location, message=message)

@@ -33,7 +33,9 @@ def query_of(request: Request, model: type[_Model]) -> _Model:
         return model.model_validate(dict(pairs))
     except ValidationError as error:
         issues = error.errors(include_url=False, include_context=False, include_input=False)
-        raise RequestValidationError(issues) from error
+        raise RequestValidationError(
+            [{**issue, "loc": ("query", *issue["loc"])} for issue in issues]
+        ) from error
 
 
 def parameters_of(model: type[BaseModel]) -> dict[str, object]:
