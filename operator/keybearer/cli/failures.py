@@ -15,7 +15,7 @@ import typer
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
 
-__all__ = ["CommandError", "ExitStatus", "place_of", "told_failures"]
+__all__ = ["CommandError", "ExitStatus", "failure_of", "place_of", "told_failures"]
 
 
 class ExitStatus(IntEnum):
@@ -63,7 +63,7 @@ def told_failures(command: Callable[[], str]) -> Iterator[None]:
     except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
         raise  # typer's own ways to end
     except KeybearerError as error:
-        failure = error if isinstance(error, CommandError) else _failure_of(error)
+        failure = error if isinstance(error, CommandError) else failure_of(error)
     except OSError as error:
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
         failure = CommandError(f"{where}{error.strerror or type(error).__name__}")
@@ -85,7 +85,8 @@ def place_of(error: BaseException) -> str:
     return f"{type(error).__name__} at {where}"
 
 
-def _failure_of(error: KeybearerError) -> CommandError:
+def failure_of(error: KeybearerError) -> CommandError:
+    """Return an error of ours as a command tells it."""
     if isinstance(error, ConfigurationError):
         return CommandError(str(error), ExitStatus.USAGE)
     from keybearer.client import ClientError

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keybearer.cli.auth_methods import kubernetes_auth, ldap_auth
 from keybearer.cli.connecting import connected, project_id_of
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import CommandError, ExitStatus, failure_of
 from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_done, print_json, print_table
 from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
 if TYPE_CHECKING:
-    from keybearer.client import Keybearer
+    from keybearer.client import Identity, Keybearer
 
 __all__ = ["identities"]
 
@@ -24,6 +27,10 @@ client_secrets = typer.Typer(
     help="What an identity logs in with.", no_args_is_help=True, rich_markup_mode=None
 )
 identities.add_typer(client_secrets, name="client-secret")
+identities.add_typer(kubernetes_auth, name="kubernetes-auth")
+identities.add_typer(ldap_auth, name="ldap-auth")
+
+_INTERRUPTED = CommandError("interrupted", ExitStatus.INTERRUPTED)
 
 IdentityId = Annotated[str, typer.Argument(help="Id of the identity.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
@@ -58,9 +65,10 @@ def create_identity(
     with connected() as client:
         project_id = None if project is None else project_id_of(client, project)
         identity = client.identities.create(name, organization_id=_organization_id(client), role=role)
-        settings = client.identities.universal_auth.attach(identity.id)
-        if project_id is not None:
-            client.memberships.put_identity(identity.id, project_id=project_id, roles=(project_role,))
+        with _taken_back_on_failure(client, identity):
+            settings = client.identities.universal_auth.attach(identity.id)
+            if project_id is not None:
+                client.memberships.put_identity(identity.id, project_id=project_id, roles=(project_role,))
     if output is OutputFormat.JSON:
         print_json({**asdict(identity), "client_id": settings.client_id})
         return
@@ -149,6 +157,26 @@ def revoke_client_secret(
     with connected() as client:
         revoked = client.identities.client_secrets.revoke(identity_id, client_secret_id)
     print_done(output, asdict(revoked), f"Client secret {revoked.client_secret_prefix}... is revoked.")
+
+
+@contextmanager
+def _taken_back_on_failure(client: Keybearer, identity: Identity) -> Iterator[None]:
+    """Delete the identity if the block fails, so that the command can be repeated; say so where that fails too."""
+    from keybearer.client import ClientError
+
+    try:
+        yield
+    except (ClientError, KeyboardInterrupt) as error:
+        try:
+            client.identities.delete(identity.id)
+        except ClientError:
+            why = failure_of(error) if isinstance(error, ClientError) else _INTERRUPTED
+            raise CommandError(
+                f"{why}; identity {identity.name!r} is made, not ready to use, and can't be deleted now",
+                why.status,
+                f"Delete it, and begin anew: keybearer identities delete {identity.id}",
+            ) from error
+        raise
 
 
 def _organization_id(client: Keybearer) -> str:

@@ -15,14 +15,19 @@ from keybearer.cli.audit import audit
 from keybearer.cli.crds import crds
 from keybearer.cli.explain import explain
 from keybearer.cli.failures import told_failures
+from keybearer.cli.grants import grants
 from keybearer.cli.identities import identities
+from keybearer.cli.imports import imports
 from keybearer.cli.keys import keys
 from keybearer.cli.login import login, logout
+from keybearer.cli.members import members
 from keybearer.cli.operator import operator
 from keybearer.cli.projects import environments, folders, projects
 from keybearer.cli.run import run
 from keybearer.cli.secrets import secrets
 from keybearer.cli.serve import serve
+from keybearer.cli.tags import tags
+from keybearer.cli.users import users
 
 __all__ = ["app"]
 
@@ -66,6 +71,11 @@ app.command(context_settings={"allow_interspersed_args": False})(run)
 app.add_typer(projects, name="projects")
 app.add_typer(environments, name="environments")
 app.add_typer(folders, name="folders")
+app.add_typer(imports, name="imports")
+app.add_typer(tags, name="tags")
+app.add_typer(members, name="members")
+app.add_typer(grants, name="grants")
+app.add_typer(users, name="users")
 app.add_typer(identities, name="identities")
 app.command()(audit)
 app.add_typer(keys, name="keys")

@@ -19,8 +19,10 @@ __all__ = ["INPUT_MAX_BYTES", "private_text", "read_text"]
 INPUT_MAX_BYTES = 8 * 1024 * 1024
 
 
-def private_text(what: str, *, variable: str, file: Path | None) -> str:
+def private_text(what: str, *, variable: str, file: Path | None, twice: bool = False) -> str:
     """Return a credential: from `file` (`-` is standard input), the environment variable, or a hidden prompt.
+
+    With `twice` the prompt asks again, since nobody sees what is typed.
 
     Raises:
         CommandError: there is none, and nobody to ask.
@@ -34,7 +36,8 @@ def private_text(what: str, *, variable: str, file: Path | None) -> str:
         raise CommandError(
             f"no {what} was given", ExitStatus.USAGE, f"Set {variable}, or name a file that holds it."
         )
-    return str(typer.prompt(what.capitalize(), hide_input=True, err=True))
+    asked = what[:1].upper() + what[1:]
+    return str(typer.prompt(asked, hide_input=True, err=True, confirmation_prompt=twice))
 
 
 def read_text(file: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -34,6 +34,9 @@ secrets.command("export")(export_secrets)
 _HIDDEN = "(hidden)"
 
 Show = Annotated[bool, typer.Option("--show", help="Show the values.")]
+Personal = Annotated[
+    bool, typer.Option("--personal", help="Your own value, which only you see, on top of the shared one.")
+]
 
 
 @secrets.command("list")
@@ -46,6 +49,9 @@ def list_secrets(
         bool, typer.Option("--imports/--no-imports", help="Also what the folder imports.")
     ] = True,
     tag: Annotated[list[str] | None, typer.Option(help="Only with this tag; repeatable.")] = None,
+    personal: Annotated[
+        bool, typer.Option("--personal", help="Your own values in place of shared ones.")
+    ] = False,
     show: Show = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
@@ -58,17 +64,26 @@ def list_secrets(
             recursive=recursive,
             include_imports=imports,
             tag_slugs=tuple(tag or ()),
+            include_personal_overrides=personal,
             view_secret_value=show,
         )
     if output is OutputFormat.JSON:
         print_json([_plain(secret, show=show) for secret in found])
         return
     print_table(
-        ("NAME", *(("VALUE",) if show else ()), "WHERE", "VERSION", "UPDATED"),
+        (
+            "NAME",
+            *(("VALUE",) if show else ()),
+            *(("TYPE",) if personal else ()),
+            "WHERE",
+            "VERSION",
+            "UPDATED",
+        ),
         [
             (
                 secret.secret_key,
                 *((_value(secret),) if show else ()),
+                *((str(secret.type),) if personal else ()),
                 f"{secret.environment}:{secret.secret_path}",
                 str(secret.version),
                 secret.updated_at,
@@ -85,6 +100,7 @@ def get_secret(
     environment: EnvironmentName,
     path: FolderPath = "/",
     version: Annotated[int | None, typer.Option(help="An older version.")] = None,
+    personal: Personal = False,
     show: Show = False,
     plain: Annotated[bool, typer.Option("--plain", help="Print the value and nothing else.")] = False,
     output: Output = OutputFormat.TABLE,
@@ -98,6 +114,7 @@ def get_secret(
             environment=environment,
             secret_path=path,
             version=version,
+            type=_type(personal=personal),
             view_secret_value=shown,
         )
     if plain:
@@ -138,6 +155,8 @@ def set_secret(
         ),
     ] = False,
     comment: Annotated[str | None, typer.Option(help="A comment beside it.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Its tags from now on, by slug; repeatable.")] = None,
+    personal: Personal = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Create a secret, or give it another value.
@@ -148,17 +167,21 @@ def set_secret(
 
     key, value = _given(name, file, literal=literal)
     with connected() as client:
+        project_id = project_id_of(client, project)
+        tag_ids = tuple(client.tags.get_by_slug(slug, project_id=project_id).id for slug in tag or ())
         (secret,) = client.secrets.update_many(
-            (ChangedSecret(key, value, secret_comment=comment),),
-            project_id=project_id_of(client, project),
+            (ChangedSecret(key, value, secret_comment=comment, tag_ids=tag_ids or None),),
+            project_id=project_id,
             environment=environment,
             secret_path=path,
+            type=_type(personal=personal),
             mode="upsert",
         )
+    whose = "Your own " if personal else ""
     print_done(
         output,
         _plain(secret, show=False),
-        f"{secret.secret_key} is set in {environment}:{path}, version {secret.version}.",
+        f"{whose}{secret.secret_key} is set in {environment}:{path}, version {secret.version}.",
     )
 
 
@@ -168,11 +191,12 @@ def delete_secrets(
     project: ProjectName,
     environment: EnvironmentName,
     path: FolderPath = "/",
+    personal: Personal = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Delete secrets of a folder: all of those named, or none."""
-    listed = ", ".join(names)
+    listed = ("your own " if personal else "") + ", ".join(names)
     if not confirmed(f"Delete {listed} from {environment}:{path}?", yes=yes):
         raise typer.Exit(ExitStatus.FAILED)
     with connected() as client:
@@ -181,6 +205,7 @@ def delete_secrets(
             project_id=project_id_of(client, project),
             environment=environment,
             secret_path=path,
+            type=_type(personal=personal),
         )
     print_done(
         output,
@@ -208,6 +233,10 @@ def _given(name: str, file: Path | None, *, literal: bool) -> tuple[str, str]:
             typer.prompt(f"Value of {name}", hide_input=True, err=True, default="", show_default=False)
         )
     return name, read_text(Path("-")).removesuffix("\n").removesuffix("\r")
+
+
+def _type(*, personal: bool) -> Literal["shared", "personal"]:
+    return "personal" if personal else "shared"
 
 
 def _value(secret: Secret) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from keybearer.wire.base import WireInstant, WireModel
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX
+from keybearer.wire.roles import GrantAction, GrantEffect, GrantSubject
 
 __all__ = [
     "CreateGrant",
@@ -21,9 +22,6 @@ __all__ = [
     "UpdateGrant",
 ]
 
-GrantEffect = Literal["allow", "deny"]
-GrantSubject = Literal["secrets", "secret-folders", "secret-imports", "environments", "tags", "workspace"]
-GrantAction = Literal["read", "read-value", "create", "edit", "delete"]
 _Subjects = Annotated[list[GrantSubject], Field(min_length=1, max_length=10)]
 _Actions = Annotated[list[GrantAction], Field(min_length=1, max_length=10)]
 _Environment = Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]

@@ -15,9 +15,10 @@ from keybearer.client import (
     UniversalAuth,
     UserAuth,
 )
+from support.canary import find_mark
 from support.service_fixtures import Credentials, Project, ServiceProcess
 
-__all__ = ["Client", "House", "close", "of"]
+__all__ = ["Client", "House", "close", "nothing_shown", "of"]
 
 T = TypeVar("T")
 Client = AsyncKeybearer | Keybearer
@@ -32,6 +33,12 @@ async def close(client: Client) -> None:
         await client.aclose()
     else:
         client.close()
+
+
+def nothing_shown(*texts: str) -> None:
+    """Let pass texts without a marked value."""
+    for text in texts:
+        assert find_mark(text) is None
 
 
 @dataclass

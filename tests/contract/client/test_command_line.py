@@ -15,48 +15,14 @@ from pathlib import Path
 import psutil
 import pytest
 
+from contract.client.house import nothing_shown
 from keybearer.client import Keybearer, SuppliedToken, Unauthenticated
-from support.canary import Canary, find_mark
+from support.canary import Canary
 from support.command_line import PROGRAM, CommandLine
 from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
 VALUE = "cnry-value"
-
-
-@pytest.fixture
-def project(service: ServiceProcess) -> Project:
-    return service.create_project()
-
-
-@pytest.fixture
-def who(service: ServiceProcess, project: Project) -> Credentials:
-    return service.create_identity(roles={project.id: "admin"})
-
-
-@pytest.fixture
-def keybearer(service: ServiceProcess, project: Project, who: Credentials, tmp_path: Path) -> CommandLine:
-    """Somebody with the credentials of an identity in the environment, as in CI."""
-    return CommandLine(
-        tmp_path,
-        {
-            "KEYBEARER_URL": service.url,
-            "KEYBEARER_CLIENT_ID": who.client_id,
-            "KEYBEARER_CLIENT_SECRET": who.client_secret,
-            "KEYBEARER_PROJECT": project.slug,
-            "KEYBEARER_ENVIRONMENT": "dev",
-        },
-    )
-
-
-@pytest.fixture
-def secrets(service: ServiceProcess, project: Project) -> ProjectSecrets:
-    return ProjectSecrets(service.admin_client(), project)
-
-
-def nothing_shown(*texts: str) -> None:
-    for text in texts:
-        assert find_mark(text) is None
 
 
 def test_somebody_logs_in_works_and_logs_out(

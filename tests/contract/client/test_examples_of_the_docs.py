@@ -23,7 +23,7 @@ from support.service_fixtures import ServiceProcess
 
 DOCS = Path(__file__).parents[3] / "docs"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", (DOCS / "client.md").read_text(), re.DOTALL | re.MULTILINE)
-COMMANDS = re.findall(r"^    \$ (.*)$", (DOCS / "cli.md").read_text(), re.MULTILINE)
+COMMANDS = re.findall(r"^    \$ ((?:.*\\\n)*.*)$", (DOCS / "cli.md").read_text(), re.MULTILINE)
 
 
 @pytest.fixture
@@ -70,6 +70,7 @@ def test_the_commands_of_the_page_run_one_after_the_other(
             "KEYBEARER_CLIENT_SECRET": service.admin.client_secret,
             "URL": service.url,
             "CLIENT_ID": service.admin.client_id,
+            "IDENTITY_ID": service.create_identity().identity_id,
         },
     )
     path = f"{PROGRAM.parent}{os.pathsep}{keybearer.environment['PATH']}"

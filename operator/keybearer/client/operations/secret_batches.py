@@ -7,7 +7,7 @@ from typing import Literal
 
 from keybearer.client.decoding import decode
 from keybearer.client.messages import Request, Response, json_body
-from keybearer.client.models import Secret, SecretMetadata
+from keybearer.client.models import AnySecretType, Secret, SecretMetadata, SecretType
 from keybearer.client.operation import Operation
 from keybearer.client.operations.answers import SecretBatchAnswer
 from keybearer.client.operations.place import Place
@@ -50,8 +50,15 @@ class ChangedSecret:
         refuse_mask(self.secret_name, self.secret_value)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Batch(Place, Operation[list[Secret]]):
-    __slots__ = ()
+    """What all batches share.
+
+    Attributes:
+        type: `personal` for a user's own values, which exist on top of shared secrets.
+    """
+
+    type: AnySecretType = SecretType.SHARED
 
     def read(self, response: Response) -> list[Secret]:
         """Return the secrets in the order in which they were given."""
@@ -71,6 +78,7 @@ class CreateSecrets(_Batch):
                 project_id=self.project_id,
                 environment=self.environment,
                 secret_path=self.secret_path,
+                type=SecretType(self.type),
                 secrets=[
                     wire.NewSecretItem(
                         secret_key=new.secret_name,
@@ -115,6 +123,7 @@ class UpdateSecrets(_Batch):
                 project_id=self.project_id,
                 environment=self.environment,
                 secret_path=self.secret_path,
+                type=SecretType(self.type),
                 mode=wire.BatchMode(self.mode),
                 secrets=[_changed_item(changed) for changed in self.secrets],
             )
@@ -148,7 +157,11 @@ class DeleteSecrets(_Batch):
                 project_id=self.project_id,
                 environment=self.environment,
                 secret_path=self.secret_path,
-                secrets=[wire.RemovedSecretItem(secret_key=name) for name in self.secret_names],
+                type=SecretType(self.type),
+                secrets=[
+                    wire.RemovedSecretItem(secret_key=name, type=SecretType(self.type))
+                    for name in self.secret_names
+                ],
             )
         )
         return Request("DELETE", _BATCH, body=body)
