@@ -24,6 +24,21 @@ __all__ = ["ImportedPlace", "Imports"]
 _CHUNK = 500
 
 _IMPORTS = select_record(SecretImportRow, SecretImport)
+# Asked before each new import, of folders that may have a thousand.
+_COUNT = (
+    select(func.count())
+    .select_from(SecretImportRow)
+    .where(SecretImportRow.folder_id == bindparam("folder_id"))
+)
+_LEADS = (
+    select(SecretImportRow.id)
+    .where(
+        SecretImportRow.environment_id == bindparam("environment_id"),
+        SecretImportRow.path == bindparam("path"),
+        SecretImportRow.folder_id == bindparam("folder_id"),
+    )
+    .limit(1)
+)
 _Source = aliased(FolderRow)
 _SourceEnvironment = aliased(EnvironmentRow)
 _LED_TO: Select[*tuple[Any, ...]] = (
@@ -92,6 +107,16 @@ class Imports:
         statement = _IMPORTS.where(SecretImportRow.folder_id == folder_id)
         statement = statement.order_by(SecretImportRow.position, SecretImportRow.id)
         return [SecretImport(*row) for row in await self._connection.execute(statement)]
+
+    async def count_of(self, folder_id: str) -> int:
+        """Return how many imports the folder has."""
+        count: int = (await self._connection.execute(_COUNT, {"folder_id": folder_id})).scalar_one()
+        return count
+
+    async def leads(self, folder_id: str, environment_id: str, path: FolderPath) -> bool:
+        """Return whether an import of the folder leads to that place."""
+        place = {"folder_id": folder_id, "environment_id": environment_id, "path": path}
+        return (await self._connection.execute(_LEADS, place)).first() is not None
 
     async def update(self, imports: Iterable[SecretImport]) -> None:
         """Store the present place and position of each of these."""

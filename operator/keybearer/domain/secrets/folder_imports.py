@@ -73,17 +73,17 @@ class FolderImports:
             environment = await _source(unit, access, EnvironmentSlug(source.environment))
             path = FolderPath(source.path)
             access.require(Action.READ, Subject.SECRETS, source)
-            others = await unit.imports.of_folder(folder.id)
-            if len(others) >= IMPORTS_PER_FOLDER_MAX:
+            present = await unit.imports.count_of(folder.id)
+            if present >= IMPORTS_PER_FOLDER_MAX:
                 raise InvalidError(f"A folder has at most {IMPORTS_PER_FOLDER_MAX} imports")
-            await _require_sound(unit, access, folder, environment, path, others)
+            await _require_sound(unit, access, folder, environment, path)
             now = self._clock.now()
             item = SecretImport(
                 id=new_uuid(),
                 folder_id=folder.id,
                 environment_id=environment.id,
                 path=path,
-                position=len(others) + 1,
+                position=present + 1,
                 is_replication=replication,
                 version=1,
                 created_at=now,
@@ -149,7 +149,7 @@ class FolderImports:
             path = old.path if change.path is None else change.path
             if (environment.id, path) != (old.environment_id, old.path):
                 access.require(Action.READ, Subject.SECRETS, Where(environment.slug, path))
-                await _require_sound(unit, access, folder, environment, path, others)
+                await _require_sound(unit, access, folder, environment, path)
             place = min(change.position or old.position, len(everyone))
             new = replace(
                 old,
@@ -244,22 +244,18 @@ async def _require_sound(
     folder: Folder,
     environment: Environment,
     path: FolderPath,
-    others: Sequence[SecretImport],
 ) -> None:
     """Refuse an import of what no folder is called, of the folder itself, a second one, and the shortest circle.
 
     Longer circles are cut when they are read: they may come about by a rename as well.
     """
     ancestors(path)
-    if any((item.environment_id, item.path) == (environment.id, path) for item in others):
+    if await unit.imports.leads(folder.id, environment.id, path):
         raise InvalidError(f"The folder imports '{path}' of environment '{environment.slug}' already")
     source = await unit.folders.at(access.project.id, environment.slug, path)
     if source is None:
         return
-    back = [] if source.id == folder.id else await unit.imports.of_folder(source.id)
-    if source.id == folder.id or any(
-        (item.environment_id, item.path) == (folder.environment_id, folder.path) for item in back
-    ):
+    if source.id == folder.id or await unit.imports.leads(source.id, folder.environment_id, folder.path):
         raise InvalidError("Cyclic import not allowed")
 
 
