@@ -60,6 +60,9 @@ def test_tags_of_different_questions_and_askers_differ(
         {"environment": "prod"},
         {"tagSlugs": "a"},
         {"metadataFilter": "key=a"},
+        {"metadataFilter": "value=a"},
+        {"metadataFilter": "key=,value=a"},
+        {"metadataFilter": "key=a,value="},
     ]
     tags = [
         ask(client, secrets, **query).headers["etag"]

@@ -21,7 +21,7 @@ from keybearer.domain.secrets.questions import ListSecrets
 
 __all__ = ["EntityTags", "FurtherReach", "candidates"]
 
-_FORMAT = 2
+_FORMAT = 3
 _MAC_BYTES = 16
 _MAX_FURTHER = 32
 _MAX_CANDIDATES = 8
@@ -59,7 +59,9 @@ class EntityTags:
             query.include_imports,
             query.personal_overrides,
             sorted(query.tag_slugs),
-            sorted([key or "", value is not None, value or ""] for key, value in query.metadata),
+            sorted(
+                [key is not None, key or "", value is not None, value or ""] for key, value in query.metadata
+            ),
             sorted(revisions.items()),
         ]
         mac = hmac.digest(self._key, orjson.dumps(normalized), hashlib.sha256)[:_MAC_BYTES]
