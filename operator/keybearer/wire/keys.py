@@ -9,6 +9,7 @@ from pydantic import Field
 from keybearer.wire.base import WireInstant, WireModel
 
 __all__ = [
+    "CredentialRotationModel",
     "DataKeyRotationModel",
     "KeyStatusModel",
     "RootKeyModel",
@@ -36,6 +37,13 @@ class DataKeyRotationModel(WireModel):
     resealed: int
 
 
+class CredentialRotationModel(WireModel):
+    """Credentials of Kubernetes and LDAP auth that are being sealed anew; `remaining` of them still are to be."""
+
+    started_at: WireInstant
+    remaining: int
+
+
 class KeyStatusModel(WireModel):
     """How keys stand.
 
@@ -50,6 +58,7 @@ class KeyStatusModel(WireModel):
     lacking_processes: int
     data_keys: int
     rotations: list[DataKeyRotationModel]
+    credential_rotation: CredentialRotationModel | None = None
 
 
 class RotatedRootKey(WireModel):
@@ -59,9 +68,9 @@ class RotatedRootKey(WireModel):
 
 
 class RotateDataKeys(WireModel):
-    """Whose data key is to be rotated: one project's, or without one those of all projects."""
+    """Whose data key is to be rotated: one project's, or without one those of all projects and of auth methods."""
 
-    project_id: Annotated[str | None, Field(max_length=64)] = None
+    project_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
 
 
 class RotatedDataKeys(WireModel):
