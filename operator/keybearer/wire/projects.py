@@ -9,10 +9,11 @@ from pydantic import AfterValidator, AliasChoices, AwareDatetime, Field
 
 from keybearer.wire.base import QueryFlag, Slug, WireInstant, WireModel
 from keybearer.wire.limits import (
-    BATCH_MAX_ITEMS,
     DESCRIPTION_MAX,
     ENVIRONMENT_SLUG_MAX,
+    FOLDER_NAME_MAX,
     FOLDER_PATH_MAX,
+    FOLDERS_BATCH_MAX_ITEMS,
     PROJECT_NAME_MAX,
     PROJECT_SLUG_MAX,
     PROJECT_SLUG_MIN,
@@ -284,7 +285,7 @@ def _folder_name(text: str) -> str:
     return text
 
 
-_FolderName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_folder_name)]
+_FolderName = Annotated[str, Field(min_length=1, max_length=FOLDER_NAME_MAX), AfterValidator(_folder_name)]
 _Path = Annotated[str, Field(max_length=FOLDER_PATH_MAX, validation_alias=AliasChoices("path", "directory"))]
 
 
@@ -329,7 +330,7 @@ class BatchUpdateFolders(WireModel):
     project_id: str | None = None
     project_slug: str | None = None
     workspace_id: str | None = None
-    folders: Annotated[list[_FolderItem], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
+    folders: Annotated[list[_FolderItem], Field(min_length=1, max_length=FOLDERS_BATCH_MAX_ITEMS)]
 
 
 class FolderQuery(WireModel):
