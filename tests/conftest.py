@@ -24,4 +24,6 @@ pytest_plugins = [
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("keybearer", deadline=None)
+# By hand: `--hypothesis-profile thorough --timeout 0`.
+settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile("keybearer")
