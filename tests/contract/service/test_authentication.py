@@ -9,6 +9,7 @@ import pytest
 
 from keybearer.wire.auth import AccessToken
 from support.service_fixtures import Credentials, ServiceProcess
+from support.waiting import eventually
 
 LOGIN = "/api/v1/auth/universal-auth/login"
 RENEW = "/api/v1/auth/token/renew"
@@ -181,6 +182,17 @@ def test_without_a_good_token_the_answer_is_always_401(
         response = service.client().request(method, path, headers=headers)
         assert response.status_code == 401, path
         assert message in response.json()["message"]
+
+
+def test_a_token_that_has_expired_is_401(service: ServiceProcess) -> None:
+    client = service.client(service.login(service.create_identity(accessTokenTTL=1, accessTokenMaxTTL=1)))
+
+    def refused() -> httpx.Response | None:
+        response = client.post(CHECK)
+        return response if response.status_code != 200 else None
+
+    answer = eventually(refused, awaited="the end of a token")
+    assert refusal(answer) == (401, "TokenError", "Your token has expired. Please re-authenticate.")
 
 
 def test_a_token_whose_claims_were_changed_is_refused(service: ServiceProcess) -> None:

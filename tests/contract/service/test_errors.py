@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,7 +10,8 @@ import pytest
 
 from keybearer.wire.errors import ErrorBody
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
-from support.service_fixtures import Client, Project, ServiceProcess
+from support.databases import OwnDatabase
+from support.service_fixtures import Client, Project, ServiceProcess, Starter
 from support.waiting import eventually
 
 JSON = {"content-type": "application/json"}
@@ -209,3 +211,31 @@ def test_the_log_holds_templates_instead_of_paths(service: ServiceProcess, admin
 
 def test_status_says_exactly_ok_without_a_token(service: ServiceProcess) -> None:
     assert service.client().json("GET", "/api/status") == {"message": "Ok"}
+
+
+@pytest.mark.any_database
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/v1/secret-syncs?projectId=p"),
+        ("POST", "/api/v1/secret-syncs/cloud-parameter-store"),
+        ("POST", "/api/v1/secret-syncs/cloud-secrets-manager"),
+        ("POST", "/api/v1/app-connections/idp"),
+        ("POST", "/api/v1/cert-manager/certificates/certificate-requests/search"),
+    ],
+)
+def test_what_is_not_offered_yet_is_an_unknown_route(admin: Client, method: str, path: str) -> None:
+    # Who adds one of these gives its limits their tests, and docs/interface-coverage.md their names.
+    assert admin.json(method, path, status=404)["error"] == "Not Found"
+
+
+def test_a_fault_that_nobody_foresaw_is_500_and_tells_nothing(
+    start: Starter, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    running = start(tmp_path / "data")
+    project = running.create_project()
+    own_database.execute(running.data_dir, "ALTER TABLE tags RENAME TO cnry_tags")
+    answer = running.admin_client().json("GET", f"/api/v1/projects/{project.id}/tags", status=500)
+    assert (answer["error"], answer["message"]) == ("InternalServerError", "Something went wrong")
+    running.stop()
+    assert answer["reqId"] in running.log.read_text()

@@ -1,0 +1,83 @@
+"""`docs/interface-coverage.md` names tests that exist, at least one for each line of the interface."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs/interface-coverage.md"
+NODE = re.compile(r"`([\w/]+\.py(?:::\w+)+)`")
+# How many things each section asks for: a line that is lost must be missed.
+SECTIONS = {"2.7": 10, "4.8": 31, "4.9": 7, "7": 11, "8": 12, "wire.md": 14}
+
+
+class Row(NamedTuple):
+    """A line of a table."""
+
+    section: str
+    line: str
+    asked: str
+    done: str
+    tests: str
+
+
+def rows() -> Iterator[Row]:
+    section = ""
+    for text in DOCUMENT.read_text().splitlines():
+        if text.startswith("## "):
+            section = text.split()[1]
+        cells = [cell.strip() for cell in text.strip("|").split(" | ")]
+        if text.startswith("| ") and cells[0].isdigit():
+            line, asked, done, tests = cells
+            yield Row(section, line, asked, done, tests)
+
+
+ROWS = list(rows())
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """Return the names of a file's tests, those in classes with the class before them."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ClassDef):
+            found.update(f"{node.name}::{name}" for name in _functions(node.body))
+    return frozenset(found.union(_functions(ast.parse(path.read_text()).body)))
+
+
+def _functions(body: list[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test_"):
+            yield node.name
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.section} line {row.line}")
+def test_a_line_is_covered_by_tests_that_exist(row: Row) -> None:
+    named = NODE.findall(row.tests)
+    assert named
+    assert row.asked
+    assert row.done
+    assert NODE.sub("", row.tests).strip(" ,") == "", "something that is no test stands among the tests"
+    for node in named:
+        file, _, test = node.partition("::")
+        assert test in names_in(ROOT / "tests" / file), node
+
+
+def test_no_line_is_missing() -> None:
+    lines: dict[str, list[int]] = {}
+    for row in ROWS:
+        lines.setdefault(row.section, []).append(int(row.line))
+    assert lines == {section: list(range(1, count + 1)) for section, count in SECTIONS.items()}
+
+
+def test_tests_that_the_text_names_exist() -> None:
+    for node in NODE.findall(DOCUMENT.read_text()):
+        file, _, test = node.partition("::")
+        assert test in names_in(ROOT / "tests" / file), node
