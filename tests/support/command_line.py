@@ -6,11 +6,15 @@ import json
 import os
 import subprocess
 import sys
+import termios
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PROGRAM", "Answer", "CommandLine"]
+from support.waiting import eventually
+
+__all__ = ["PROGRAM", "Answer", "CommandLine", "at_a_terminal"]
 
 PROGRAM = Path(sys.executable).with_name("keybearer")
 _SECONDS = 60
@@ -73,3 +77,55 @@ class CommandLine:
             text=True,
             env={**self.environment, **variables},
         )
+
+
+def at_a_terminal(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    prompt: str,
+    typed: str,
+    folder: Path | None = None,
+) -> tuple[int, str]:
+    """Run a command at a terminal of its own, answer its hidden prompt, and return status and all that was shown.
+
+    Raises:
+        AssertionError: it ended without the prompt.
+    """
+    leader, follower = os.openpty()
+    process = subprocess.Popen(
+        command,
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        cwd=folder,
+        env=dict(environment),
+        start_new_session=True,
+    )
+    os.close(follower)
+    try:
+        shown = _shown(leader, until=prompt)
+        assert prompt in shown, shown
+        # What is typed before the echo is off would show.
+        eventually(lambda: not termios.tcgetattr(leader)[3] & termios.ECHO, awaited="a terminal without echo")
+        os.write(leader, f"{typed}\n".encode())
+        shown += _shown(leader)
+        return process.wait(_SECONDS), shown
+    finally:
+        process.kill()
+        process.wait()
+        os.close(leader)
+
+
+def _shown(terminal: int, until: str | None = None) -> str:
+    """Return what a terminal shows, up to a text or to the end of those who write to it."""
+    seen = b""
+    while until is None or until.encode() not in seen:
+        try:
+            piece = os.read(terminal, 1024)
+        except OSError:  # how Linux tells that nobody has the other end any more
+            break
+        if not piece:
+            break
+        seen += piece
+    return seen.decode()

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import typer
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.cli.collector import collector_at_rest
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.login_file import read_login
 
@@ -54,7 +55,8 @@ def connected() -> Iterator[Keybearer]:
         ConfigurationError: a setting can't be used.
         CommandError: nobody is logged in.
     """
-    url, credentials, ca_file, insecure = _who()
+    with collector_at_rest():
+        url, credentials, ca_file, insecure = _who()  # imports the client
     with new_client(url, credentials, ca_file=ca_file, allow_insecure_http=insecure) as client:
         yield client
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -48,6 +47,8 @@ def explain_secretsync(
     namespace, slash, own_name = name.partition("/")
     if not (slash and namespace and own_name):
         raise CommandError(f"{name!r} is no NAMESPACE/NAME", ExitStatus.USAGE)
+    import asyncio
+
     from keybearer.base.logs import configure_logging
 
     configure_logging(log_format="text", level="error")

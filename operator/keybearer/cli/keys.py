@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -90,7 +91,9 @@ def rotate_data(
     project: Annotated[
         str | None,
         typer.Option(
-            "--project", "-p", help="Slug or id of the project, with --data-dir its id; all of them without."
+            "--project",
+            "-p",
+            help="Slug or id of the project, with --data-dir its id; all of them, and auth methods, without.",
         ),
     ] = None,
     data_dir: DataDir = None,
@@ -116,11 +119,14 @@ def rotate_data(
         )
         note(f"New data keys of {len(begun)} projects seal from now on.")
         if wait:
-            waited_for = set(begun)
-            _awaited(
-                client, lambda found: not waited_for & {rotation.project_id for rotation in found.rotations}
-            )
+            _awaited(client, partial(_is_over, set(begun), with_credentials=project is None))
             note("What was stored is sealed anew.")
+
+
+def _is_over(projects: set[str], found: KeyStatusModel, *, with_credentials: bool) -> bool:
+    if with_credentials and found.credential_rotation is not None:
+        return False
+    return not projects & {rotation.project_id for rotation in found.rotations}
 
 
 def _awaited(client: Keybearer, is_over: Callable[[KeyStatusModel], bool]) -> KeyStatusModel:
@@ -146,6 +152,8 @@ def _tell(found: KeyStatusModel) -> None:
             note(f"Root key {root.id} is needed and was not found: put it back.")
     for rotation in found.rotations:
         note(f"Project {rotation.project_id}: {rotation.resealed} values are sealed anew.")
+    if found.credential_rotation is not None:
+        note(f"Auth methods: {found.credential_rotation.remaining} credentials are still to be sealed anew.")
 
 
 def _offline(data_dir: Path, work: Callable[[KeyRotation], Awaitable[T]]) -> T:

@@ -8,26 +8,29 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-from typer.core import TyperGroup
+from keybearer.cli.collector import collector_at_rest
 
-from keybearer.cli.audit import audit
-from keybearer.cli.crds import crds
-from keybearer.cli.explain import explain
-from keybearer.cli.failures import told_failures
-from keybearer.cli.grants import grants
-from keybearer.cli.identities import identities
-from keybearer.cli.imports import imports
-from keybearer.cli.keys import keys
-from keybearer.cli.login import login, logout
-from keybearer.cli.members import members
-from keybearer.cli.operator import operator
-from keybearer.cli.projects import environments, folders, projects
-from keybearer.cli.run import run
-from keybearer.cli.secrets import secrets
-from keybearer.cli.serve import serve
-from keybearer.cli.tags import tags
-from keybearer.cli.users import users
+with collector_at_rest():
+    import typer
+    from typer.core import TyperGroup
+
+    from keybearer.cli.audit import audit
+    from keybearer.cli.crds import crds
+    from keybearer.cli.explain import explain
+    from keybearer.cli.failures import told_failures
+    from keybearer.cli.grants import grants
+    from keybearer.cli.identities import identities
+    from keybearer.cli.imports import imports
+    from keybearer.cli.keys import keys
+    from keybearer.cli.login import login, logout
+    from keybearer.cli.members import members
+    from keybearer.cli.operator import operator
+    from keybearer.cli.projects import environments, folders, projects
+    from keybearer.cli.run import run
+    from keybearer.cli.secrets import secrets
+    from keybearer.cli.serve import serve
+    from keybearer.cli.tags import tags
+    from keybearer.cli.users import users
 
 __all__ = ["app"]
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import base64
-import gc
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
-from keybearer.base.logs import configure_logging, get_logger
 from keybearer.cli.cluster import Kubeconfig, default_kubeconfig
+from keybearer.cli.collector import collector_at_rest, spare_the_collector
 from keybearer.cli.failures import place_of
 
 __all__ = ["operator"]
-
-_log = get_logger(__name__)
 
 _POD_TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 
@@ -77,10 +73,11 @@ def operator(
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the operator: reconcile custom resources into Secrets until SIGTERM."""
-    with _collector_at_rest():
+    with collector_at_rest():
         import uvloop
         from pydantic import ValidationError
 
+        from keybearer.base.logs import configure_logging
         from keybearer.controllers.custom_resource import describe_invalid
         from keybearer.controllers.process import run_operator
         from keybearer.controllers.settings import OperatorSettings
@@ -120,7 +117,7 @@ def operator(
         raise ConfigurationError("one of the files is no text in UTF-8") from error
     except ValueError as error:
         raise ConfigurationError(str(error)) from error
-    _tune_garbage_collection()
+    spare_the_collector()
     try:
         uvloop.run(run_operator(settings))
     except ConfigurationError:
@@ -129,22 +126,6 @@ def operator(
         _give_up(str(error))
     except BaseExceptionGroup as group:
         _give_up("; ".join(_told(error) for error in _leaves(group)))
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Collect nothing meanwhile: what modules make on import stays, and looking through it takes a quarter of it."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-def _tune_garbage_collection() -> None:
-    """Keep the collector off what lives as long as the process: modules, models and tens of thousands of objects."""
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -163,7 +144,9 @@ def _told(error: BaseException) -> str:
 
 
 def _give_up(why: str) -> None:
-    _log.error("operator_failed", error=why)
+    from keybearer.base.logs import get_logger
+
+    get_logger(__name__).error("operator_failed", error=why)
     raise typer.Exit(1)
 
 

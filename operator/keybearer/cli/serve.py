@@ -225,6 +225,7 @@ def _run(options: ServiceOptions) -> None:
     import orjson
     import uvloop
 
+    from keybearer.cli.collector import spare_the_collector
     from keybearer.server.run import serve as serve_until_stopped
 
     def announce(url: str) -> None:
@@ -234,5 +235,6 @@ def _run(options: ServiceOptions) -> None:
     def invite(sentence: str) -> None:
         typer.echo(f"keybearer serve: {sentence}", err=True)
 
+    spare_the_collector()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serve_until_stopped(options, announce, invite))

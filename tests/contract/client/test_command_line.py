@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,9 +17,8 @@ import pytest
 from contract.client.house import nothing_shown
 from keybearer.client import Keybearer, SuppliedToken, Unauthenticated
 from support.canary import Canary
-from support.command_line import PROGRAM, CommandLine
+from support.command_line import PROGRAM, CommandLine, at_a_terminal
 from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess, start_service
-from support.waiting import eventually
 
 VALUE = "cnry-value"
 
@@ -379,31 +377,12 @@ def test_the_shell_needs_no_terminal_colours(keybearer: CommandLine, secrets: Pr
 
 
 def test_a_prompt_shows_nothing_of_what_is_typed(keybearer: CommandLine, secrets: ProjectSecrets) -> None:
-    leader, follower = os.openpty()
-    process = subprocess.Popen(
-        [str(PROGRAM), "secrets", "set", "TYPED"],
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        env=keybearer.environment,
-        start_new_session=True,
+    status, seen = at_a_terminal(
+        [str(PROGRAM), "secrets", "set", "TYPED"], keybearer.environment, prompt="Value of TYPED", typed=VALUE
     )
-    os.close(follower)
-    seen = b""
-    while b"Value of TYPED" not in seen:
-        seen += os.read(leader, 1024)
-    # What is typed before the echo is off would show.
-    eventually(lambda: _echo_is_off(leader), awaited="a terminal without echo")
-    os.write(leader, f"{VALUE}\n".encode())
-    assert process.wait(60) == 0
-    seen += os.read(leader, 4096)
-    os.close(leader)
-    nothing_shown(seen.decode())
+    assert status == 0
+    nothing_shown(seen)
     assert secrets.values() == {"TYPED": VALUE}
-
-
-def _echo_is_off(terminal: int) -> bool:
-    return not termios.tcgetattr(terminal)[3] & termios.ECHO
 
 
 def _token(keybearer: CommandLine) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import shlex
 import subprocess
 from pathlib import Path
 from unittest import mock
@@ -131,13 +130,3 @@ def test_the_page_lists_every_variable_that_the_command_line_reads() -> None:
     read = {name for source in sources for name in re.findall(r"KEYBEARER_[A-Z_]+", source.read_text())}
     page = (DOCS / "cli.md").read_text()
     assert {name for name in read if name not in page} == set()
-
-
-def test_the_readme_changes_a_value_by_a_command_that_exists() -> None:
-    root = DOCS.parent
-    for page in (root / "README.md", root / "examples" / "quickstart" / "README.md"):
-        lines = [line for line in page.read_text().splitlines() if "keybearer secrets set" in line]
-        assert lines, page
-        for line in lines:
-            words = shlex.split(line.partition("keybearer secrets set")[2])
-            assert words[0] == "DB_PASSWORD"

@@ -1,0 +1,55 @@
+"""What commands load before they do anything: libraries that they don't need would be felt at every start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    *("aiohttp", "asyncio", "cryptography", "fastapi", "httpx", "importlib.metadata", "kopf", "kubernetes"),
+    *("pydantic", "pygments", "rich", "sqlalchemy", "structlog", "uvicorn", "yaml"),
+    *("keybearer.client", "keybearer.controllers", "keybearer.domain", "keybearer.kube", "keybearer.server"),
+}
+"""What `--help` of any command needs none of."""
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """Return the modules that a command has loaded when it ends."""
+    program = (
+        f"import sys; sys.argv = ['keybearer', *{list(arguments)!r}]\n"
+        "from keybearer.cli.main import app\n"
+        "try:\n    app()\n"
+        "except SystemExit:\n    print('loaded', *sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={"XDG_CONFIG_HOME": "/nonexistent"},
+    )
+    words = done.stdout.splitlines()[-1].split()
+    assert words[0] == "loaded", done.stdout
+    return set(words[1:])
+
+
+COERCION = {"pydantic", "importlib.metadata"}
+"""typer reads the arguments of each command with pydantic, which looks for its plugins."""
+
+
+def test_the_help_loads_nothing_that_it_does_not_need() -> None:
+    assert loaded_by("--help") & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["secrets", "--help"], ["secrets", "set", "--help"], ["serve", "--help"]]
+)
+def test_the_help_of_a_command_loads_nothing_that_it_does_not_need(arguments: list[str]) -> None:
+    assert loaded_by(*arguments) & (HEAVY - COERCION) == set()
+
+
+def test_the_version_loads_nothing_that_it_does_not_need() -> None:
+    assert loaded_by("version") & (HEAVY - COERCION) == set()
