@@ -249,6 +249,7 @@ _ROOT_KEY = shape(
     },
 )
 _ROTATION = shape("rotation", {"projectId": Uuid, "startedAt": Instant, "resealed": Count})
+_CREDENTIAL_ROTATION = shape("credential rotation", {"startedAt": Instant, "remaining": Count})
 KEYS = shape(
     "how keys stand",
     {
@@ -259,6 +260,7 @@ KEYS = shape(
         "lackingProcesses": Count,
         "dataKeys": Count,
         "rotations": listed(_ROTATION),
+        "credentialRotation": _CREDENTIAL_ROTATION | None,
     },
 )
 ROTATED_ROOT = only("rootKeyId", Id)

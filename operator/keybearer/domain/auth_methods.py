@@ -59,7 +59,7 @@ class AuthMethods:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
             identity = await machine_identity(unit, principal, identity_id)
-            if await unit.auth_methods.kubernetes(identity.id) is not None:
+            if await unit.auth_methods.kubernetes(identity.id, for_change=True) is not None:
                 raise InvalidError("Failed to add Kubernetes Auth to already configured identity")
             auth = kubernetes_auth_of(identity.id, terms, self.clock)
             await unit.auth_methods.add_kubernetes(auth)
@@ -113,7 +113,7 @@ class AuthMethods:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
             identity = await machine_identity(unit, principal, identity_id)
-            if await unit.auth_methods.ldap(identity.id) is not None:
+            if await unit.auth_methods.ldap(identity.id, for_change=True) is not None:
                 raise InvalidError("Failed to add LDAP Auth to already configured identity")
             auth = ldap_auth_of(identity.id, terms, self.clock)
             await unit.auth_methods.add_ldap(auth)

@@ -6,7 +6,8 @@ process holds the new one it wraps, and what the old one wrapped is wrapped anew
 the old one is retired, and its line may be removed. Until then every process can open everything.
 
 A project's *data key* is rotated by making the next one: what is written from then on is sealed with it, what is
-there is sealed anew in the background, and the former one is deleted when nothing needs it.
+there is sealed anew in the background, and the former one is deleted when nothing needs it. The key that seals the
+credentials of auth methods, which belong to no project, is rotated in the same way when those of all projects are.
 
 What is to be done, and how far it came, stands in the database: whoever starts after a crash goes on with it.
 """
@@ -27,6 +28,7 @@ from keybearer.domain.authorization import Action, Principal, Subject, require_o
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.server_keys import RootKeySource, given_root_keys
 from keybearer.store.audit import AuditActor
+from keybearer.store.credential_resealing import CredentialRotation
 from keybearer.store.database import Database
 from keybearer.store.resealing import DataKeyRotation
 from keybearer.store.root_keys import RootKeyRecord, RootKeyState
@@ -63,6 +65,7 @@ class KeyStatus:
         lacking: how many of them don't hold `first`.
         data_keys: how many there are.
         rotations: of data keys, those under way.
+        credentials: the rotation of the key of auth methods, if it is under way.
     """
 
     first: str
@@ -72,6 +75,7 @@ class KeyStatus:
     lacking: int
     data_keys: int
     rotations: tuple[DataKeyRotation, ...]
+    credentials: CredentialRotation | None
 
 
 class KeyRotation:
@@ -122,6 +126,7 @@ class KeyRotation:
         """Do all that is to be done."""
         await self._rewrap_all()
         await self._reseal_all()
+        await self._reseal_credentials()
 
     async def _advance(self) -> None:
         async with self._database.reading() as unit:
@@ -129,6 +134,7 @@ class KeyRotation:
         if is_retiring:
             await self._rewrap_all()
         await self._reseal_all()
+        await self._reseal_credentials()
 
     async def _reseal_all(self) -> None:
         async with self._database.reading() as unit:
@@ -139,6 +145,19 @@ class KeyRotation:
                 async with self._database.writing() as unit:
                     more = await unit.resealing.advance(rotation.project_id, _SEALED_AT_ONCE)
             _log.info("data_key_rotated", project_id=rotation.project_id)
+
+    async def _reseal_credentials(self) -> None:
+        async with self._database.reading() as unit:
+            if await unit.credential_resealing.under_way() is None:
+                return
+        done = 1
+        while done:
+            async with self._database.writing() as unit:
+                done = await unit.credential_resealing.advance(_SEALED_AT_ONCE)
+        async with self._database.writing() as unit:
+            is_over = await unit.credential_resealing.finish()
+        if is_over:  # else somebody was just changing one: the next round finds it
+            _log.info("credential_key_rotated")
 
     async def status(self, principal: Principal) -> KeyStatus:
         """Return how keys stand.
@@ -162,7 +181,7 @@ class KeyRotation:
         return await self.begin_root(principal)
 
     async def rotate_data(self, principal: Principal, project_id: str | None) -> list[ProjectId]:
-        """Begin to rotate the data key of a project, or of all, and return which.
+        """Begin to rotate the data key of a project, or of all and of auth methods, and return which projects.
 
         Raises:
             ForbiddenError: the principal is no admin of the organization.
@@ -186,6 +205,7 @@ class KeyRotation:
                 lacking=await unit.root_keys.processes(lacking=roots.first.name),
                 data_keys=await unit.resealing.data_keys(),
                 rotations=tuple(await unit.resealing.under_way()),
+                credentials=await unit.credential_resealing.under_way(),
             )
 
     async def begin_root(self, by: Principal | AuditActor) -> str:
@@ -215,6 +235,10 @@ class KeyRotation:
                 if await unit.resealing.begin(project):
                     await unit.audit(audited(by, EventType.ROTATE_DATA_KEY, project))
                     begun.append(project)
+        if project_id is None:
+            async with self._database.writing() as unit:
+                await unit.credential_resealing.begin()
+                await unit.audit(audited(by, EventType.ROTATE_DATA_KEY, keyOf="auth methods"))
         self._woken.set()
         return begun
 

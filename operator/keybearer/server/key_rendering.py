@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keybearer.domain.key_rotation import KeyStatus
-from keybearer.wire.keys import DataKeyRotationModel, KeyStatusModel, RootKeyModel
+from keybearer.wire.keys import CredentialRotationModel, DataKeyRotationModel, KeyStatusModel, RootKeyModel
 
 __all__ = ["key_status_of"]
 
@@ -32,4 +32,11 @@ def key_status_of(status: KeyStatus) -> KeyStatusModel:
             )
             for rotation in status.rotations
         ],
+        credential_rotation=(
+            None
+            if status.credentials is None
+            else CredentialRotationModel(
+                started_at=status.credentials.started_at, remaining=status.credentials.remaining
+            )
+        ),
     )

@@ -12,12 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from keybearer.base.ids import IdentityId
 from keybearer.store.columns import select_record
 from keybearer.store.keys import Keys
-from keybearer.store.sealing.envelope import Ciphertext, Plaintext, associate
+from keybearer.store.sealing.envelope import Ciphertext, Plaintext, associate, key_name_of
 from keybearer.store.tables.auth_methods import KubernetesAuthRow, LdapAuthRow
 
-__all__ = ["AuthMethods", "KubernetesAuth", "LdapAuth"]
+__all__ = ["BIND_PASSWORD", "CREDENTIALS", "REVIEWER_TOKEN", "AuthMethods", "KubernetesAuth", "LdapAuth"]
 
-_KEY = "auth methods"
+CREDENTIALS = "auth methods"
+"""The line of keys that seals them."""
+REVIEWER_TOKEN, BIND_PASSWORD = "reviewer token", "bind password"
+"""What each is bound to when it is sealed, beside its record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class AuthMethods:
 
     async def prepare(self) -> None:
         """Make the sealing key if there is none yet: those who read later can't."""
-        await self._keys.server_sealing_key(_KEY)
+        await self._keys.active_in_line(CREDENTIALS)
 
     async def kubernetes(self, identity_id: IdentityId, *, for_change: bool = False) -> KubernetesAuth | None:
         """Return the identity's configuration, or None; for a change it is kept from other writers.
@@ -111,7 +114,7 @@ class AuthMethods:
             return None
         kept = KubernetesAuth(*row)
         sealed: Any = kept.reviewer_token
-        opened = None if sealed is None else await self._open("reviewer token", kept.id, sealed)
+        opened = None if sealed is None else await self._open(REVIEWER_TOKEN, kept.id, sealed)
         return replace(kept, reviewer_token=opened)
 
     async def add_kubernetes(self, auth: KubernetesAuth) -> None:
@@ -148,7 +151,7 @@ class AuthMethods:
         sealed: Any = kept.bind_password
         return replace(
             kept,
-            bind_password=await self._open("bind password", kept.id, sealed),
+            bind_password=await self._open(BIND_PASSWORD, kept.id, sealed),
             allowed_fields=tuple((str(key), str(value)) for key, value in kept.allowed_fields),
         )
 
@@ -170,23 +173,24 @@ class AuthMethods:
 
     async def _kubernetes_values(self, auth: KubernetesAuth) -> dict[str, Any]:
         token = auth.reviewer_token
-        sealed = None if token is None else await self._seal("reviewer token", auth.id, token)
+        sealed = None if token is None else await self._seal(REVIEWER_TOKEN, auth.id, token)
         return {**_values(auth), "reviewer_token": sealed}
 
     async def _ldap_values(self, auth: LdapAuth) -> dict[str, Any]:
         return {
             **_values(auth),
-            "bind_password": await self._seal("bind password", auth.id, auth.bind_password),
+            "bind_password": await self._seal(BIND_PASSWORD, auth.id, auth.bind_password),
             "allowed_fields": [list(pair) for pair in auth.allowed_fields],
         }
 
     async def _seal(self, purpose: str, record_id: str, text: str) -> Ciphertext:
-        key = await self._keys.server_sealing_key(_KEY)
+        key = await self._keys.active_in_line(CREDENTIALS)
         return key.seal(Plaintext(text.encode()), associate(purpose, record_id))
 
     async def _open(self, purpose: str, record_id: str, envelope: bytes) -> str:
-        key = await self._keys.server_sealing_key(_KEY)
-        return key.open(Ciphertext(envelope), associate(purpose, record_id)).decode()
+        sealed = Ciphertext(envelope)
+        key = await self._keys.opened_in_line(CREDENTIALS, key_name_of(sealed))
+        return key.open(sealed, associate(purpose, record_id)).decode()
 
 
 def _values(record: KubernetesAuth | LdapAuth) -> dict[str, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy import insert, select
+from sqlalchemy import ColumnElement, Select, delete, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
@@ -24,11 +26,25 @@ from keybearer.store.sealing.envelope import (
 from keybearer.store.sealing.keyring import Keyring, data_key_identity, server_key_identity
 from keybearer.store.tables.keys import DataKeyRow, ServerKeyRow
 
-__all__ = ["Keys"]
+__all__ = ["Keys", "LineKey"]
+
+
+@dataclass(frozen=True, slots=True)
+class LineKey:
+    """A key of a line of keys of the service; of each line the latest seals, the former ones only open."""
+
+    id: str
+    name: KeyName
+    created_at: datetime
+
+
+_SERVER_KEYS: Select[*tuple[str, str, bytes]] = select(
+    ServerKeyRow.name, ServerKeyRow.id, ServerKeyRow.wrapped
+)
 
 
 class Keys:
-    """Data keys of projects and keys of the service."""
+    """Data keys of projects and keys of the service: single ones, and lines of them that are rotated."""
 
     def __init__(
         self, connection: AsyncConnection, keyring: Keyring | None, roots: RootKeyring, clock: Clock
@@ -50,18 +66,65 @@ class Keys:
 
     async def server_key(self, name: str) -> bytes:
         """Return the service's key of that name, made at the first call (in a writing unit)."""
-        return (await self.server_sealing_key(name)).material
+        row = (await self._connection.execute(_SERVER_KEYS.where(ServerKeyRow.name == name))).one_or_none()
+        key = await self._create_server_key(name) if row is None else self._unwrapped(*row)
+        return key.material
 
-    async def server_sealing_key(self, name: str) -> SealingKey:
-        """Return the same, to seal with what belongs to no project."""
-        row = (
-            await self._connection.execute(
-                select(ServerKeyRow.id, ServerKeyRow.wrapped).where(ServerKeyRow.name == name)
-            )
-        ).one_or_none()
-        if row is not None:
-            roots, wrapped = self._keyring.roots, WrappedKey(row.wrapped)
-            return roots.unwrap(wrapped, key_name(UUID(row.id), 1), server_key_identity(name))
+    async def line(self, line: str) -> list[LineKey]:
+        """Return the keys of a line, the latest first."""
+        statement = select(ServerKeyRow.name, ServerKeyRow.id, ServerKeyRow.created_at).where(_in_line(line))
+        rows = (await self._connection.execute(statement)).all()
+        return [
+            LineKey(row.id, key_name(UUID(row.id), 1), row.created_at)
+            for row in sorted(rows, key=lambda row: _place_in(line, row.name), reverse=True)
+        ]
+
+    async def create_in_line(self, line: str) -> None:
+        """Make the line's next key; what is written from now on is sealed with it."""
+        names = await self._connection.execute(select(ServerKeyRow.name).where(_in_line(line)))
+        latest = max((_place_in(line, name) for name in names.scalars()), default=0)
+        await self._create_server_key(f"{line} {latest + 1}" if latest else line)
+
+    async def active_in_line(self, line: str) -> SealingKey:
+        """Return the latest key of a line, to seal with in this writing unit; until its end it isn't deleted.
+
+        The first of a line is made at the first call.
+        """
+        statement = _SERVER_KEYS.where(_in_line(line)).with_for_update(read=True)
+        # Who waited for the end of a rotation finds the key it saw gone, and the latest when it looks again.
+        rows = (await self._connection.execute(statement)).all() or (
+            await self._connection.execute(statement)
+        ).all()
+        if not rows:
+            return await self._create_server_key(line)
+        return self._unwrapped(*max(rows, key=lambda row: _place_in(line, row.name)))
+
+    async def opened_in_line(self, line: str, name: KeyName) -> SealingKey:
+        """Return the key of the line that has this name.
+
+        Raises:
+            UnsealError: there is none; the database is damaged.
+        """
+        statement = _SERVER_KEYS.where(_in_line(line), ServerKeyRow.id == str(key_id_of(name)))
+        row = (await self._connection.execute(statement)).one_or_none()
+        if row is None:
+            raise UnsealError("a credential names a key that is gone; the database is damaged")
+        return self._unwrapped(*row)
+
+    async def hold(self, key_ids: Iterable[str]) -> None:
+        """Wait for those who seal with these keys of the service; until the unit ends nobody else does."""
+        statement = select(ServerKeyRow.id).where(ServerKeyRow.id.in_(list(key_ids)))
+        await self._connection.execute(statement.with_for_update())
+
+    async def delete_of_line(self, key_ids: Iterable[str]) -> None:
+        """Remove keys of the service that nothing is sealed with any more."""
+        await self._connection.execute(delete(ServerKeyRow).where(ServerKeyRow.id.in_(list(key_ids))))
+
+    def _unwrapped(self, name: str, key_id: str, wrapped: bytes) -> SealingKey:
+        named, identity = key_name(UUID(key_id), 1), server_key_identity(name)
+        return self._keyring.roots.unwrap(WrappedKey(wrapped), named, identity)
+
+    async def _create_server_key(self, name: str) -> SealingKey:
         key_id = uuid4()
         key = SealingKey(key_name(key_id, 1), new_key_material())
         wrapped = (await self._roots.active()).wrap(key, server_key_identity(name))
@@ -138,3 +201,12 @@ class Keys:
         if wanted - found.keys():
             raise UnsealError("a value names a data key that is gone; the database is damaged")
         return found
+
+
+def _in_line(line: str) -> ColumnElement[bool]:
+    return or_(ServerKeyRow.name == line, ServerKeyRow.name.like(f"{line} %"))
+
+
+def _place_in(line: str, name: str) -> int:
+    """Return which key of its line that is: the first has the line's name, the others a number behind it."""
+    return 1 if name == line else int(name.removeprefix(f"{line} "))

@@ -9,6 +9,7 @@ from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.store.audit import AuditEvent, AuditLog, AuditRecord
 from keybearer.store.auth_methods import AuthMethods
+from keybearer.store.credential_resealing import CredentialResealing
 from keybearer.store.credentials import Credentials
 from keybearer.store.folders import Folders
 from keybearer.store.grants import Grants
@@ -45,6 +46,7 @@ class UnitOfWork:
         self.root_keys = RootKeyring(connection, keyring, clock)
         self.keys = Keys(connection, keyring, self.root_keys, clock)
         self.resealing = Resealing(connection, self.keys, clock)
+        self.credential_resealing = CredentialResealing(connection, self.keys)
         self.identities = Identities(connection)
         self.users = Users(connection)
         self.credentials = Credentials(connection)

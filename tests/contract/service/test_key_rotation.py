@@ -24,10 +24,12 @@ from support.service_fixtures import Project, ProjectSecrets, ServiceProcess, St
 from support.waiting import eventually
 
 SECRETS = 250
+CREDENTIALS = 120
+"""More than are sealed in one transaction."""
 ROUTE = "/api/v1/admin/keys"
 # The name of the key in an envelope, as `sealing.envelope` lays it out.
-SEALED_WITH = "SELECT DISTINCT hex(substr(value, 2, 20)) FROM {table}"
-SEALED_WITH_POSTGRES = "SELECT DISTINCT encode(substr(value, 2, 20), 'hex') FROM {table}"
+SEALED_WITH = "SELECT DISTINCT hex(substr({column}, 2, 20)) FROM {table}"
+SEALED_WITH_POSTGRES = "SELECT DISTINCT encode(substr({column}, 2, 20), 'hex') FROM {table}"
 
 
 @pytest.fixture
@@ -66,7 +68,8 @@ def states(running: ServiceProcess) -> dict[str, str]:
 
 
 def is_done(running: ServiceProcess) -> bool:
-    return not status(running)["rotations"]
+    found = status(running)
+    return not found["rotations"] and found["credentialRotation"] is None
 
 
 def filled(running: ServiceProcess) -> ProjectSecrets:
@@ -97,10 +100,50 @@ def assert_everything_is_there(running: ServiceProcess, project: Project) -> Non
     assert secrets.get("K0")["secretComment"] == "cnry-c"
 
 
+def with_auth_methods(running: ServiceProcess) -> list[str]:
+    """Return the paths of auth methods that keep a credential, of either kind."""
+    admin = running.admin_client()
+    ldap = {
+        "url": "ldaps://l.example.com",
+        "bindDN": "cn=r",
+        "bindPass": "cnry-bind",
+        "searchBase": "dc=example",
+    }
+    kubernetes = {"kubernetesHost": "https://api.example.com", "tokenReviewerJwt": "cnry-reviewer"}
+    bodies = {"ldap-auth": ldap, "kubernetes-auth": kubernetes}
+    paths = []
+    for number in range(CREDENTIALS // 2):
+        new = {"name": f"i{number}", "organizationId": running.organization_id}
+        identity = admin.json("POST", "/api/v1/identities", json=new)["identity"]["id"]
+        for kind, body in bodies.items():
+            paths.append(f"/api/v1/auth/{kind}/identities/{identity}")
+            admin.json("POST", paths[-1], json=body)
+    return paths
+
+
+def assert_all_open(running: ServiceProcess, paths: list[str]) -> None:
+    """Each is opened when it is read, though its credential isn't told."""
+    admin = running.admin_client()
+    for path in paths:
+        assert "cnry" not in json.dumps(admin.json("GET", path))
+
+
+def credential_keys(database: OwnDatabase, data_dir: Path) -> set[str]:
+    """Return what credentials are sealed with."""
+    return names_of_keys(
+        database, data_dir, ("ldap_auths", "bind_password"), ("kubernetes_auths", "reviewer_token")
+    )
+
+
 def sealing_keys(database: OwnDatabase, data_dir: Path) -> set[str]:
+    """Return what values are sealed with."""
+    return names_of_keys(database, data_dir, ("secrets", "value"), ("secret_versions", "value"))
+
+
+def names_of_keys(database: OwnDatabase, data_dir: Path, *places: tuple[str, str]) -> set[str]:
     statement = SEALED_WITH if database.server is None else SEALED_WITH_POSTGRES
     answers = [
-        database.execute(data_dir, statement.format(table=table)) for table in ("secrets", "secret_versions")
+        database.execute(data_dir, statement.format(table=table, column=column)) for table, column in places
     ]
     return {line.lower() for answer in answers for line in answer.split()}
 
@@ -174,6 +217,48 @@ def test_a_rotation_of_data_keys_that_is_killed_goes_on_after_the_next_start(
     finally:
         again.stop()
     assert not before & sealing_keys(own_database, own.data_dir)
+
+
+def test_the_key_of_auth_methods_is_rotated_with_those_of_all_projects_while_they_are_changed(
+    own: ServiceProcess, own_database: OwnDatabase
+) -> None:
+    paths = with_auth_methods(own)
+    before = credential_keys(own_database, own.data_dir)
+    admin = own.admin_client()
+    admin.json("POST", f"{ROUTE}/rotate-data", json={})
+    number = 0
+    while not is_done(own):
+        change = {"accessTokenTTL": 600 + number}
+        admin.json("PATCH", paths[number % len(paths)], json=change)
+        number += 1
+    after = credential_keys(own_database, own.data_dir)
+    assert len(before) == len(after) == 1
+    assert before != after
+    assert_all_open(own, paths)
+    kept = own_database.execute(
+        own.data_dir, "SELECT count(*) FROM server_keys WHERE name LIKE 'auth methods%'"
+    )
+    assert kept.strip() == "1"
+
+
+def test_a_rotation_of_the_key_of_auth_methods_that_is_killed_goes_on_after_the_next_start(
+    start: Starter, own: ServiceProcess, own_database: OwnDatabase
+) -> None:
+    paths = with_auth_methods(own)
+    before = credential_keys(own_database, own.data_dir)
+    own.admin_client().json("POST", f"{ROUTE}/rotate-data", json={})
+    own.kill()
+    again = start(own.data_dir)
+    try:
+        assert_all_open(again, paths)
+        eventually(lambda: is_done(again), awaited="the end of the rotation")
+        assert_all_open(again, paths)
+        again.admin_client().json("POST", f"{ROUTE}/rotate-data", json={})
+        eventually(lambda: is_done(again), awaited="the end of the next one")
+        assert_all_open(again, paths)
+    finally:
+        again.stop()
+    assert not before & credential_keys(own_database, own.data_dir)
 
 
 def test_a_root_key_is_rotated_while_others_read_and_write(

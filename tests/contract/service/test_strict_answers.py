@@ -88,6 +88,7 @@ KEYS: dict[str, Any] = {
     "lackingProcesses": 0,
     "dataKeys": 1,
     "rotations": [],
+    "credentialRotation": None,
 }
 UNIVERSAL = f"/api/v1/auth/universal-auth/identities/{ID}"
 ADDITIONS = [
