@@ -85,14 +85,18 @@ class EventRecorder:
 
     async def run(self) -> None:
         """Post until cancelled; then post what is queued, for two seconds at most."""
+        held_back: Occurrence | None = None
         try:
             while True:
-                recorded_at, occurrence = await self._queue.get()
+                recorded_at, held_back = await self._queue.get()
                 await self._give_way(recorded_at + _PATIENCE_SECONDS)
+                occurrence, held_back = held_back, None
                 await self._post(occurrence)
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_DRAIN_SECONDS):
+                    if held_back is not None:
+                        await self._post(held_back)
                     while not self._queue.empty():
                         _, occurrence = self._queue.get_nowait()
                         await self._post(occurrence)

@@ -95,9 +95,11 @@ class ListWatch:
     @property
     def trouble(self) -> str | None:
         """Say what keeps it from following the objects, or None."""
-        for namespace, why in self._troubles.items():
-            return f"{self._resource.plural} of {namespace or 'all namespaces'}: {why}"
-        return None
+        told = (
+            f"{self._resource.plural} of {namespace or 'all namespaces'}: {why}"
+            for namespace, why in self._troubles.items()
+        )
+        return next(told, None)
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -118,7 +120,6 @@ class ListWatch:
                     async for kind, found in lines:
                         version = self._take_in(kind, found)
                         heard, failures = True, 0
-                        self._troubles.pop(namespace, None)
                 if heard:
                     continue  # ended in good order
                 failures += 1
@@ -151,7 +152,6 @@ class ListWatch:
                 self._receiver.listed(key, item)
         for key in missing:
             self._receiver.gone(key, None)
-        self._troubles.pop(namespace, None)
         return version
 
     def _watch(self, namespace: str | None, version: str) -> AsyncGenerator[tuple[str, JsonObject], None]:
@@ -165,7 +165,15 @@ class ListWatch:
         target = f"{self._resource.collection_path(namespace)}?{urlencode(query)}"
         accept = METADATA if self._metadata_only else PLAIN
         request = Request("GET", target, accept, timeout_seconds=_CONNECT_SECONDS)
-        return watch_events(self._connection, request, silence_seconds=_SILENCE_SECONDS)
+        return watch_events(
+            self._connection,
+            request,
+            silence_seconds=_SILENCE_SECONDS,
+            on_open=lambda: self._end_trouble(namespace),
+        )
+
+    def _end_trouble(self, namespace: str | None) -> None:
+        self._troubles.pop(namespace, None)
 
     def _take_in(self, kind: str, found: JsonObject) -> str:
         """Work off one event; return the version that the watch has come to."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 
 import orjson
 
@@ -51,7 +51,7 @@ class LineSplitter:
 
 
 async def watch_events(
-    connection: Connection, request: Request, *, silence_seconds: float
+    connection: Connection, request: Request, *, silence_seconds: float, on_open: Callable[[], None]
 ) -> AsyncGenerator[tuple[str, JsonObject], None]:
     """Iterate over type and object of each event of a watch; end when the API server ends it in good order.
 
@@ -59,6 +59,7 @@ async def watch_events(
         connection: what to ask.
         request: a GET with `watch=1`.
         silence_seconds: the longest wait for the next line; more than the minute between bookmarks.
+        on_open: called when the API server has agreed to the watch.
 
     Raises:
         GoneError: the resourceVersion is too old; list anew.
@@ -73,6 +74,7 @@ async def watch_events(
             if response.status == 401:
                 await connection.renew(renewals)
             raise error_of_answer(subject, response.status, refusal)
+        on_open()
         splitter = LineSplitter(_MAX_LINE_BYTES)
         async for chunk in response.content.iter_any():
             for line in splitter.feed(chunk):

@@ -148,6 +148,16 @@ async def test_an_event_waits_until_the_work_pauses() -> None:
         await task
 
 
+async def test_the_event_that_waits_is_posted_at_the_end_before_the_others() -> None:
+    desk = Desk()
+    desk.idle.clear()
+    for number in range(3):
+        desk.recorder.record(occurrence(f"message {number}"))
+    await desk.work_off()
+
+    assert [body["note"] for body in desk.gateway.stored.values()] == [f"message {n}" for n in range(3)]
+
+
 async def test_an_event_that_has_waited_long_enough_is_posted_whatever_else_goes_on() -> None:
     desk = Desk()
     desk.idle.clear()

@@ -14,6 +14,7 @@ from keybearer.kube import list_watch as module
 from keybearer.kube.connection import Connection
 from keybearer.kube.list_watch import ListWatch
 from keybearer.kube.resources import SECRETS, JsonObject, ObjectKey
+from support.async_waiting import until
 from support.scripted_server import Reply, ScriptedServer, lines_of, write_kubeconfig
 
 _EXPIRED: JsonObject = {"kind": "Status", "code": 410, "reason": "Expired"}
@@ -119,13 +120,21 @@ async def test_what_ended_between_two_watches_is_told_by_the_listing_after_them(
     assert told[2:] == [("listed", "a", "7"), ("gone", "b", None)]
 
 
-async def test_trouble_is_named_until_it_is_over(tmp_path: Path) -> None:
+async def test_trouble_is_named_until_the_api_server_agrees_to_the_watch(tmp_path: Path) -> None:
     refusal = Reply(403, {"kind": "Status", "code": 403, "message": "secrets is forbidden"})
-    async with watching(tmp_path, refusal, refusal, listed("1", item("a", "1"))) as (watch, notes, server):
+    opened = asyncio.Event()
+    silent = Reply(stream=lambda _: opened.wait())  # type: ignore[arg-type,return-value]
+    replies = (refusal, refusal, listed("1", item("a", "1")), refusal, silent)
+    async with watching(tmp_path, *replies) as (watch, notes, server):
         assert watch.trouble == "secrets of all namespaces: not listed yet"
         await server.arrived(2)
         assert watch.trouble is not None
         assert "forbidden" in watch.trouble
         await notes.next(1)
-        await server.arrived(4)
-        assert watch.trouble is None
+        await server.arrived(5)
+
+        async def is_over() -> bool:
+            return watch.trouble is None
+
+        await until(is_over, awaited="an end of the trouble")
+        opened.set()

@@ -46,7 +46,12 @@ async def follow(tmp_path: Path, *replies: Reply, silence: float = 5.0) -> list[
     async with ScriptedServer(*replies) as server:
         config = write_kubeconfig(tmp_path / "config", server.url)
         async with await Connection.open(kubeconfig=config) as connection:
-            return [event async for event in watch_events(connection, WATCH, silence_seconds=silence)]
+            return [
+                event
+                async for event in watch_events(
+                    connection, WATCH, silence_seconds=silence, on_open=lambda: None
+                )
+            ]
 
 
 async def test_events_come_one_by_one_until_the_server_ends(tmp_path: Path) -> None:
