@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from sqlalchemy.orm import aliased
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.base.slices import SLICE, in_slices
 from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE, subtree
 from keybearer.store.keys import Keys
@@ -44,6 +46,7 @@ LISTED_MAX_BYTES = 64 * 1024 * 1024
 """Sealed bytes of what one request may have opened."""
 
 _T = TypeVar("_T")
+_NAMES_MAX = 2_000  # keys in one statement, however many places they are in
 _CHUNK = 200  # names in one statement; SQLite and PostgreSQL both take over 30,000 parameters
 
 _COLUMNS = (
@@ -149,7 +152,7 @@ class Secrets:
         # Asked first: the rows themselves may be more than memory holds.
         size = _SIZES[recursive, with_values]
         await self._require_within(size, place, LISTED_MAX_BYTES)
-        rows = (await self._connection.execute(_LISTS[recursive, with_values], place)).all()
+        rows = await self._rows(_LISTS[recursive, with_values], place)
         return await self._opened(rows, condition, place, with_values=with_values)
 
     async def overrides(
@@ -172,7 +175,7 @@ class Secrets:
         size = _joined(select(_SEALED_BYTES)).where(condition)
         await self._require_within(size, place, LISTED_MAX_BYTES)
         columns = _COLUMNS if with_values else _HIDDEN
-        rows = (await self._connection.execute(_joined(select(*columns)).where(condition), place)).all()
+        rows = await self._rows(_joined(select(*columns)).where(condition), place)
         return await self._opened(rows, condition, place, with_values=with_values)
 
     async def has_overrides(self, owner: str) -> bool:
@@ -202,14 +205,23 @@ class Secrets:
         keys_of: dict[tuple[EnvironmentSlug, FolderPath], list[str]] = {}
         for location in locations:
             keys_of.setdefault((location.environment, location.path), []).append(location.key)
-        places = [
-            and_(EnvironmentRow.slug == environment, FolderRow.path == path, SecretRow.key.in_(chunk))
-            for (environment, path), keys in keys_of.items()
-            for chunk in _chunks(keys)
-        ]
+        places = [(place, chunk) for place, keys in keys_of.items() for chunk in _chunks(keys)]
         conditions = [
-            and_(EnvironmentRow.project_id == project_id, SecretRow.owner == owner, or_(*some))
-            for some in _chunks(places)
+            and_(
+                EnvironmentRow.project_id == project_id,
+                SecretRow.owner == owner,
+                or_(
+                    *(
+                        and_(
+                            EnvironmentRow.slug == environment,
+                            FolderRow.path == path,
+                            SecretRow.key.in_(keys),
+                        )
+                        for (environment, path), keys in some
+                    )
+                ),
+            )
+            for some in _bunches(places)
         ]
         if max_bytes is not None:
             for condition in conditions:
@@ -355,8 +367,19 @@ class Secrets:
 
     async def _fetch(self, condition: ColumnElement[bool], *, with_values: bool) -> list[Secret]:
         columns = _COLUMNS if with_values else _HIDDEN
-        rows = (await self._connection.execute(_joined(select(*columns)).where(condition))).all()
+        rows = await self._rows(_joined(select(*columns)).where(condition), {})
         return await self._opened(rows, condition, {}, with_values=with_values)
+
+    async def _rows(
+        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, str]
+    ) -> list[Result[*tuple[Any, ...]]]:
+        """Return what the statement finds; many rows are read in slices."""
+        found: list[Result[*tuple[Any, ...]]] = []
+        for some in (await self._connection.execute(statement, parameters)).partitions(SLICE):
+            if found:
+                await asyncio.sleep(0)
+            found.extend(some)
+        return found
 
     async def _opened(
         self,
@@ -372,7 +395,10 @@ class Secrets:
         keys = await self._keys.opened(_key_names(rows))
         tagged = any(row.has_tags for row in rows)
         tags = await self._tags(condition, parameters) if tagged else {}
-        return [_secret(row, keys, tags.get(row.id, ()), with_values=with_values) for row in rows]
+        opened: list[Secret] = []
+        async for some in in_slices(rows):
+            opened.extend(_secret(row, keys, tags.get(row.id, ()), with_values=with_values) for row in some)
+        return opened
 
     async def _tags(
         self, condition: ColumnElement[bool], parameters: Mapping[str, str]
@@ -464,6 +490,20 @@ def _chunks(items: Sequence[_T]) -> Iterable[list[_T]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, _CHUNK)):
         yield chunk
+
+
+def _bunches(places: Sequence[tuple[_T, list[str]]]) -> Iterable[list[tuple[_T, list[str]]]]:
+    """Yield the places, each with some keys, in bunches that one statement can name."""
+    bunch: list[tuple[_T, list[str]]] = []
+    names = 0
+    for place, keys in places:
+        if bunch and (len(bunch) == _CHUNK or names + len(keys) > _NAMES_MAX):
+            yield bunch
+            bunch, names = [], 0
+        bunch.append((place, keys))
+        names += len(keys)
+    if bunch:
+        yield bunch
 
 
 _UPDATE = (

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import IdentityId
-from keybearer.base.packed_json import packed_json
 from keybearer.domain.access import ProjectRef
 from keybearer.domain.authorization import Action, OrganizationRole, Principal, ProjectRole, Subject
 from keybearer.domain.errors import ForbiddenError
@@ -23,7 +22,7 @@ from keybearer.domain.grants import NewGrant, ProjectGrants
 from keybearer.domain.permissions import Effect
 from keybearer.domain.secrets.questions import ListSecrets, SecretListing
 from keybearer.domain.secrets.writing import NewSecret
-from keybearer.server.rendering import listing_json
+from keybearer.server.rendering import listing_body
 from keybearer.store.records import Identity, Project
 from support.service_domain import ServiceDomain, at, service_domain
 
@@ -150,7 +149,7 @@ async def body_and_tag(
     except ForbiddenError:
         return None
     assert isinstance(listing, SecretListing)
-    return packed_json(listing_json(listing)), listing.tag
+    return await listing_body(listing), listing.tag
 
 
 def shown(body: bytes) -> dict[str, str]:

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
-from keybearer.base.packed_json import packed_json
 from keybearer.domain.access import ProjectRef
 from keybearer.domain.errors import DomainError
 from keybearer.domain.folders import FolderChange, FoldersAt
@@ -21,7 +20,7 @@ from keybearer.domain.paths import parent_of
 from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.questions import NotModified
 from keybearer.domain.secrets.writing import ChangedSecret, OnMissing
-from keybearer.server.rendering import listing_json
+from keybearer.server.rendering import listing_body
 from keybearer.store.records import Project
 from keybearer.store.revisions import Changes, ListChange
 from support.service_domain import ServiceDomain, at, service_domain
@@ -65,7 +64,7 @@ class World:
             for path in ("/", "/a", "/b", "/a/c", "/n"):
                 listing = await self.domain.listed(project, path)
                 assert not isinstance(listing, NotModified)
-                found[project.id, path] = (packed_json(listing_json(listing)), listing.tag)
+                found[project.id, path] = (await listing_body(listing), listing.tag)
         return found
 
     async def reached(self) -> set[tuple[str, str]] | None:

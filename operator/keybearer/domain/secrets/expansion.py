@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from keybearer.base.slices import in_slices
 from keybearer.domain.access import ProjectAccess, open_projects
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import ForbiddenError, InvalidError
@@ -101,12 +102,14 @@ async def _round(lookup: _Lookup, waiting: list[Secret], growing: _Growing) -> l
     expander = Expander(lookup.known, growing.steps)
     lacking: dict[ReferenceTarget, Secret] = {}
     again = []
-    for secret in waiting:
-        expansion = await _expanded(expander, secret)
-        growing.put(secret, on_one_line(expansion.text) if secret.skip_multiline_encoding else expansion.text)
-        if expansion.unknown:
-            again.append(secret)
-            lacking.update(dict.fromkeys(expansion.unknown, secret))
+    async for some in in_slices(waiting):
+        for secret in some:
+            expansion = await _expanded(expander, secret)
+            text = on_one_line(expansion.text) if secret.skip_multiline_encoding else expansion.text
+            growing.put(secret, text)
+            if expansion.unknown:
+                again.append(secret)
+                lacking.update(dict.fromkeys(expansion.unknown, secret))
     await lookup.fetch(lacking)
     return again
 
@@ -157,8 +160,13 @@ class _Lookup:
 
     async def take(self, given: Sequence[Secret]) -> None:
         """Learn the secrets that were read already."""
-        self.known.update({target_of(secret): secret.value or "" for secret in given})
-        places = [target_of(secret).location for secret in given if not secret.owner]
+        places: list[Location] = []
+        async for some in in_slices(given):
+            for secret in some:
+                target = target_of(secret)
+                self.known[target] = secret.value or ""
+                if not secret.owner:
+                    places.append(target.location)
         self._put("", await self._own_at(self._home, places))
 
     async def fetch(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
@@ -176,10 +184,11 @@ class _Lookup:
             access = self._projects[slug]
             if access is None:
                 continue
-            for secret in await self._at(access, locations):
-                place = Location(secret.environment, secret.path, secret.key)
-                self.known[ReferenceTarget(slug, place)] = secret.value
-                self._size += len(secret.value or "")
+            async for some in in_slices(await self._at(access, locations)):
+                for secret in some:
+                    place = Location(secret.environment, secret.path, secret.key)
+                    self.known[ReferenceTarget(slug, place)] = secret.value
+                    self._size += len(secret.value or "")
             self._put(slug, await self._own_at(access, locations))
 
     def _put(self, slug: str, values: Mapping[Location, str]) -> None:

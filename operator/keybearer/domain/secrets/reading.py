@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from keybearer.base.slices import in_slices
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.audit_trail import AuditTrail
@@ -84,16 +86,8 @@ class SecretReading:
         read = _read(access, query, opened, expanded.reach)
         if read is not None:
             self._trail.read(read)
-        shown = _all_shown(secrets, expanded.values)
-        imports = tuple(
-            ShownImport(
-                imported.block.environment,
-                imported.block.path,
-                imported.block.folder_id,
-                _all_shown(imported.secrets, expanded.values),
-            )
-            for imported in blocks
-        )
+        shown = await _all_shown(secrets, expanded.values)
+        imports = await _shown_imports(blocks, expanded.values)
         return SecretListing(shown, imports, tag, reached, read)
 
     async def get(self, principal: Principal, query: GetSecret) -> ShownSecret:
@@ -278,12 +272,13 @@ async def _listed(unit: UnitOfWork, access: ProjectAccess, query: ListSecrets) -
             f"{remedy}, or read them one by one"
         ) from error
     readable = access.permissions.at(Action.READ, Subject.SECRETS)
-    return [
-        secret
-        for secret in secrets
-        if depth_between(query.at.path, secret.path) <= LIST_DEPTH_MAX
-        and readable(secret.environment, secret.path)
-    ]
+    # Asked of each folder once: many secrets share one.
+    shown = {
+        (environment, path)
+        for environment, path in {(secret.environment, secret.path) for secret in secrets}
+        if depth_between(query.at.path, path) <= LIST_DEPTH_MAX and readable(environment, path)
+    }
+    return [secret for secret in secrets if (secret.environment, secret.path) in shown]
 
 
 async def _imported(
@@ -314,6 +309,9 @@ async def _imported(
 
 
 def _selected(secrets: Iterable[Secret], query: ListSecrets) -> Iterable[Secret]:
+    if not query.tag_slugs and not query.metadata:
+        yield from secrets
+        return
     for secret in secrets:
         if query.tag_slugs and not any(tag.slug in query.tag_slugs for tag in secret.tags):
             continue
@@ -354,8 +352,23 @@ def _visible(access: ProjectAccess, secrets: Iterable[Secret]) -> list[Secret]:
     return [secret for secret in secrets if visible(secret.environment, secret.path)]
 
 
-def _all_shown(secrets: Iterable[Secret], values: Mapping[str, str]) -> tuple[ShownSecret, ...]:
-    return tuple(_shown(secret, values) for secret in secrets)
+async def _shown_imports(
+    blocks: Iterable[ImportedBlock], values: Mapping[str, str]
+) -> tuple[ShownImport, ...]:
+    shown: list[ShownImport] = []
+    for imported in blocks:
+        block = imported.block
+        secrets = await _all_shown(imported.secrets, values)
+        shown.append(ShownImport(block.environment, block.path, block.folder_id, secrets))
+        await asyncio.sleep(0)  # others have their turn: there may be a thousand blocks
+    return tuple(shown)
+
+
+async def _all_shown(secrets: Sequence[Secret], values: Mapping[str, str]) -> tuple[ShownSecret, ...]:
+    shown: list[ShownSecret] = []
+    async for some in in_slices(secrets):
+        shown.extend(_shown(secret, values) for secret in some)
+    return tuple(shown)
 
 
 def _shown(secret: Secret, values: Mapping[str, str]) -> ShownSecret:

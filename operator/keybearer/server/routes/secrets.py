@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from keybearer.base.packed_json import packed_json
 from keybearer.domain.secrets.entity_tags import candidates
 from keybearer.domain.secrets.questions import GetSecret, ListSecrets, NotModified, SecretListing
 from keybearer.domain.secrets.text import checked_name
@@ -14,7 +13,7 @@ from keybearer.server.auth import AuthenticatedRoute, DirectRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.list_cache import ListedAnswer
 from keybearer.server.queries import parameters_of, query_of
-from keybearer.server.rendering import listing_json, secret_json
+from keybearer.server.rendering import listing_body, secret_json
 from keybearer.server.routes.bodies import is_personal, metadata_pairs, secrets_at, tag_slugs
 from keybearer.wire.secrets import (
     GetSecretByIdQuery,
@@ -114,7 +113,7 @@ async def _list(request: Request, model: type[ListSecretsQuery]) -> Response:
                 context.lists.keep(key, ListedAnswer(answer.tag, answer.reached, None))
             return not_modified(answer.tag)
         case SecretListing():
-            body = packed_json(listing_json(answer))
+            body = await listing_body(answer)
             context.lists.keep(key, ListedAnswer(answer.tag, answer.reached, body, answer.read))
             return raw_json_response(body, {"etag": answer.tag})
 
