@@ -36,7 +36,6 @@ def configure_logging(*, log_format: LogFormat, level: str, stream: TextIO | Non
         raise ValueError(msg)
     out = stream or sys.stderr
     shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
@@ -52,7 +51,7 @@ def configure_logging(*, log_format: LogFormat, level: str, stream: TextIO | Non
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(out),
+        logger_factory=structlog.WriteLoggerFactory(out),
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(out)

@@ -82,8 +82,9 @@ def create_app(context: ServiceContext, limits: RateLimits | None = None) -> ASG
         },
     )
     app.state.context = context
-    # Included routers are matched anew at each level; lists are the one place where that weighs.
-    app.router.routes.extend(secrets.lists.routes)
+    # Included routers are matched anew at each level; lists are the one place where that weighs. v4, the last
+    # of them, is what the operator asks.
+    app.router.routes.extend(reversed(secrets.lists.routes))
     for router in _ROUTERS:
         app.include_router(router)
     add_documentation(app)
