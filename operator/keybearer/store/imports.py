@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Row as Result
 from sqlalchemy import Select, and_, bindparam, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.base.slices import in_slices
 from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE, subtree
 from keybearer.store.records import Folder, SecretImport
@@ -22,6 +22,7 @@ from keybearer.store.tables.projects import EnvironmentRow, FolderRow
 __all__ = ["ImportedPlace", "Imports"]
 
 _CHUNK = 500
+_FOLDERS_AT_ONCE = 100  # each may have a thousand imports, which are sorted before any is dropped
 
 _IMPORTS = select_record(SecretImportRow, SecretImport)
 # Asked before each new import, of folders that may have a thousand.
@@ -155,20 +156,29 @@ class Imports:
         )
 
     async def leading_from(
-        self, project_id: ProjectId, environment: EnvironmentSlug, path: FolderPath, *, recursive: bool
+        self,
+        project_id: ProjectId,
+        environment: EnvironmentSlug,
+        path: FolderPath,
+        *,
+        recursive: bool,
+        limit: int,
     ) -> list[ImportedPlace]:
-        """Return where the imports of the folder lead, and of all under it if asked; by path and position."""
+        """Return where the imports of the folder lead, and of all under it if asked; by path and position.
+
+        At most `limit` of them, the first ones.
+        """
         place = {"project": project_id, "environment": environment, **subtree(path)}
         statement = _BENEATH if recursive else _DIRECTLY
-        return _places((await self._connection.execute(statement, place)).all())
+        return await self._places(statement.limit(limit), place)
 
-    async def leading_from_folders(self, folder_ids: Iterable[str]) -> list[ImportedPlace]:
-        """Return where the imports of these folders lead, each folder's by position."""
+    async def leading_from_folders(self, folder_ids: Iterable[str], *, limit: int) -> list[ImportedPlace]:
+        """Return where the imports of these folders lead, each folder's by position; at most `limit` of them."""
         found: list[ImportedPlace] = []
         iterator = iter(folder_ids)
-        while some := list(islice(iterator, _CHUNK)):
-            statement = _LED_TO.where(SecretImportRow.folder_id.in_(some))
-            found.extend(_places((await self._connection.execute(statement)).all()))
+        while len(found) < limit and (some := list(islice(iterator, _FOLDERS_AT_ONCE))):
+            statement = _LED_TO.where(SecretImportRow.folder_id.in_(some)).limit(limit - len(found))
+            found.extend(await self._places(statement, {}))
         return found
 
     async def importers(
@@ -190,6 +200,11 @@ class Imports:
                 found.update((row.slug, row.path) for row in await self._connection.execute(statement))
         return found
 
-
-def _places(rows: Sequence[Result[*tuple[Any, ...]]]) -> list[ImportedPlace]:
-    return [ImportedPlace(*row) for row in rows]
+    async def _places(
+        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, str]
+    ) -> list[ImportedPlace]:
+        found: list[ImportedPlace] = []
+        rows = (await self._connection.execute(statement, parameters)).all()
+        async for some in in_slices(rows):
+            found.extend(ImportedPlace(*row) for row in some)
+        return found

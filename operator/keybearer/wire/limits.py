@@ -14,6 +14,7 @@ __all__ = [
     "HIDDEN_VALUE",
     "IMPORTS_PER_FOLDER_MAX",
     "IMPORT_DEPTH_MAX",
+    "IMPORT_STEPS_MAX",
     "LIST_DEPTH_MAX",
     "METADATA_MAX_ITEMS",
     "PASSWORD_MAX",
@@ -72,4 +73,6 @@ FOLDERS_BATCH_MAX_ITEMS = 100
 """Each may move a whole subtree and be followed by references, and no other write has its turn meanwhile."""
 VERSIONS_MAX_ITEMS = 50
 IMPORTS_PER_FOLDER_MAX = 1000
+IMPORT_STEPS_MAX = 100_000
+"""Imports that are read and looked at for one request; one that is met on several ways counts on each."""
 REQUEST_BODY_MAX_BYTES = 8 * 1024 * 1024

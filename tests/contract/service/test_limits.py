@@ -30,6 +30,7 @@ ELSEWHERE = {
     "LIST_DEPTH_MAX": "test_a_recursive_list_ends_at_its_depth",
     "REFERENCE_DEPTH_MAX": "test_references_are_followed_to_their_depth",
     "IMPORT_DEPTH_MAX": "test_imports_are_followed_to_their_depth",
+    "IMPORT_STEPS_MAX": "test_a_list_whose_imports_meet_again_and_again_is_refused (domain/test_many_imports.py)",
     "IMPORTS_PER_FOLDER_MAX": "test_there_are_only_so_many_of_a_kind (test_limits_of_number.py)",
     "VERSIONS_MAX_ITEMS": "test_no_more_versions_are_shown_at_once",
     "EVENT_REGISTRATIONS_MAX": "test_a_stream_has_only_so_many_registrations",

@@ -7,10 +7,12 @@ import changes lists alone. Found without opening a value: from what was noted w
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
+from keybearer.base.steps import StepBudget
 from keybearer.store.records import Project
 from keybearer.store.references import NamedFolder, Referrer
 from keybearer.store.revisions import ChangeKind, ListChange
@@ -19,6 +21,8 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["TooManyDependentsError", "dependent_changes"]
 
 _MAX_CHANGES = 100_000
+_MAX_STEPS = 500_000
+"""Imports and references that are looked at, those that lead to nothing new as well."""
 
 _Place = tuple[ProjectId, EnvironmentSlug, FolderPath]
 
@@ -55,6 +59,10 @@ class _Search:
         self._secrets = {(_place(change), change.key, change.owner) for change in changes if change.key}
         self._places = dict.fromkeys(_place(change) for change in changes)
         self._listed = {_place(change) for change in changes if change.kind is ChangeKind.IMPORTS}
+        self._steps = StepBudget(
+            _MAX_STEPS,
+            lambda: TooManyDependentsError("a change leads through too many imports and references"),
+        )
         self.found: list[ListChange] = []
 
     async def named_by(self, fresh: Sequence[ListChange]) -> list[ListChange]:
@@ -71,6 +79,7 @@ class _Search:
         new: list[ListChange] = []
         for organization_id, folders in named.items():
             for referrer in await self._unit.references.referrers(organization_id, folders):
+                await self._step()
                 if referrer.names is None:
                     continue
                 folder, key = referrer.names
@@ -85,6 +94,7 @@ class _Search:
             if organization_id not in self._organizations:
                 self._organizations.add(organization_id)
                 for built in await self._unit.references.unforeseeable(organization_id):
+                    await self._step()
                     new += self._add(built, built.owner)
         return new
 
@@ -98,11 +108,17 @@ class _Search:
             fresh = []
             for project_id, places in of_project.items():
                 for environment, path in sorted(await self._unit.imports.importers(project_id, places)):
+                    await self._step()
                     place = (project_id, environment, path)
                     if place not in self._listed:
                         self._listed.add(place)
                         self._append(ListChange(ChangeKind.IMPORTS, *place))
                         fresh.append(place)
+
+    async def _step(self) -> None:
+        """Count an import or reference, and let others go on now and then."""
+        if self._steps.take():
+            await asyncio.sleep(0)
 
     def _add(self, secret: Referrer, owner: str) -> list[ListChange]:
         change = ListChange(

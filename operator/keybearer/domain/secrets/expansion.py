@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from keybearer.base.slices import in_slices
+from keybearer.base.steps import unhurried
 from keybearer.domain.access import ProjectAccess, open_projects
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import ForbiddenError, InvalidError
@@ -116,7 +116,7 @@ async def _round(lookup: _Lookup, waiting: list[Secret], growing: _Growing) -> l
 
 async def _expanded(expander: Expander, secret: Secret) -> Expansion:
     try:
-        return await _unhurried(expander.expand(secret.value or "", target_of(secret)))
+        return await unhurried(expander.expand(secret.value or "", target_of(secret)))
     except ExpansionLimitError as error:
         raise InvalidError(
             f"Secret '{secret.key}' grows too large through its references; shorten what it refers to"
@@ -126,17 +126,6 @@ async def _expanded(expander: Expander, secret: Secret) -> Expansion:
             "The list follows too many references; ask for fewer secrets at a time, "
             "or with expandSecretReferences=false"
         ) from error
-
-
-async def _unhurried(expansion: Generator[None, None, Expansion]) -> Expansion:
-    """Run an expansion to its end, and other requests at each of its pauses."""
-    while True:
-        try:
-            next(expansion)
-        except StopIteration as done:
-            result: Expansion = done.value
-            return result
-        await asyncio.sleep(0)
 
 
 class _Lookup:

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from keybearer.base.steps import unhurried
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.paths import depth_between
-from keybearer.domain.secrets.imports import Block, ImportLimitError, block_of, without_shadowed
+from keybearer.domain.secrets.imports import (
+    Block,
+    ImportLimitError,
+    ImportSteps,
+    block_of,
+    shown_folders,
+    without_shadowed,
+)
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.store.imports import ImportedPlace
 from keybearer.store.records import Secret
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.limits import IMPORT_DEPTH_MAX, LIST_DEPTH_MAX
+from keybearer.wire.limits import IMPORT_DEPTH_MAX, IMPORT_STEPS_MAX, LIST_DEPTH_MAX
 
 __all__ = ["ImportedBlock", "imported_blocks", "imported_secret"]
 
 _MAX_FOLDERS = 10_000
-_TOO_MANY = "The imports lead to too many folders; import fewer, or read with includeImports=false"
+_FOLDERS_AT_ONCE = 50
+"""Folders that are asked about between two turns of others: a member may have a hundred grants."""
+_TOO_MANY_FOLDERS = "The imports lead to too many folders; import fewer, or read with includeImports=false"
+_TOO_MANY = (
+    f"There are too many imports: at most {IMPORT_STEPS_MAX} are followed for one request, each as often as "
+    "it is met; import fewer, or read with includeImports=false"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +64,8 @@ async def imported_blocks(
     Raises:
         InvalidError: it is more than is answered at once.
     """
-    places = await unit.imports.leading_from(access.project.id, at.environment, at.path, recursive=recursive)
+    steps = ImportSteps()
+    places = await _direct(unit, access, at, steps, recursive=recursive)
     readable_at = access.permissions.at(Action.READ, Subject.SECRETS)
     places = [
         place
@@ -56,12 +73,12 @@ async def imported_blocks(
         if depth_between(at.path, place.importer_path) <= LIST_DEPTH_MAX
         and readable_at(at.environment, place.importer_path)
     ]
-    blocks, readable = await _followed(unit, access, places)
+    blocks, readable = await _followed(unit, access, places, steps)
     secrets_of = await _secrets_of(unit, readable, with_values=with_values, max_bytes=max_bytes)
     shown = without_shadowed(
         [
-            [secret for folder in block.folder_ids for secret in secrets_of.get(folder, ())]
-            for block in blocks
+            [secret for folder in folders for secret in secrets_of.get(folder, ())]
+            for folders in shown_folders(blocks)
         ],
         lambda secret: secret.key,
     )
@@ -77,8 +94,9 @@ async def imported_secret(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt
     Raises:
         InvalidError: the imports lead to too many folders.
     """
-    places = await unit.imports.leading_from(access.project.id, at.environment, at.path, recursive=False)
-    blocks, readable = await _followed(unit, access, places)
+    steps = ImportSteps()
+    places = await _direct(unit, access, at, steps, recursive=False)
+    blocks, readable = await _followed(unit, access, places, steps)
     secrets_of = await _secrets_of(unit, readable, with_values=True, max_bytes=LISTED_MAX_BYTES, key=key)
     for block in reversed(blocks):
         for folder in block.folder_ids:
@@ -87,8 +105,20 @@ async def imported_secret(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt
     return None
 
 
+async def _direct(
+    unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, steps: ImportSteps, *, recursive: bool
+) -> list[ImportedPlace]:
+    """Return where the folder's own imports lead, and those of all under it if asked."""
+    places = await unit.imports.leading_from(
+        access.project.id, at.environment, at.path, recursive=recursive, limit=steps.left + 1
+    )
+    with _bounded():
+        steps.take(len(places))
+    return places
+
+
 async def _followed(
-    unit: UnitOfWork, access: ProjectAccess, places: Sequence[ImportedPlace]
+    unit: UnitOfWork, access: ProjectAccess, places: Sequence[ImportedPlace], steps: ImportSteps
 ) -> tuple[list[Block], list[str]]:
     """Return the blocks of these imports, and the folders of all of them that the principal may read."""
     imports_of: dict[str, list[ImportedPlace]] = {}
@@ -101,23 +131,36 @@ async def _followed(
             break
         place_of.update(fresh)
         if len(place_of) > _MAX_FOLDERS:
-            raise InvalidError(_TOO_MANY)
-        level = await unit.imports.leading_from_folders(fresh)
+            raise InvalidError(_TOO_MANY_FOLDERS)
+        level = await unit.imports.leading_from_folders(fresh, limit=steps.left + 1)
+        with _bounded():
+            steps.take(len(level))
         for place in level:
             imports_of.setdefault(place.importer_id, []).append(place)
-    try:
-        blocks = [block_of(place, imports_of) for place in places]
-    except ImportLimitError as error:
-        raise InvalidError(_TOO_MANY) from error
-    entered = dict.fromkeys(folder for block in blocks for folder in block.folder_ids)
-    readable = [
-        folder for folder in entered if _may_read(access, place_of[folder].environment, place_of[folder].path)
-    ]
+    with _bounded():
+        blocks = [await unhurried(block_of(place, imports_of, steps)) for place in places]
+    entered = list(dict.fromkeys(folder for block in blocks for folder in block.folder_ids))
+    readable: list[str] = []
+    for start in range(0, len(entered), _FOLDERS_AT_ONCE):
+        readable += [
+            folder
+            for folder in entered[start : start + _FOLDERS_AT_ONCE]
+            if _may_read(access, place_of[folder])
+        ]
+        await asyncio.sleep(0)
     return blocks, readable
 
 
-def _may_read(access: ProjectAccess, environment: str, path: str) -> bool:
-    return access.allows(Action.READ, Subject.SECRETS, Where(environment, path))
+@contextmanager
+def _bounded() -> Iterator[None]:
+    try:
+        yield
+    except ImportLimitError as error:
+        raise InvalidError(_TOO_MANY) from error
+
+
+def _may_read(access: ProjectAccess, place: ImportedPlace) -> bool:
+    return access.allows(Action.READ, Subject.SECRETS, Where(place.environment, place.path))
 
 
 async def _secrets_of(

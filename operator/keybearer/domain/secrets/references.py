@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.base.steps import StepBudget
 from keybearer.store.secrets import Location, ReferenceTarget
 from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX, SECRET_VALUE_MAX_BYTES
 
@@ -39,8 +40,6 @@ _MAX_REPLACEMENTS = 10_000
 """References followed for one value: ten levels of ten each would be 10**10 without it."""
 _MAX_STEPS = 500_000
 """Steps for all values of a list: about a second or two; 10,000 values of ten references each take 400,000."""
-_PAUSE_STEPS = 500
-"""Steps between two pauses: a few milliseconds."""
 _STEP_CHARACTERS = 1024
 """Text that is searched in one step."""
 
@@ -56,26 +55,11 @@ class ExpansionStepsError(KeybearerError):
     """All values together refer to more than is followed for one request."""
 
 
-class Steps:
-    """What the expansions of one request may cost together."""
+class Steps(StepBudget):
+    """What the expansions of one request may cost together; `ExpansionStepsError` where it is more."""
 
     def __init__(self) -> None:
-        self._taken = 0
-        self._pause = _PAUSE_STEPS
-
-    def take(self, steps: int = 1) -> bool:
-        """Count steps; return whether it is time for a pause.
-
-        Raises:
-            ExpansionStepsError: there were too many.
-        """
-        self._taken += steps
-        if self._taken > _MAX_STEPS:
-            raise ExpansionStepsError("a list follows too many references")
-        if self._taken < self._pause:
-            return False
-        self._pause = self._taken + _PAUSE_STEPS
-        return True
+        super().__init__(_MAX_STEPS, lambda: ExpansionStepsError("a list follows too many references"))
 
 
 def has_references(text: str) -> bool:
