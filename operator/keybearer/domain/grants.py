@@ -71,6 +71,8 @@ class ProjectGrants:
         """
         async with self._database.writing() as unit:
             access = await _open(unit, principal, ref, Action.CREATE)
+            # First: those who give grants at the same moment count one after the other.
+            await _move(unit, access, new.identity_id)
             present = await self._of_member(unit, access, new.identity_id)
             if len(present) >= _MAX_PER_MEMBER:
                 raise InvalidError(
@@ -90,8 +92,7 @@ class ProjectGrants:
                 updated_at=now,
             )
             _require_sensible(grant)
-            _require_given(access, grant)
-            await _move(unit, access, grant)
+            _require_own(access, grant, Effect.ALLOW)
             await unit.grants.add(grant)
             await unit.audit(_event(principal, EventType.CREATE_GRANT, grant))
             return grant
@@ -134,6 +135,7 @@ class ProjectGrants:
         """
         async with self._database.writing() as unit:
             access = await _open(unit, principal, ref, Action.EDIT)
+            await unit.move_project(access.project.id)
             old = await _one(unit, access, grant_id)
             new = replace(
                 old,
@@ -145,9 +147,9 @@ class ProjectGrants:
                 updated_at=self._clock.now(),
             )
             _require_sensible(new)
-            _require_lifted(access, old)
-            _require_given(access, new)
-            await _move(unit, access, new)
+            _require_own(access, old, Effect.DENY)
+            _require_own(access, new, Effect.ALLOW)
+            await _move(unit, access, new.identity_id)
             await unit.grants.update(new)
             await unit.audit(_event(principal, EventType.UPDATE_GRANT, new))
             return new
@@ -161,9 +163,10 @@ class ProjectGrants:
         """
         async with self._database.writing() as unit:
             access = await _open(unit, principal, ref, Action.DELETE)
+            await unit.move_project(access.project.id)
             grant = await _one(unit, access, grant_id)
-            _require_lifted(access, grant)
-            await _move(unit, access, grant)
+            _require_own(access, grant, Effect.DENY)
+            await _move(unit, access, grant.identity_id)
             await unit.grants.delete(grant.id)
             await unit.audit(_event(principal, EventType.DELETE_GRANT, grant))
             return grant
@@ -190,10 +193,10 @@ async def _one(unit: UnitOfWork, access: ProjectAccess, grant_id: str) -> Grant:
     return grant
 
 
-async def _move(unit: UnitOfWork, access: ProjectAccess, grant: Grant) -> None:
-    """Have every tag and cache forget what the member got to see so far."""
+async def _move(unit: UnitOfWork, access: ProjectAccess, identity_id: IdentityId) -> None:
+    """Have every tag and cache forget what the member got to see so far; other writers wait for this one."""
     await unit.move_project(access.project.id)
-    await unit.move_identity(grant.identity_id)
+    await unit.move_identity(identity_id)
 
 
 def _require_sensible(grant: Grant) -> None:
@@ -210,13 +213,9 @@ def _require_sensible(grant: Grant) -> None:
         )
 
 
-def _require_given(access: ProjectAccess, grant: Grant) -> None:
-    if grant.effect == Effect.ALLOW:
-        require_may_give(access.permissions, [rule_of(grant)])
-
-
-def _require_lifted(access: ProjectAccess, grant: Grant) -> None:
-    if grant.effect == Effect.DENY:
+def _require_own(access: ProjectAccess, grant: Grant, effect: Effect) -> None:
+    """Let pass what the principal may do itself: of an allow that it gives, of a denial that it lifts."""
+    if grant.effect == effect:
         require_may_give(access.permissions, [rule_of(grant)])
 
 
