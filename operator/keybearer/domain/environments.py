@@ -11,6 +11,7 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import ROOT
+from keybearer.domain.positions import renumbered
 from keybearer.domain.secrets.stored_references import follow_folders
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
@@ -81,7 +82,9 @@ class Environments:
             now = self._clock.now()
             place = min(position or len(others) + 1, len(others) + 1)
             environment = Environment(new_uuid(), project.id, name, slug, place, now, now)
-            await _renumber(unit, [*others[: place - 1], environment, *others[place - 1 :]], others)
+            await unit.projects.update_environments(
+                renumbered([*others[: place - 1], environment, *others[place - 1 :]], others)
+            )
             await add_environment(unit, environment)
             await unit.audit(_event(principal, EventType.CREATE_ENVIRONMENT, environment))
             return environment
@@ -149,7 +152,9 @@ class Environments:
             if new.slug != old.slug:
                 await unit.grants.rename_environment(access.project.id, old.slug, new.slug)
                 unit.changes.organizations.add(access.project.organization_id)  # references name it
-            await _renumber(unit, [*others[: place - 1], new, *others[place - 1 :]], others)
+            await unit.projects.update_environments(
+                renumbered([*others[: place - 1], new, *others[place - 1 :]], others)
+            )
             return new
 
     async def delete(self, principal: Principal, ref: ProjectRef, environment_id: str) -> Environment:
@@ -171,7 +176,7 @@ class Environments:
             await unit.audit(_event(principal, EventType.DELETE_ENVIRONMENT, old))
             unit.changes.organizations.add(access.project.organization_id)
             others = await unit.projects.environments([access.project.id])
-            await _renumber(unit, others, others)
+            await unit.projects.update_environments(renumbered(others, others))
             return old
 
 
@@ -207,14 +212,3 @@ async def _one(
             return environment
     named = f"ID '{environment_id}'" if environment_id else f"slug '{slug}'"
     raise NotFoundError(f"Environment with {named} in project with ID {project_id} not found")
-
-
-async def _renumber(unit: UnitOfWork, ordered: list[Environment], stored: list[Environment]) -> None:
-    """Number the environments from 1 in this order, writing only those stored ones that move."""
-    known = {environment.id for environment in stored}
-    moved = [
-        replace(environment, position=position)
-        for position, environment in enumerate(ordered, start=1)
-        if environment.position != position and environment.id in known
-    ]
-    await unit.projects.update_environments(moved)

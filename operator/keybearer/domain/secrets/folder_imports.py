@@ -12,6 +12,7 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import ancestors
+from keybearer.domain.positions import renumbered
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder, SecretImport
@@ -160,7 +161,7 @@ class FolderImports:
                 updated_at=self._clock.now(),
             )
             await unit.imports.update([new])
-            await _renumber(unit, [*others[: place - 1], new, *others[place - 1 :]], others)
+            await unit.imports.update(renumbered([*others[: place - 1], new, *others[place - 1 :]], others))
             return await _noted(
                 unit, access, at, EventType.UPDATE_SECRET_IMPORT, ImportView(new, environment)
             )
@@ -179,7 +180,7 @@ class FolderImports:
             source = await _environment(unit, old.environment_id)
             await unit.imports.delete(old.id)
             others = [item for item in everyone if item.id != old.id]
-            await _renumber(unit, others, others)
+            await unit.imports.update(renumbered(others, others))
             return await _noted(unit, access, at, EventType.DELETE_SECRET_IMPORT, ImportView(old, source))
 
     async def _open(
@@ -268,15 +269,3 @@ def _one(items: Sequence[SecretImport], import_id: str) -> SecretImport:
 
 def _unknown(import_id: str) -> NotFoundError:
     return NotFoundError(f"Secret import with ID '{import_id}' not found")
-
-
-async def _renumber(
-    unit: UnitOfWork, ordered: Sequence[SecretImport], stored: Sequence[SecretImport]
-) -> None:
-    """Number the imports from 1 in this order, writing only those stored ones that move."""
-    known = {item.id for item in stored}
-    await unit.imports.update(
-        replace(item, position=position)
-        for position, item in enumerate(ordered, start=1)
-        if item.position != position and item.id in known
-    )
