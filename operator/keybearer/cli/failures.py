@@ -90,10 +90,11 @@ def failure_of(error: KeybearerError) -> CommandError:
     if isinstance(error, ConfigurationError):
         return CommandError(str(error), ExitStatus.USAGE)
     from keybearer.client import ClientError
-    from keybearer.kube.errors import KubeError
 
     if isinstance(error, ClientError):
         return _of_client(error)
+    from keybearer.kube.errors import KubeError
+
     if isinstance(error, KubeError):
         return _of_cluster(error)
     return CommandError(str(error))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from keybearer.cli.collector import collector_at_rest
+from keybearer.cli.collector import collector_at_rest, leave_out_httpx_main
 
 with collector_at_rest():
     import typer
@@ -44,6 +44,7 @@ class _CommandLine(TyperGroup):
         def command() -> str:
             return f"{ctx.info_name} {ctx.invoked_subcommand or ''}".rstrip()
 
+        leave_out_httpx_main()
         with told_failures(command):
             return super().invoke(ctx)
 

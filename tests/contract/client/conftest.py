@@ -8,13 +8,38 @@ import pytest
 from contract.client.house import Client, House, close
 from keybearer.client import AsyncKeybearer, Keybearer
 from support.command_line import CommandLine
+from support.databases import on_every_database
 from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess
 
+_NAMES = {AsyncKeybearer: "asynchronous", Keybearer: "blocking"}
+KINDS = (("sqlite", AsyncKeybearer), ("sqlite", Keybearer), ("postgresql", AsyncKeybearer))
+"""Both clients send the same requests: on PostgreSQL one of them shows what the database makes of those."""
 
-@pytest.fixture(params=[AsyncKeybearer, Keybearer], ids=["asynchronous", "blocking"])
-async def house(request: pytest.FixtureRequest, service: ServiceProcess) -> AsyncIterator[House]:
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests on both databases, but those that are marked `any_database`."""
+    if "client_kind" not in metafunc.fixturenames:
+        on_every_database(metafunc)
+        return
+    alike = metafunc.definition.get_closest_marker("any_database") is not None
+    kinds = [(database, kind) for database, kind in KINDS if database == "sqlite" or not alike]
+    ids = [f"{database}-{_NAMES[kind]}" for database, kind in kinds]
+    metafunc.parametrize(("database_kind", "client_kind"), kinds, indirect=True, ids=ids, scope="session")
+
+
+@pytest.fixture(scope="session")
+def client_kind(request: pytest.FixtureRequest) -> type[AsyncKeybearer | Keybearer]:
+    """Return the asynchronous client, or the blocking one."""
+    kind: type[AsyncKeybearer | Keybearer] = request.param
+    return kind
+
+
+@pytest.fixture
+async def house(
+    client_kind: type[AsyncKeybearer | Keybearer], service: ServiceProcess
+) -> AsyncIterator[House]:
     project = service.create_project()
-    made = House(request.param, service, project, service.create_identity(roles={project.id: "admin"}))
+    made = House(client_kind, service, project, service.create_identity(roles={project.id: "admin"}))
     yield made
     for client in made.clients:
         await close(client)

@@ -20,6 +20,8 @@ from support.canary import Canary
 from support.command_line import PROGRAM, CommandLine, at_a_terminal
 from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess, start_service
 
+pytestmark = pytest.mark.any_database  # what it sends is what the client sends
+
 VALUE = "cnry-value"
 
 

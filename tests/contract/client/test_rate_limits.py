@@ -12,16 +12,20 @@ from contract.client.house import House, close, of
 from keybearer.client import AsyncKeybearer, ClientOptions, Keybearer, RateLimited
 from support.service_fixtures import Starter
 
+pytestmark = pytest.mark.any_database  # limits are counted in the process
+
 Limited = Callable[[str], House]
 
 
-@pytest.fixture(params=[AsyncKeybearer, Keybearer], ids=["asynchronous", "blocking"])
-async def limited(request: pytest.FixtureRequest, start: Starter, tmp_path: Path) -> AsyncIterator[Limited]:
+@pytest.fixture
+async def limited(
+    client_kind: type[AsyncKeybearer | Keybearer], start: Starter, tmp_path: Path
+) -> AsyncIterator[Limited]:
     started: list[House] = []
 
     def limit(text: str) -> House:
         service = start(tmp_path / "data", "--rate-limit", text)
-        started.append(House(request.param, service, service.create_project(), service.admin))
+        started.append(House(client_kind, service, service.create_project(), service.admin))
         return started[-1]
 
     yield limit

@@ -29,7 +29,7 @@ def loaded_by(*arguments: str) -> set[str]:
         text=True,
         check=True,
         timeout=60,
-        env={"XDG_CONFIG_HOME": "/nonexistent"},
+        env={"KEYBEARER_URL": "http://127.0.0.1:1", "KEYBEARER_TOKEN": "cnry-token"},
     )
     words = done.stdout.splitlines()[-1].split()
     assert words[0] == "loaded", done.stdout
@@ -53,3 +53,10 @@ def test_the_help_of_a_command_loads_nothing_that_it_does_not_need(arguments: li
 
 def test_the_version_loads_nothing_that_it_does_not_need() -> None:
     assert loaded_by("version") & (HEAVY - COERCION) == set()
+
+
+def test_a_command_that_asks_the_service_loads_no_other_command_line_and_nothing_of_the_service() -> None:
+    loaded = loaded_by("projects", "list", "--output", "json")
+    assert loaded & {"httpx", "keybearer.client"} == {"httpx", "keybearer.client"}
+    client = {"httpx", "pydantic", "keybearer.client"}
+    assert loaded & (HEAVY - COERCION - client - {"asyncio"}) == set()
