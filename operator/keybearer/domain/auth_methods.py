@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from keybearer.base.clock import Clock
-from keybearer.base.ids import IdentityId
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, require_organization
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.identity_lookup import machine_identity, required_universal_auth
+from keybearer.domain.issuing import end_tokens
 from keybearer.domain.kubernetes_auth import (
     KUBERNETES_AUTH,
     KubernetesAuthChange,
@@ -29,7 +29,6 @@ from keybearer.domain.ldap_auth import (
 from keybearer.domain.lifetimes import NO_FAILURES
 from keybearer.store.auth_methods import KubernetesAuth, LdapAuth
 from keybearer.store.database import Database
-from keybearer.store.unit import UnitOfWork
 
 __all__ = ["AuthMethods", "kubernetes_not_configured", "ldap_not_configured"]
 
@@ -99,7 +98,7 @@ class AuthMethods:
             former = await unit.auth_methods.kubernetes(identity.id, for_change=True)
             auth = _found(former, kubernetes_not_configured())
             await unit.auth_methods.delete_kubernetes(identity.id)
-            await _end_tokens(unit, identity.id, KUBERNETES_AUTH)
+            await end_tokens(unit, identity.id, KUBERNETES_AUTH)
             await unit.audit(audited(principal, EventType.REVOKE_KUBERNETES_AUTH, identityId=identity.id))
             return auth
 
@@ -150,7 +149,7 @@ class AuthMethods:
             identity = await machine_identity(unit, principal, identity_id)
             auth = _found(await unit.auth_methods.ldap(identity.id, for_change=True), ldap_not_configured())
             await unit.auth_methods.delete_ldap(identity.id)
-            await _end_tokens(unit, identity.id, LDAP_AUTH)
+            await end_tokens(unit, identity.id, LDAP_AUTH)
             await unit.audit(audited(principal, EventType.REVOKE_LDAP_AUTH, identityId=identity.id))
             return auth
 
@@ -197,8 +196,3 @@ def _found(auth: _A | None, missing: NotFoundError) -> _A:
     if auth is None:
         raise missing
     return auth
-
-
-async def _end_tokens(unit: UnitOfWork, identity_id: IdentityId, auth_method: str) -> None:
-    for token_id in await unit.credentials.delete_tokens_of_method(identity_id, auth_method):
-        unit.drop_token(token_id)

@@ -65,7 +65,7 @@ class Authentication:
         now = self._clock.now()
         checked = self._cache.find(digest, self._clock.monotonic())
         if checked is None:
-            checked = await self._check(text, digest, now)
+            checked = await self._check(text, digest, now, address)
         if checked.expires_at is not None and now >= checked.expires_at:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
         require_address(checked.trusted_ips, address)
@@ -158,7 +158,7 @@ class Authentication:
             await _audit(unit, EventType.REVOKE_TOKEN, token)
             unit.drop_token(claims.token_id)
 
-    async def _check(self, text: str, digest: bytes, now: datetime) -> CheckedToken:
+    async def _check(self, text: str, digest: bytes, now: datetime, address: str | None) -> CheckedToken:
         claims = read_token(self._keys.token_signing, text)
         if claims.expires_at is not None and now >= claims.expires_at:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
@@ -168,6 +168,8 @@ class Authentication:
             identity = None if token is None else await unit.identities.get(token.identity_id)
         if token is None or identity is None or identity.id != claims.identity_id:
             raise UnauthenticatedError(_NOT_ALLOWED)
+        # Before its use is counted: whoever merely holds it elsewhere must not use it up.
+        require_address(token.trusted_ips, address)
         if token.num_uses_limit > 0:
             await self._use(token)
         # The token's text may be older than its last renewal: the earlier end of the two counts.

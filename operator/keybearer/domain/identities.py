@@ -18,6 +18,7 @@ from keybearer.domain.authorization import (
 )
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.identity_lookup import machine_identity, required_universal_auth
+from keybearer.domain.issuing import end_tokens
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.universal_auth import (
     IssuedClientSecret,
@@ -197,6 +198,8 @@ class Identities:
             auth = await required_universal_auth(unit, identity, for_change=True)
             for secret in await unit.credentials.client_secrets(identity.id, usable_only=True):
                 await self._revoke(unit, secret)
+            # Those of client secrets that have ended by themselves, too.
+            await end_tokens(unit, identity.id, auth_method="universal-auth")
             await unit.credentials.delete_universal_auth(identity.id)
             await unit.audit(audited(principal, EventType.REVOKE_UNIVERSAL_AUTH, identityId=identity.id))
             return auth

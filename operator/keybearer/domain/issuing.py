@@ -11,7 +11,7 @@ from keybearer.domain.tokens import sign_token
 from keybearer.store.records import AccessToken
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["IssuedToken", "TokenGrant", "issue_token"]
+__all__ = ["IssuedToken", "TokenGrant", "end_tokens", "issue_token"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +58,9 @@ async def issue_token(unit: UnitOfWork, signing_key: bytes, grant: TokenGrant, n
     await unit.credentials.prune_tokens(now)
     await unit.credentials.add_token(token)
     return IssuedToken(sign_token(signing_key, token, now), terms)
+
+
+async def end_tokens(unit: UnitOfWork, identity_id: IdentityId, auth_method: str) -> None:
+    """Make all tokens worthless that the identity was given by this method."""
+    for token_id in await unit.credentials.delete_tokens_of_method(identity_id, auth_method):
+        unit.drop_token(token_id)

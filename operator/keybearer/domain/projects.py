@@ -18,11 +18,13 @@ from keybearer.domain.authorization import (
     Principal,
     ProjectRole,
     Subject,
+    Where,
     require_organization,
 )
 from keybearer.domain.environments import add_environment
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.identity_lookup import machine_identity
+from keybearer.domain.paths import ROOT
 from keybearer.domain.permissions import Permissions
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
@@ -198,6 +200,10 @@ class Projects:
             if access.project.has_delete_protection:
                 raise InvalidError("Project has delete protection; switch it off before deleting the project")
             view = await _view(unit, access.project)
+            for environment in await unit.projects.environments([access.project.id]):
+                access.permissions.require_all_beneath(
+                    [Action.DELETE], [Subject.SECRETS, Subject.FOLDERS], Where(environment.slug, ROOT)
+                )
             await unit.move_project(access.project.id)
             await unit.move_names(access.project.organization_id)
             unit.changes.organizations.add(access.project.organization_id)

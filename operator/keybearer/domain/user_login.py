@@ -120,7 +120,10 @@ class UserLogins:
     async def select_organization(self, principal: Principal, organization_id: str) -> IssuedToken:
         """Return a token of the same user for that organization; a user has one organization.
 
+        It ends when the present one does: a session is prolonged by logging in alone.
+
         Raises:
+            UnauthenticatedError: the present token or its user has ended meanwhile.
             ForbiddenError: the principal is no user.
             NotFoundError: the user is in no such organization.
         """
@@ -129,17 +132,23 @@ class UserLogins:
             raise NotFoundError(f"Organization with ID '{organization_id}' not found")
         async with self._database.writing() as unit:
             identity = await unit.identities.get(principal.identity_id)
-            if identity is None:
+            token = await unit.credentials.token(principal.token_id)
+            if identity is None or token is None or token.expires_at is None:
+                raise UnauthenticatedError(_INVALID)
+            left = int((token.expires_at - self._clock.now()).total_seconds())
+            if left < 1:
                 raise UnauthenticatedError(_INVALID)
             await unit.audit(audited(principal, EventType.SELECT_ORGANIZATION))
-            return await self._issue(unit, identity)
+            return await self._issue(unit, identity, left)
 
-    async def _issue(self, unit: UnitOfWork, identity: Identity) -> IssuedToken:
+    async def _issue(
+        self, unit: UnitOfWork, identity: Identity, seconds: int = _TOKEN_SECONDS
+    ) -> IssuedToken:
         grant = TokenGrant(
             identity_id=identity.id,
             auth_method="user",
-            ttl=_TOKEN_SECONDS,
-            max_ttl=_TOKEN_SECONDS,
+            ttl=seconds,
+            max_ttl=seconds,
             trusted_ips=EVERY_ADDRESS,
         )
         return await issue_token(unit, self._keys.token_signing, grant, self._clock.now())

@@ -156,6 +156,13 @@ def test_a_token_serves_as_often_as_its_limit_says(service: ServiceProcess) -> N
     assert [client.post(CHECK).status_code for _ in range(4)] == [200, 200, 401, 401]
 
 
+def test_a_use_from_an_address_that_may_not_is_not_counted(service: ServiceProcess) -> None:
+    ranges = [{"ipAddress": "192.0.2.0/24"}]
+    identity = service.create_identity(accessTokenNumUsesLimit=1, accessTokenTrustedIps=ranges)
+    client = service.client(service.login(identity))
+    assert [client.post(CHECK).status_code for _ in range(3)] == [403, 403, 403]
+
+
 def tampered(token: str) -> str:
     head, payload, signature = token.split(".")
     claims = json.loads(base64.urlsafe_b64decode(payload + "=="))

@@ -225,6 +225,10 @@ def test_writing_asks_at_each_place(
     removed = mine.delete("NEW", path="/app")
     assert (removed["secretValue"], removed["secretValueHidden"]) == ("<hidden-by-infisical>", True)
     mine.create("NEW", "cnry-new", path="/app/db", status=403)
+    details = {"secretComment": "a note", "secretMetadata": [{"key": "team", "value": "a"}]}
+    filled.update("APP", path="/app", **details)
+    shown = mine.update("APP", path="/app", skipMultilineEncoding=True)
+    assert (shown["secretComment"], shown["secretMetadata"]) == ("", [])
     items = [{"secretKey": "APP", "secretValue": "cnry-a"}, {"secretKey": "OTHER", "secretPath": "/other"}]
     body = {**mine.at(path="/app"), "secrets": items}
     mine.client.json("PATCH", "/api/v4/secrets/batch", status=403, json=body)
@@ -271,6 +275,9 @@ def test_a_denial_is_not_escaped_by_moving_what_it_guards(
     environment = next(one["id"] for one in project_view["environments"] if one["slug"] == "dev")
     path = f"/api/v1/projects/{project.id}/environments/{environment}"
     mine.client.json("DELETE", path, status=403)
+    whole = service.create_identity(roles={project.id: "admin"})
+    grant(whole, "delete", effect="deny", environment="prod", secretPath="/**")
+    view(service, project, whole).client.json("DELETE", f"/api/v1/projects/{project.id}", status=403)
     mine.client.json("PATCH", path, json={"slug": "renamed"})
     mine.get("APP_DB", environment="renamed", path="/app/db", status=403)
 

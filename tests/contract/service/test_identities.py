@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -144,10 +145,19 @@ def test_client_secrets_are_shown_once_and_listed_by_prefix(
 
 def test_a_detached_universal_auth_ends_its_tokens(service: ServiceProcess, admin: Client) -> None:
     identity = service.create_identity()
-    client = service.client(service.login(identity))
-    assert client.post("/api/v1/auth/checkAuth").status_code == 200
-    admin.json("DELETE", f"{UNIVERSAL}/{identity.identity_id}")
-    assert client.post("/api/v1/auth/checkAuth").status_code == 401
+    base = f"{UNIVERSAL}/{identity.identity_id}"
+    once = admin.json("POST", f"{base}/client-secrets", json={"numUsesLimit": 1})["clientSecret"]
+    used_up = replace(identity, client_secret=once)
+    clients = [service.client(service.login(one)) for one in (identity, used_up)]
+    service.client().json(
+        "POST",
+        "/api/v1/auth/universal-auth/login",
+        status=401,
+        json={"clientId": identity.client_id, "clientSecret": once},
+    )
+    assert [client.post("/api/v1/auth/checkAuth").status_code for client in clients] == [200, 200]
+    admin.json("DELETE", base)
+    assert [client.post("/api/v1/auth/checkAuth").status_code for client in clients] == [401, 401]
 
 
 @pytest.mark.parametrize("role", ["member", "no-access"])

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import base64
+import json
 import secrets
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -58,6 +60,20 @@ def test_a_user_logs_in_and_selects_the_organization(
     assert [item.id for item in listed.organizations] == [service.organization_id]
     one = client.json("GET", f"/api/v1/organization/{service.organization_id}")
     assert strict(OrganizationAnswer, one).organization == listed.organizations[0]
+
+
+def test_selecting_the_organization_prolongs_no_session(service: ServiceProcess, person: Person) -> None:
+    body = {"email": person.email, "password": person.password}
+    token = service.client().json("POST", LOGIN, json=body)["accessToken"]
+    chosen = {"organizationId": service.organization_id}
+    selected = service.client(token).json("POST", "/api/v3/auth/select-organization", json=chosen)["token"]
+    assert claims_of(selected)["exp"] <= claims_of(token)["exp"]
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    payload = token.split(".")[1]
+    claims: dict[str, Any] = json.loads(base64.urlsafe_b64decode(payload + "=="))
+    return claims
 
 
 def test_another_organization_is_not_found(client: Client) -> None:

@@ -160,7 +160,9 @@ class SecretWriting:
             await unit.folders.mark_modified([folder.id], self._clock.now())
             await audit_secrets(unit, access, DELETED, found)
             if not access.allows(Action.READ_VALUE, Subject.SECRETS, Where(at.environment, at.path)):
-                return [ShownSecret(secret, HIDDEN_VALUE, hidden=True) for secret in found]
+                return [
+                    ShownSecret(_as_readable(access, secret), HIDDEN_VALUE, hidden=True) for secret in found
+                ]
             return [ShownSecret(secret, secret.value or "") for secret in found]
 
     async def _open(
@@ -241,7 +243,7 @@ class SecretWriting:
         if missing:
             renewed.update(await self._missing(unit, access, missing, owner, on_missing))
         return [
-            ShownSecret(renewed[place], change.value or "")
+            ShownSecret(_as_readable(access, renewed[place]), change.value or "")
             for place, (_, change) in zip(places, run, strict=True)
             if place in renewed
         ]
@@ -398,6 +400,13 @@ def _details(old: SecretDetails, change: ChangedSecret) -> SecretDetails:
 
 def _either(new: _T | None, old: _T | None) -> _T | None:
     return old if new is None else new
+
+
+def _as_readable(access: ProjectAccess, secret: Secret) -> Secret:
+    """Return the secret; without what it carries for those who may write but not read it."""
+    if access.allows(Action.READ, Subject.SECRETS, Where(secret.environment, secret.path)):
+        return secret
+    return replace(secret, details=SecretDetails(), tags=())
 
 
 def _location(at: SecretsAt, key: str) -> Location:
