@@ -34,10 +34,10 @@ _STEPS = 60
 
 actors = st.sampled_from([ADMIN, *USERS])
 apis = st.sampled_from(["v4", "v3"])
-environments = st.sampled_from(["dev", "dev", "dev", "prod", "new", "gone"])
-paths = st.sampled_from(["/", "/", "/a", "/a/b", "/b", "a//b/", "/gone", DEEP])
+environments = st.sampled_from([*["dev"] * 8, "prod", "new", "gone"])
+paths = st.sampled_from([*["/"] * 4, *["/a"] * 4, "/a/b", "/b", "a//b/", "/gone", DEEP])
 folder_names = st.sampled_from(["a", "b", "c", "B_2-x", "not valid"])
-keys = st.sampled_from(["A", "A", "B", "C", " B ", "a key.with-%?#&é", "no:colon"])
+keys = st.sampled_from([*["A"] * 4, *["B"] * 4, " B ", "C", "a key.with-%?#&é", "no:colon"])
 tags = st.sampled_from(["red", "green", "gone"])
 values = st.sampled_from(
     ["cnry-1", "cnry-2", "", "\n", "  cnry-trimmed \t\n", "cnry-a\ncnry-b", "cnry-ü\u2028nï", MASK]
@@ -105,6 +105,7 @@ class SecretsMachine(RuleBasedStateMachine):
         for path in ("/", "/a"):
             for key in ("A", "B"):
                 self.create("v4", ADMIN, "dev", path, key, {"secretValue": "cnry-0"}, personal=False)
+            self.create("v4", "ada", "dev", path, "A", {"secretValue": "cnry-own"}, personal=True)
 
     # Writing secrets
 
@@ -159,6 +160,14 @@ class SecretsMachine(RuleBasedStateMachine):
         body = {**self.place(api, environment, path, personal=personal), **self.worded(items[0])}
         answer = self.ask(actor, "PATCH", one(api, key), outcome, body)
         self.compare(outcome, [answer["secret"]] if answer else [])
+
+    @rule(path=paths, key=keys, new=keys)
+    def rename(self, path: str, key: str, new: str) -> None:
+        self.update("v4", ADMIN, "dev", path, key, {"newSecretName": new}, personal=False)
+
+    @rule(user=st.sampled_from(USERS), path=paths, key=keys, value=values)
+    def override(self, user: str, path: str, key: str, value: str) -> None:
+        self.create("v4", user, "dev", path, key, {"secretValue": value}, personal=True)
 
     @rule(api=apis, actor=actors, environment=environments, path=paths, key=keys, personal=personal)
     def delete(self, api: str, actor: str, environment: str, path: str, key: str, *, personal: bool) -> None:
@@ -222,7 +231,7 @@ class SecretsMachine(RuleBasedStateMachine):
         actor=actors,
         environment=environments,
         path=paths,
-        gone=st.lists(keys, min_size=1, max_size=3),
+        gone=st.lists(keys, min_size=1, max_size=2),
         personal=personal,
     )
     def delete_many(
