@@ -223,14 +223,7 @@ class Secrets:
             )
             for some in _bunches(places)
         ]
-        if max_bytes is not None:
-            for condition in conditions:
-                statement = _joined(select(_SEALED_BYTES)).where(condition)
-                max_bytes -= await self._require_within(statement, {}, max_bytes)
-        found: list[Secret] = []
-        for condition in conditions:
-            found.extend(await self._fetch(condition, with_values=with_values))
-        return found
+        return await self._all(conditions, with_values=with_values, max_bytes=max_bytes)
 
     async def of_folders(
         self, folder_ids: Sequence[str], *, key: str | None, with_values: bool, max_bytes: int
@@ -244,20 +237,18 @@ class Secrets:
         conditions = [
             and_(SecretRow.folder_id.in_(some), SecretRow.owner == "", *named) for some in _chunks(folder_ids)
         ]
-        size = _SEALED_BYTES if with_values else _DETAILS_BYTES
-        for condition in conditions:
-            max_bytes -= await self._require_within(_joined(select(size)).where(condition), {}, max_bytes)
-        found: list[Secret] = []
-        for condition in conditions:
-            found.extend(await self._fetch(condition, with_values=with_values))
-        return found
+        return await self._all(conditions, with_values=with_values, max_bytes=max_bytes)
 
-    async def by_ids(self, secret_ids: Iterable[str], *, with_values: bool = True) -> list[Secret]:
-        """Return the secrets of these ids, those that exist."""
-        found: list[Secret] = []
-        for some in _chunks(list(secret_ids)):
-            found.extend(await self._fetch(SecretRow.id.in_(some), with_values=with_values))
-        return found
+    async def by_ids(
+        self, secret_ids: Iterable[str], *, with_values: bool = True, max_bytes: int | None = None
+    ) -> list[Secret]:
+        """Return the secrets of these ids, those that exist.
+
+        Raises:
+            TooLargeError: their envelopes hold more than `max_bytes`, where that is given.
+        """
+        conditions = [SecretRow.id.in_(some) for some in _chunks(list(secret_ids))]
+        return await self._all(conditions, with_values=with_values, max_bytes=max_bytes)
 
     async def version(self, secret: Secret, version: int) -> Secret | None:
         """Return the secret as it was at that version, or None where it had no such version."""
@@ -363,6 +354,20 @@ class Secrets:
         found: int = (await self._connection.execute(size, parameters)).scalar_one()
         if found > limit:
             raise TooLargeError(f"{found} bytes are asked for at once, {limit} are allowed")
+        return found
+
+    async def _all(
+        self, conditions: Sequence[ColumnElement[bool]], *, with_values: bool, max_bytes: int | None
+    ) -> list[Secret]:
+        """Return the secrets that any of the conditions finds, once it is known that they are not too large."""
+        if max_bytes is not None:
+            size = _SEALED_BYTES if with_values else _DETAILS_BYTES
+            for condition in conditions:
+                statement = _joined(select(size)).where(condition)
+                max_bytes -= await self._require_within(statement, {}, max_bytes)
+        found: list[Secret] = []
+        for condition in conditions:
+            found.extend(await self._fetch(condition, with_values=with_values))
         return found
 
     async def _fetch(self, condition: ColumnElement[bool], *, with_values: bool) -> list[Secret]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
@@ -16,10 +16,14 @@ from keybearer.domain.secrets.reading import folder_missing
 from keybearer.domain.secrets.stored_references import follow_secret, store_references
 from keybearer.store.database import Database
 from keybearer.store.records import Folder, Secret
-from keybearer.store.secrets import Location
+from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["SecretMoving", "Transfer"]
+
+_RUN_MAX = 100
+_RUN_CHARACTERS = 4 * 1024 * 1024
+"""Secrets, and characters of their values, that are sealed between two turns of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,8 @@ class SecretMoving:
         Raises:
             NotFoundError: no such project, folder or secret.
             ForbiddenError: the principal may not take them there, or not put them here.
-            InvalidError: both folders are the same, or a key is taken and nothing may be overwritten.
+            InvalidError: both folders are the same, a key is taken and nothing may be overwritten, or the secrets
+                hold too much.
         """
         async with self._database.writing() as unit:
             opened = await self._open(unit, principal, transfer, (Action.READ_VALUE, Action.DELETE))
@@ -78,8 +83,10 @@ class SecretMoving:
                     new = replace(_over(taken, secret), updated_at=now)
                     replaced.append(secret)
                 moved.append((secret, new))
-            await unit.secrets.update(opened.access.project.id, [new for _, new in moved])
-            await store_references(unit, [new for _, new in moved])
+            # All have moved before any text follows: what moves along names them as before.
+            for run in _runs([new for _, new in moved]):
+                await unit.secrets.update(opened.access.project.id, run)
+                await store_references(unit, run)
             for old, new in moved:
                 if old.id == new.id:
                     await unit.secrets.move_overrides(old, new)
@@ -94,7 +101,7 @@ class SecretMoving:
         Raises:
             NotFoundError: no such project, folder or secret.
             ForbiddenError: the principal may not read them there, or not put them here.
-            InvalidError: a key is taken and nothing may be overwritten.
+            InvalidError: a key is taken and nothing may be overwritten, or the secrets hold too much.
         """
         async with self._database.writing() as unit:
             opened = await self._open(unit, principal, transfer, (Action.READ_VALUE,))
@@ -108,11 +115,12 @@ class SecretMoving:
                 else:
                     over.append(replace(_over(taken, secret), updated_at=now))
             project_id = opened.access.project.id
-            if fresh:
-                await unit.secrets.insert(project_id, fresh)
-            if over:
-                await unit.secrets.update(project_id, over)
-            await store_references(unit, [*fresh, *over])
+            for run in _runs(fresh):
+                await unit.secrets.insert(project_id, run)
+                await store_references(unit, run)
+            for run in _runs(over):
+                await unit.secrets.update(project_id, run)
+                await store_references(unit, run)
             await unit.folders.mark_modified([opened.destination.id], now)
             await _audit(unit, EventType.DUPLICATE_SECRETS, opened, transfer)
             return [ShownSecret(secret, secret.value or "") for secret in [*fresh, *over]]
@@ -130,19 +138,50 @@ class SecretMoving:
         source = await _folder(unit, access, transfer, transfer.source)
         destination = await _folder(unit, access, transfer, transfer.destination)
         wanted = list(dict.fromkeys(transfer.secret_ids))
-        found = await unit.secrets.by_ids(wanted)
+        try:
+            found = await unit.secrets.by_ids(wanted, max_bytes=LISTED_MAX_BYTES)
+        except TooLargeError as error:
+            raise _too_much(transfer.source) from error
         found = [secret for secret in found if secret.folder_id == source.id and not secret.owner]
         if len(found) < len(wanted):
             raise NotFoundError(f"Secret not found. Found {len(found)} of {len(wanted)} secrets")
         environment, path = EnvironmentSlug(transfer.destination.environment), destination.path
         places = [Location(environment, path, secret.key) for secret in found]
-        present = {secret.key: secret for secret in await unit.secrets.at(access.project.id, places)}
+        try:
+            # Their values are replaced, and need not be known.
+            taken = await unit.secrets.at(
+                access.project.id, places, with_values=False, max_bytes=LISTED_MAX_BYTES
+            )
+        except TooLargeError as error:
+            raise _too_much(transfer.destination) from error
+        present = {secret.key: secret for secret in taken}
         if present and not transfer.overwrite:
             raise InvalidError(
                 f"Secret '{min(present)}' already exists in '{path}' of environment '{environment}'; "
                 "send shouldOverwrite to replace it"
             )
         return _Opened(access, source, destination, found, present)
+
+
+def _too_much(where: Where) -> InvalidError:
+    return InvalidError(
+        f"The secrets in '{where.path}' hold more than {LISTED_MAX_BYTES >> 20} MiB; name fewer at a time"
+    )
+
+
+def _runs(secrets: Sequence[Secret]) -> Iterator[list[Secret]]:
+    """Part the secrets into runs that keep others waiting for but a moment each."""
+    run: list[Secret] = []
+    characters = 0
+    for secret in secrets:
+        length = len(secret.value or "")
+        if run and (len(run) == _RUN_MAX or characters + length > _RUN_CHARACTERS):
+            yield run
+            run, characters = [], 0
+        run.append(secret)
+        characters += length
+    if run:
+        yield run
 
 
 def _placed(secret: Secret, opened: _Opened, transfer: Transfer) -> Secret:
