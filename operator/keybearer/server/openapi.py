@@ -20,9 +20,22 @@ _ERRORS = {
     "401": "The token is missing, malformed, expired, revoked or unknown",
     "403": "The identity may not",
     "404": "What was named doesn't exist",
+    "413": "The body is too large",
     "422": "A field has a form that its schema forbids",
+    "429": "Too many requests of one address, or logins or streams at once",
     "500": "Something went wrong",
+    "503": "The database is away or busy; worth another try",
+    "504": "The answer took too long",
 }
+_REQUEST_ID = {"required": True, "schema": {"type": "string"}, "description": "Stands in the log too"}
+_SECONDS = {"type": "integer", "minimum": 1}
+_STANDING = {
+    "x-ratelimit-limit": {"schema": {"type": "integer", "minimum": 1}},
+    "x-ratelimit-remaining": {"schema": {"type": "integer", "minimum": 0}},
+    "x-ratelimit-reset": {"schema": _SECONDS, "description": "Seconds until the limit begins anew"},
+}
+"""Only where the service limits requests (wire.md section 8.3)."""
+_RETRY = {"retry-after": {"schema": _SECONDS}}
 _POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -72,3 +85,7 @@ def _describe_errors(document: dict[str, Any]) -> None:
             responses = operation["responses"]
             for status, description in _ERRORS.items():
                 responses[status] = {"description": description, "content": content}
+            for status, response in responses.items():
+                headers = response.setdefault("headers", {})
+                headers.update({"x-request-id": _REQUEST_ID, **_STANDING})
+                headers.update(_RETRY if status == "429" else {})

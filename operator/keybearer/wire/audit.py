@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
-from keybearer.wire.base import WireInstant, WireModel
+from keybearer.wire.base import GivenInstant, WireInstant, WireModel
 
 __all__ = [
     "AUDIT_LIMIT_MAX",
@@ -65,7 +65,7 @@ class AuditLogQuery(WireModel):
     event_type: str | None = None
     actor: str | None = None
     actor_type: Literal["identity", "user", "unknown"] | None = None
-    start_date: AwareDatetime | None = None
-    end_date: AwareDatetime | None = None
+    start_date: GivenInstant | None = None
+    end_date: GivenInstant | None = None
     offset: Annotated[int, Field(ge=0, le=AUDIT_OFFSET_MAX)] = 0
     limit: Annotated[int, Field(ge=1, le=AUDIT_LIMIT_MAX)] = 20

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from keybearer.wire.base import WireInstant, WireModel
+from keybearer.wire.base import WHOLE, Flag, WireInstant, WireModel
 from keybearer.wire.identities import TrustedIp
 from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
 
@@ -23,8 +23,8 @@ __all__ = [
     "UpdateLdapAuth",
 ]
 
-_Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS)]
-_Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS), WHOLE]
+_Count = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
 _TrustedIps = Annotated[list[TrustedIp], Field(min_length=1, max_length=100)]
 _Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2048)]
 _Globs = Annotated[str, Field(max_length=4096)]
@@ -37,9 +37,9 @@ _PasswordText = Annotated[str, StringConstraints(min_length=1, max_length=1024, 
 _Password = Annotated[_PasswordText, Field(repr=False)]
 _ChangedPassword = Annotated[_PasswordText | None, Field(repr=False)]
 _SearchFilter = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
-_Threshold = Annotated[int, Field(ge=1, le=30)]
-_Duration = Annotated[int, Field(ge=30, le=86_400)]
-_CounterReset = Annotated[int, Field(ge=5, le=3600)]
+_Threshold = Annotated[int, Field(ge=1, le=30), WHOLE]
+_Duration = Annotated[int, Field(ge=30, le=86_400), WHOLE]
+_CounterReset = Annotated[int, Field(ge=5, le=3600), WHOLE]
 
 
 def _everywhere() -> list[TrustedIp]:
@@ -124,7 +124,7 @@ class _LdapShown(_Terms):
     search_filter: _SearchFilter = "(uid={{username}})"
     ldap_ca_certificate: _Pem = ""
     allowed_fields: Annotated[list[AllowedField], Field(max_length=50)] = Field(default_factory=list)
-    lockout_enabled: bool = True
+    lockout_enabled: Flag = True
     lockout_threshold: _Threshold = 3
     lockout_duration_seconds: _Duration = 300
     lockout_counter_reset_seconds: _CounterReset = 30
@@ -146,7 +146,7 @@ class UpdateLdapAuth(_ChangedTerms):
     search_filter: _SearchFilter | None = None
     ldap_ca_certificate: _Pem | None = None
     allowed_fields: Annotated[list[AllowedField], Field(max_length=50)] | None = None
-    lockout_enabled: bool | None = None
+    lockout_enabled: Flag | None = None
     lockout_threshold: _Threshold | None = None
     lockout_duration_seconds: _Duration | None = None
     lockout_counter_reset_seconds: _CounterReset | None = None

@@ -6,14 +6,25 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
 
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = [
     "SLUG_PATTERN",
+    "WHOLE",
     "Confidential",
+    "Flag",
+    "GivenInstant",
     "QueryFlag",
     "Slug",
     "WireInstant",
@@ -60,8 +71,35 @@ def _read_flag(given: object) -> object:
     return given
 
 
-QueryFlag = Annotated[bool, BeforeValidator(_read_flag)]
+QueryFlag = Annotated[
+    bool, BeforeValidator(_read_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "string"}]})
+]
 """A boolean of a query: `true` or `false`, and what wire.md section 0 tells of other texts."""
+
+Flag = Annotated[bool, Field(strict=True)]
+"""A boolean of a body: no text and no number stands for one."""
+
+
+def _read_whole(given: object) -> object:
+    if isinstance(given, (bool, str)):
+        msg = "Input should be a valid integer"
+        raise ValueError(msg)  # noqa: TRY004 - what the parser takes for an issue of the field
+    return given
+
+
+WHOLE = BeforeValidator(_read_whole)
+"""Of an integer of a body, after its bounds: no text and no boolean stands for one; 5.0 is 5."""
+
+
+def _read_instant(given: object) -> object:
+    if isinstance(given, str) and re.fullmatch(r"[\s0-9.+-]*", given):
+        msg = "Input should be a valid datetime"
+        raise ValueError(msg)
+    return given
+
+
+GivenInstant = Annotated[AwareDatetime, BeforeValidator(_read_instant)]
+"""An instant of a query, in ISO 8601 with its offset; no number of seconds."""
 
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
@@ -77,5 +115,7 @@ def to_slug(text: object) -> object:
     return folded
 
 
-Slug = Annotated[str, BeforeValidator(to_slug)]
+Slug = Annotated[
+    str, BeforeValidator(to_slug), Field(json_schema_extra={"pattern": "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"})
+]
 """Lower-case letters, digits and single hyphens, none at the ends; bounds are set where it is used."""

@@ -24,7 +24,9 @@ __all__ = [
 
 _Subjects = Annotated[list[GrantSubject], Field(min_length=1, max_length=10)]
 _Actions = Annotated[list[GrantAction], Field(min_length=1, max_length=10)]
-_Environment = Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+_Environment = Annotated[
+    str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX, pattern=r"^(\*|[a-z0-9]+(-[a-z0-9]+)*)$")
+]
 _Pattern = Annotated[str, Field(min_length=1, max_length=1024)]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keybearer.wire.base import Confidential, WireInstant, WireModel
+from keybearer.wire.base import WHOLE, Confidential, Flag, WireInstant, WireModel
 from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
 from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
@@ -35,8 +35,8 @@ __all__ = [
     "UpdateUniversalAuth",
 ]
 
-_Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS)]
-_Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS), WHOLE]
+_Count = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
 
 
 class Identity(WireModel):
@@ -100,10 +100,10 @@ class UniversalAuthConfig(WireModel):
     access_token_max_ttl: Annotated[_Seconds, Field(alias="accessTokenMaxTTL")] = 2_592_000
     access_token_num_uses_limit: _Count = 0
     access_token_period: _Seconds = 0
-    lockout_enabled: bool = True
-    lockout_threshold: Annotated[int, Field(ge=1, le=30)] = 3
-    lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400)] = 300
-    lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600)] = 30
+    lockout_enabled: Flag = True
+    lockout_threshold: Annotated[int, Field(ge=1, le=30), WHOLE] = 3
+    lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400), WHOLE] = 300
+    lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600), WHOLE] = 30
 
 
 class UpdateUniversalAuth(WireModel):
@@ -115,10 +115,10 @@ class UpdateUniversalAuth(WireModel):
     access_token_max_ttl: Annotated[_Seconds | None, Field(alias="accessTokenMaxTTL")] = None
     access_token_num_uses_limit: _Count | None = None
     access_token_period: _Seconds | None = None
-    lockout_enabled: bool | None = None
-    lockout_threshold: Annotated[int, Field(ge=1, le=30)] | None = None
-    lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400)] | None = None
-    lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600)] | None = None
+    lockout_enabled: Flag | None = None
+    lockout_threshold: Annotated[int, Field(ge=1, le=30), WHOLE] | None = None
+    lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400), WHOLE] | None = None
+    lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600), WHOLE] | None = None
 
 
 class UniversalAuth(UniversalAuthConfig):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keybearer.wire.base import WireInstant, WireModel
+from keybearer.wire.base import WHOLE, Flag, WireInstant, WireModel
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 from keybearer.wire.projects import EnvironmentSummary
 
@@ -93,7 +93,7 @@ class CreateImport(_FolderOfImports):
     """POST secret-imports: the import goes last. One that replicates is kept, and not shown by lists."""
 
     source: Annotated[ImportSource, Field(alias="import")]
-    is_replication: bool = False
+    is_replication: Flag = False
 
 
 class RedirectedImport(WireModel):
@@ -101,7 +101,7 @@ class RedirectedImport(WireModel):
 
     environment: _Environment | None = None
     path: _Path | None = None
-    position: Annotated[int, Field(ge=1)] | None = None
+    position: Annotated[int, Field(ge=1), WHOLE] | None = None
 
 
 class UpdateImport(_FolderOfImports):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, AliasChoices, AwareDatetime, Field
+from pydantic import AfterValidator, AliasChoices, Field
 
-from keybearer.wire.base import QueryFlag, Slug, WireInstant, WireModel
+from keybearer.wire.base import WHOLE, Flag, GivenInstant, QueryFlag, Slug, WireInstant, WireModel
 from keybearer.wire.limits import (
     DESCRIPTION_MAX,
     ENVIRONMENT_SLUG_MAX,
@@ -129,8 +129,8 @@ class CreateProject(WireModel):
     project_description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
     slug: Annotated[Slug, Field(min_length=PROJECT_SLUG_MIN, max_length=PROJECT_SLUG_MAX)] | None = None
     type: str = "secret-manager"
-    should_create_default_envs: bool = True
-    has_delete_protection: bool = False
+    should_create_default_envs: Flag = True
+    has_delete_protection: Flag = False
 
 
 class UpdateProject(WireModel):
@@ -139,8 +139,8 @@ class UpdateProject(WireModel):
     name: Annotated[str, Field(min_length=1, max_length=PROJECT_NAME_MAX)] | None = None
     slug: Annotated[Slug, Field(min_length=PROJECT_SLUG_MIN, max_length=PROJECT_SLUG_MAX)] | None = None
     description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
-    auto_capitalization: bool | None = None
-    has_delete_protection: bool | None = None
+    auto_capitalization: Flag | None = None
+    has_delete_protection: Flag | None = None
 
 
 class CreateEnvironment(WireModel):
@@ -148,7 +148,7 @@ class CreateEnvironment(WireModel):
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     slug: Annotated[Slug, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
-    position: Annotated[int, Field(ge=1)] | None = None
+    position: Annotated[int, Field(ge=1), WHOLE] | None = None
 
 
 class EnvironmentAnswer(WireModel):
@@ -164,7 +164,7 @@ class UpdateEnvironment(WireModel):
 
     name: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     slug: Annotated[Slug, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)] | None = None
-    position: Annotated[int, Field(ge=1)] | None = None
+    position: Annotated[int, Field(ge=1), WHOLE] | None = None
 
 
 class SingleEnvironment(WireModel):
@@ -285,7 +285,11 @@ def _folder_name(text: str) -> str:
     return text
 
 
-_FolderName = Annotated[str, Field(min_length=1, max_length=FOLDER_NAME_MAX), AfterValidator(_folder_name)]
+_FolderName = Annotated[
+    str,
+    Field(min_length=1, max_length=FOLDER_NAME_MAX, json_schema_extra={"pattern": "^[a-zA-Z0-9_-]+$"}),
+    AfterValidator(_folder_name),
+]
 _Path = Annotated[str, Field(max_length=FOLDER_PATH_MAX, validation_alias=AliasChoices("path", "directory"))]
 
 
@@ -296,9 +300,14 @@ class _FolderBody(WireModel):
     path: _Path = "/"
 
 
+_WHITE = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"
+_MADE = {"pattern": rf"^{_WHITE}/*([a-zA-Z0-9_-]{{1,255}}/+)*([a-zA-Z0-9_-]{{1,255}})?{_WHITE}$"}
+
+
 class CreateFolder(_FolderBody):
     """POST folders: missing parents are made on the way."""
 
+    path: Annotated[_Path, Field(json_schema_extra=_MADE)] = "/"
     name: _FolderName
     description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
 
@@ -313,7 +322,7 @@ class UpdateFolder(_FolderBody):
 class DeleteFolder(_FolderBody):
     """DELETE folders/{idOrName}; v1 always forces."""
 
-    force_delete: bool = False
+    force_delete: Flag = False
 
 
 class _FolderItem(WireModel):
@@ -341,4 +350,4 @@ class FolderQuery(WireModel):
     environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
     path: _Path = "/"
     recursive: QueryFlag = False
-    last_secret_modified: AwareDatetime | None = None
+    last_secret_modified: GivenInstant | None = None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keybearer.wire.base import Confidential, WireModel
+from keybearer.wire.base import Confidential, Flag, WireModel
 from keybearer.wire.limits import BATCH_MAX_ITEMS, ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 from keybearer.wire.secrets import Secret
 
@@ -35,7 +35,7 @@ class TransferSecrets(WireModel):
     destination_environment: _Environment
     destination_secret_path: _Path = "/"
     secret_ids: Annotated[list[str], Field(min_length=1, max_length=BATCH_MAX_ITEMS)]
-    should_overwrite: bool = False
+    should_overwrite: Flag = False
 
 
 class MovedSecrets(WireModel):

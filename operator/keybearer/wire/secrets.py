@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, WithJsonSchema
 
-from keybearer.wire.base import Confidential, QueryFlag, WireInstant, WireModel
+from keybearer.wire.base import WHOLE, Confidential, Flag, QueryFlag, WireInstant, WireModel
 from keybearer.wire.limits import (
     BATCH_MAX_ITEMS,
     ENVIRONMENT_SLUG_MAX,
@@ -17,6 +17,7 @@ from keybearer.wire.limits import (
     REMINDER_RECIPIENT_MAX,
     REMINDER_RECIPIENTS_MAX,
     SECRET_COMMENT_MAX,
+    SECRET_NAME_MAX,
     TAGS_MAX_ITEMS,
 )
 
@@ -42,6 +43,7 @@ __all__ = [
     "SecretAnswer",
     "SecretList",
     "SecretMetadata",
+    "SecretName",
     "SecretTag",
     "SecretType",
     "SecretsAnswer",
@@ -68,13 +70,23 @@ def _read_type(given: object) -> object:
 
 AnySecretType = Annotated[SecretType, BeforeValidator(_read_type)]
 
+_WHITE = r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_NAME = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": SECRET_NAME_MAX,
+    "pattern": rf"^[^:/\u0000]*[^:/\u0000{_WHITE}][^:/\u0000]*$",
+}
+SecretName = Annotated[str, WithJsonSchema(_NAME)]
+"""What a secret may be called; the service itself judges it, with the published texts."""
+
 
 class SecretMetadata(WireModel):
     """A key and a value beside a secret."""
 
     key: Annotated[str, Field(min_length=1, max_length=255)]
     value: Annotated[str, Field(max_length=1020)] = ""
-    is_encrypted: bool = False
+    is_encrypted: Flag = False
 
 
 class SecretTag(WireModel):
@@ -155,13 +167,13 @@ class CreateSecret(_SecretBody):
 
     secret_value: Confidential
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] = ""
-    skip_multiline_encoding: bool | None = None
+    skip_multiline_encoding: Flag | None = None
     tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] = Field(default_factory=list)
     secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] = Field(
         default_factory=list
     )
     metadata: JsonValue = None
-    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365), WHOLE] | None = None
     secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
 
 
@@ -172,13 +184,13 @@ class UpdateSecret(_SecretBody):
     """
 
     secret_value: Annotated[str | None, Field(repr=False)] = None
-    new_secret_name: str | None = None
+    new_secret_name: SecretName | None = None
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
-    skip_multiline_encoding: bool | None = None
+    skip_multiline_encoding: Flag | None = None
     tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] | None = None
     secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] | None = None
     metadata: JsonValue = None
-    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365), WHOLE] | None = None
     secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
     secret_reminder_recipients: (
         Annotated[
@@ -220,10 +232,10 @@ class SecretsAnswer(WireModel):
 class NewSecretItem(WireModel):
     """One secret of a batch that creates."""
 
-    secret_key: str
+    secret_key: SecretName
     secret_value: Confidential
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] = ""
-    skip_multiline_encoding: bool | None = None
+    skip_multiline_encoding: Flag | None = None
     tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] = Field(default_factory=list)
     secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] = Field(
         default_factory=list
@@ -234,16 +246,16 @@ class NewSecretItem(WireModel):
 class ChangedSecretItem(WireModel):
     """One secret of a batch that updates; `secretPath` overrides that of the batch."""
 
-    secret_key: str
+    secret_key: SecretName
     secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] | None = None
     secret_value: Annotated[str | None, Field(repr=False)] = None
-    new_secret_name: str | None = None
+    new_secret_name: SecretName | None = None
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
-    skip_multiline_encoding: bool | None = None
+    skip_multiline_encoding: Flag | None = None
     tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] | None = None
     secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] | None = None
     metadata: JsonValue = None
-    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365), WHOLE] | None = None
     secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
     secret_reminder_recipients: (
         Annotated[
@@ -257,7 +269,7 @@ class ChangedSecretItem(WireModel):
 class RemovedSecretItem(WireModel):
     """One secret of a batch that deletes."""
 
-    secret_key: str
+    secret_key: SecretName
     type: AnySecretType = SecretType.SHARED
 
 

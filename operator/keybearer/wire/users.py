@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from keybearer.wire.base import Confidential, WireInstant, WireModel
 from keybearer.wire.identities import MembershipRole
@@ -42,10 +42,13 @@ def _fold(given: object) -> object:
     return given.strip().lower() if isinstance(given, str) else given
 
 
+_WHITE = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""Spelt out: what `\\s` means differs between those who read the description."""
+_EMAIL = rf"^[^@{_WHITE}]+@[^@{_WHITE}]+$"
 _Email = Annotated[
     str,
     BeforeValidator(_fold),
-    Field(min_length=3, max_length=254, pattern=r"^[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+$"),
+    Field(min_length=3, max_length=254, pattern=_EMAIL, json_schema_extra={"pattern": _EMAIL}),
 ]
 _Bounded = Annotated[str, Field(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 _NewPassword = Annotated[_Bounded, Field(repr=False)]
@@ -191,6 +194,15 @@ class BootstrappedInstance(WireModel):
 
 class _NamedUsers(WireModel):
     """Users by email, under either of its names."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {name: {"minItems": 1}}, "required": [name]}
+                for name in ("emails", "usernames")
+            ]
+        }
+    )
 
     emails: _Usernames = Field(default_factory=list)
     usernames: _Usernames = Field(default_factory=list)

@@ -25,7 +25,7 @@ def checked_name(text: str, *, field: str) -> str:
         raise SchemaViolationError("Secret name cannot be empty.", field=field)
     if ":" in name or "/" in name:
         raise SchemaViolationError("Secret name cannot contain colon or forward slash.", field=field)
-    if len(name) > SECRET_NAME_MAX:
+    if len(text) > SECRET_NAME_MAX:
         raise SchemaViolationError(f"Secret name has at most {SECRET_NAME_MAX} characters.", field=field)
     if "\0" in name:
         raise SchemaViolationError("Secret name cannot contain a NUL character.", field=field)

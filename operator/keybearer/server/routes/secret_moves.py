@@ -28,7 +28,7 @@ from keybearer.wire.secret_moves import (
     SecretVersionsQuery,
     TransferSecrets,
 )
-from keybearer.wire.secrets import SecretsAnswer
+from keybearer.wire.secrets import SecretName, SecretsAnswer
 
 __all__ = ["router"]
 
@@ -56,7 +56,7 @@ async def duplicate_secrets(request: Request, body: TransferSecrets) -> Response
     openapi_extra=parameters_of(ReferenceTreeQuery),
     summary="Show what a secret's value is made of",
 )
-async def get_reference_tree(request: Request, secret_name: str) -> Response:
+async def get_reference_tree(request: Request, secret_name: SecretName) -> Response:
     query = query_of(request, ReferenceTreeQuery)
     at = SecretsAt(
         ProjectRef(id=query.project_id),

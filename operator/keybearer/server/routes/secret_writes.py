@@ -30,6 +30,7 @@ from keybearer.wire.secrets import (
     DeleteSecretV4,
     SecretAnswer,
     SecretMetadata,
+    SecretName,
     SecretsAnswer,
     UpdateSecret,
     UpdateSecretV4,
@@ -90,40 +91,40 @@ async def delete_secrets(request: Request, body: BatchDeleteSecrets) -> Response
 
 
 @router.post("/api/v3/secrets/raw/{secret_name}", response_model=SecretAnswer, summary="Create a secret (v3)")
-async def create_secret_v3(request: Request, secret_name: str, body: CreateSecret) -> Response:
+async def create_secret_v3(request: Request, secret_name: SecretName, body: CreateSecret) -> Response:
     return await _create(request, secret_name, body)
 
 
 @router.post("/api/v4/secrets/{secret_name}", response_model=SecretAnswer, summary="Create a secret")
-async def create_secret(request: Request, secret_name: str, body: CreateSecretV4) -> Response:
+async def create_secret(request: Request, secret_name: SecretName, body: CreateSecretV4) -> Response:
     return await _create(request, secret_name, body)
 
 
 @router.patch(
     "/api/v3/secrets/raw/{secret_name}", response_model=SecretAnswer, summary="Update a secret (v3)"
 )
-async def update_secret_v3(request: Request, secret_name: str, body: UpdateSecret) -> Response:
+async def update_secret_v3(request: Request, secret_name: SecretName, body: UpdateSecret) -> Response:
     return await _update(request, secret_name, body)
 
 
 @router.patch("/api/v4/secrets/{secret_name}", response_model=SecretAnswer, summary="Update a secret")
-async def update_secret(request: Request, secret_name: str, body: UpdateSecretV4) -> Response:
+async def update_secret(request: Request, secret_name: SecretName, body: UpdateSecretV4) -> Response:
     return await _update(request, secret_name, body)
 
 
 @router.delete(
     "/api/v3/secrets/raw/{secret_name}", response_model=SecretAnswer, summary="Delete a secret (v3)"
 )
-async def delete_secret_v3(request: Request, secret_name: str, body: DeleteSecret) -> Response:
+async def delete_secret_v3(request: Request, secret_name: SecretName, body: DeleteSecret) -> Response:
     return await _delete(request, secret_name, body)
 
 
 @router.delete("/api/v4/secrets/{secret_name}", response_model=SecretAnswer, summary="Delete a secret")
-async def delete_secret(request: Request, secret_name: str, body: DeleteSecretV4) -> Response:
+async def delete_secret(request: Request, secret_name: SecretName, body: DeleteSecretV4) -> Response:
     return await _delete(request, secret_name, body)
 
 
-async def _create(request: Request, secret_name: str, body: CreateSecret) -> Response:
+async def _create(request: Request, secret_name: SecretName, body: CreateSecret) -> Response:
     new = NewSecret(
         secret_name,
         body.secret_value,
@@ -140,7 +141,7 @@ async def _create(request: Request, secret_name: str, body: CreateSecret) -> Res
     return _one(shown[0])
 
 
-async def _update(request: Request, secret_name: str, body: UpdateSecret) -> Response:
+async def _update(request: Request, secret_name: SecretName, body: UpdateSecret) -> Response:
     change = ChangedSecret(
         _existing(secret_name),
         body.secret_value,
@@ -157,7 +158,7 @@ async def _update(request: Request, secret_name: str, body: UpdateSecret) -> Res
     return _one(shown[0])
 
 
-async def _delete(request: Request, secret_name: str, body: DeleteSecret) -> Response:
+async def _delete(request: Request, secret_name: SecretName, body: DeleteSecret) -> Response:
     shown = await context_of(request).writing.delete(
         principal_of(request), secrets_at(body), [_existing(secret_name)], personal=is_personal(body.type)
     )

@@ -23,6 +23,7 @@ from keybearer.wire.secrets import (
     ListSecretsV4Query,
     SecretAnswer,
     SecretList,
+    SecretName,
 )
 
 __all__ = ["lists", "router"]
@@ -30,10 +31,17 @@ __all__ = ["lists", "router"]
 lists = APIRouter(tags=["Secrets"], route_class=DirectRoute)
 router = APIRouter(tags=["Secrets"], route_class=AuthenticatedRoute)
 
+_ETAG = {"etag": {"required": True, "schema": {"type": "string"}}}
+_TAGGED: dict[int | str, dict[str, object]] = {
+    200: {"headers": _ETAG},
+    304: {"description": "The list has one of the tags of `If-None-Match`", "headers": _ETAG},
+}
+
 
 @lists.get(
     "/api/v3/secrets/raw",
     response_model=SecretList,
+    responses=_TAGGED,
     openapi_extra=parameters_of(ListSecretsQuery),
     summary="List secrets (v3)",
 )
@@ -44,6 +52,7 @@ async def list_secrets_v3(request: Request) -> Response:
 @lists.get(
     "/api/v4/secrets",
     response_model=SecretList,
+    responses=_TAGGED,
     openapi_extra=parameters_of(ListSecretsV4Query),
     summary="List secrets",
 )
@@ -80,7 +89,7 @@ async def get_secret_by_id(request: Request, secret_id: str) -> Response:
     openapi_extra=parameters_of(GetSecretQuery),
     summary="Get a secret (v3)",
 )
-async def get_secret_v3(request: Request, secret_name: str) -> Response:
+async def get_secret_v3(request: Request, secret_name: SecretName) -> Response:
     return await _get(request, secret_name, query_of(request, GetSecretQuery))
 
 
@@ -90,7 +99,7 @@ async def get_secret_v3(request: Request, secret_name: str) -> Response:
     openapi_extra=parameters_of(GetSecretV4Query),
     summary="Get a secret",
 )
-async def get_secret(request: Request, secret_name: str) -> Response:
+async def get_secret(request: Request, secret_name: SecretName) -> Response:
     return await _get(request, secret_name, query_of(request, GetSecretV4Query))
 
 
