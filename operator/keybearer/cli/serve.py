@@ -108,6 +108,14 @@ def serve(
     audit_retention_days: Annotated[
         int, typer.Option(min=1, max=3650, help="How long the audit log keeps its lines.")
     ] = 90,
+    audit_strict: Annotated[
+        bool,
+        typer.Option(
+            "--audit-strict",
+            help="Write every reading of values down before it is answered, and refuse it where that fails. "
+            "Without, within a second and up to a bound.",
+        ),
+    ] = False,
     log_format: Annotated[Literal["json", "text"], typer.Option(help="How to log, to stderr.")] = "json",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
@@ -144,7 +152,7 @@ def serve(
         retention = timedelta(days=audit_retention_days)
         limits = parse_rate_limits(rate_limit or ())
         options = replace(options, outbound=outbound, audit_retention=retention, rate_limits=limits)
-        _run(replace(options, database_bounds=bounds))
+        _run(replace(options, database_bounds=bounds, audit_strict=audit_strict))
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
         raise typer.Exit(2) from error

@@ -4,11 +4,15 @@ They wait in memory and are written together, at most a second later: a reader i
 A process that is killed loses what waits; one that ends in good order writes it. How many there may be in a
 minute is bounded, for each actor and for all, so that nobody fills the disk with them: what goes beyond is
 counted, and told in one line per actor when the minute is over.
+
+A *strict* trail is for who would rather refuse a reading than miss its line: each reading has one, without a bound,
+and whoever answers waits until it is written (`settle`). Those who read at the same time share one commit.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -19,6 +23,7 @@ from keybearer.base.origin import Origin, current_origin, request_from
 from keybearer.domain.audit import EventType, audited
 from keybearer.store.audit import AuditActor, AuditDetail, AuditEvent, AuditRecord
 from keybearer.store.database import Database
+from keybearer.store.failures import BusyError
 
 __all__ = ["DEFAULT_RETENTION", "AuditTrail"]
 
@@ -78,10 +83,19 @@ class _Minute:
 class AuditTrail:
     """Takes events at any time, from the event loop only; `keep_written` must run for them to be stored."""
 
-    def __init__(self, database: Database, clock: Clock, *, retention: timedelta = DEFAULT_RETENTION) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        retention: timedelta = DEFAULT_RETENTION,
+        strict: bool = False,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._retention = retention
+        self._strict = strict
+        self._writing = asyncio.Lock()
         self._waiting: list[AuditRecord] = []
         self._in_doubt = False
         self._woken = asyncio.Event()
@@ -90,19 +104,30 @@ class AuditTrail:
         self._begin_minute()
 
     def read(self, event: AuditEvent) -> None:
-        """Record that values were read."""
+        """Record that values were read.
+
+        Raises:
+            BusyError: too much waits to be written, and the trail is strict.
+        """
         self._end_minute()
+        if self._strict and len(self._waiting) >= _MAX_WAITING:
+            raise BusyError("the audit log can't be written at the moment; try again")
         if self._reads.take(event):
             self._put(event)
 
     def read_again(self, answer: Hashable, event: AuditEvent) -> None:
-        """Record, once a minute per address, that the answer to an earlier reading was given out again."""
+        """Record that the answer to an earlier reading was given out again: once a minute per address, or if strict.
+
+        Raises:
+            BusyError: too much waits to be written, and the trail is strict.
+        """
         self._end_minute()
         origin = current_origin()
         seen = (answer, origin.address)
-        if seen in self._seen or len(self._seen) >= _READS_ALL:
-            return
-        self._seen.add(seen)
+        if not self._strict:
+            if seen in self._seen or len(self._seen) >= _READS_ALL:
+                return
+            self._seen.add(seen)
         self.read(
             replace(
                 event,
@@ -118,6 +143,15 @@ class AuditTrail:
         if self._refusals.take(event):
             self._put(event)
 
+    async def settle(self) -> None:
+        """Return when all that was recorded so far is written, if the trail is strict; else at once.
+
+        Raises:
+            BusyError: it can't be written at the moment; it goes on waiting.
+        """
+        if self._strict:
+            await self.flush()
+
     async def flush(self) -> None:
         """Write all that waits.
 
@@ -125,6 +159,10 @@ class AuditTrail:
             BusyError: other writers held the turn for too long; it goes on waiting.
         """
         self._end_minute()
+        async with self._writing:
+            await self._write()
+
+    async def _write(self) -> None:
         while self._waiting:
             records, self._waiting = self._waiting[:_BATCH_ROWS], self._waiting[_BATCH_ROWS:]
             try:
@@ -183,7 +221,8 @@ class AuditTrail:
         self._woken.set()
 
     def _begin_minute(self) -> None:
-        self._reads = _Minute(_READS_EACH, _READS_ALL)
+        bounds = (sys.maxsize, sys.maxsize) if self._strict else (_READS_EACH, _READS_ALL)
+        self._reads = _Minute(*bounds)
         self._refusals = _Minute(_REFUSALS_EACH, _REFUSALS_ALL)
         self._seen.clear()
 

@@ -63,7 +63,9 @@ class AuthenticatedRoute(APIRoute):
         async def handle(request: Request) -> Response:
             async with asyncio.timeout(_REQUEST_SECONDS):
                 await repeated(lambda: _authenticate(request))
-                return await repeated(lambda: handler(request))
+                response = await repeated(lambda: handler(request))
+                await context_of(request).audit.settle()
+                return response
 
         return handle
 
@@ -82,7 +84,9 @@ class DirectRoute(AuthenticatedRoute):
             async with asyncio.timeout(_REQUEST_SECONDS):
                 await repeated(lambda: _authenticate(request))
                 # Not begun anew: what only reads meets no other change.
-                return await endpoint(request)
+                response = await endpoint(request)
+                await context_of(request).audit.settle()
+                return response
 
         return handle
 

@@ -80,6 +80,8 @@ def build_context(
     audit_retention: timedelta = DEFAULT_RETENTION,
     outbound: Outbound | None = None,
     root_key: RootKeySource | None = None,
+    *,
+    audit_strict: bool = False,
 ) -> ServiceContext:
     """Return the domain on this database.
 
@@ -91,8 +93,9 @@ def build_context(
         audit_retention: how long the audit log keeps its lines.
         outbound: whom logins may ask; the open Internet by default.
         root_key: where new root keys appear; nowhere by default.
+        audit_strict: whether readings of values are written down before they are answered.
     """
-    audit = AuditTrail(database, clock, retention=audit_retention)
+    audit = AuditTrail(database, clock, retention=audit_retention, strict=audit_strict)
     passwords = Passwords()
     gate = PasswordGate(database, keys, passwords, clock)
     authentication = Authentication(database, keys, clock)

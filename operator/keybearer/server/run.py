@@ -57,6 +57,7 @@ class ServiceOptions:
     bootstrap_token: bool = True
     admin: AdminLogin | None = None
     audit_retention: timedelta = DEFAULT_RETENTION
+    audit_strict: bool = False
     outbound: OutboundSettings = field(default_factory=OutboundSettings)
     rate_limits: tuple[RateLimit, ...] = ()
 
@@ -109,7 +110,14 @@ async def _opened(
         await database.prepare()
         keys = await unlock(database, options.root_key)
         context = build_context(
-            database, keys, clock, door, options.audit_retention, outbound, options.root_key
+            database,
+            keys,
+            clock,
+            door,
+            options.audit_retention,
+            outbound,
+            options.root_key,
+            audit_strict=options.audit_strict,
         )
         await context.key_rotation.start()
         try:

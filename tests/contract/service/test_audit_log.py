@@ -291,6 +291,23 @@ def test_secrets_whose_references_follow_a_rename_leave_a_line(
     assert told == {"NEW": None, "REF": "references-follow"}
 
 
+def test_with_a_strict_log_what_was_read_outlives_a_kill(start: Starter, tmp_path: Path) -> None:
+    first = start(tmp_path / "data", "--audit-strict")
+    project = first.create_project()
+    first.create_secret(project, "KEY", "cnry-x")
+    secrets = ProjectSecrets(first.admin_client(), project)
+    secrets.get("KEY")
+    for _ in range(2):
+        assert secrets.values() == {"KEY": "cnry-x"}
+    first.kill()
+    second = start(tmp_path / "data")
+    try:
+        told = events(second.admin_client(), project)
+    finally:
+        second.stop()
+    assert told == ["create-project", "create-secret", "get-secret", "get-secrets", "get-secrets"]
+
+
 def test_what_was_read_outlives_a_stop_and_what_is_too_old_goes_at_the_next_start(
     start: Starter, own_database: OwnDatabase, tmp_path: Path
 ) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -99,6 +99,76 @@ async def test_what_could_not_be_written_goes_on_waiting(
         with pytest.raises(BusyError):
             await scene.trail.flush()
     assert await scene.counted() == {"get-secret": 1}
+
+
+@pytest.fixture
+def strict(scene: Scene) -> Scene:
+    """The same with a strict trail."""
+    return replace(scene, trail=AuditTrail(scene.database, scene.clock, strict=True))
+
+
+async def test_only_who_is_strict_waits_for_the_line_of_a_reading(scene: Scene, strict: Scene) -> None:
+    scene.trail.read(event())
+    await scene.trail.settle()
+    assert await scene.lines() == []
+    strict.trail.read(event())
+    await strict.trail.settle()
+    assert len(await strict.lines()) == 1
+
+
+async def test_a_strict_trail_has_a_line_for_every_reading_also_of_what_was_read_before(
+    strict: Scene,
+) -> None:
+    for _ in range(1001):
+        strict.trail.read(event())
+    for _ in range(3):
+        strict.trail.read_again("answer", event())
+    await strict.trail.settle()
+    assert await strict.counted() == {"get-secret": 1004}
+
+
+async def test_who_settles_waits_for_what_another_is_writing(
+    strict: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, is_writing, may_go_on = strict.database.writing, asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def slow() -> AsyncIterator[UnitOfWork]:
+        async with writing() as unit:
+            yield unit
+            is_writing.set()
+            await may_go_on.wait()
+
+    monkeypatch.setattr(strict.database, "writing", slow)
+    strict.trail.read(event())
+    first = asyncio.create_task(strict.trail.settle())
+    await is_writing.wait()
+    second = asyncio.create_task(strict.trail.settle())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not second.done()
+    may_go_on.set()
+    await asyncio.gather(first, second)
+    assert len(await strict.lines()) == 1
+
+
+async def test_a_strict_trail_that_cannot_be_written_refuses_readings(
+    strict: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy() -> None:
+        raise BusyError("no turn")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(strict.database, "writing", busy)
+        strict.trail.read(event())
+        with pytest.raises(BusyError):
+            await strict.trail.settle()
+        for _ in range(9_999):
+            strict.trail.read(event())
+        with pytest.raises(BusyError, match="audit log"):
+            strict.trail.read(event())
+    await strict.trail.settle()
+    strict.trail.read(event())
 
 
 async def test_what_may_have_been_written_is_not_written_twice(
