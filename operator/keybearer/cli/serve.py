@@ -105,6 +105,15 @@ def serve(
             "repeatable. Classes: all, read, write, secrets, auth, creation. No limits without.",
         ),
     ] = None,
+    max_connections: Annotated[
+        int,
+        typer.Option(
+            min=10,
+            max=100_000,
+            help="Connections at the same time, event streams included; more are answered 503. Each needs a file "
+            "descriptor.",
+        ),
+    ] = 900,
     audit_retention_days: Annotated[
         int, typer.Option(min=1, max=3650, help="How long the audit log keeps its lines.")
     ] = 90,
@@ -146,6 +155,7 @@ def serve(
             bootstrap_token,
             admin_dir,
         )
+        options = replace(options, connections_max=max_connections)
         bounds = Bounds(pool_size=database_pool_size, statement=timedelta(seconds=database_statement_timeout))
         account = None if service_account_dir is None else service_account_dir.absolute()
         outbound = OutboundSettings(tuple(allow_outbound or ()), account, service_account_api)

@@ -27,6 +27,7 @@ from keybearer.domain.bootstrap import AdminCredentials, AdminLogin, bootstrap
 from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.server.app import create_app
+from keybearer.server.bounded_protocol import CONNECTIONS_MAX, HEAD_SECONDS, bounded_protocol
 from keybearer.server.context import ServiceContext, build_context
 from keybearer.server.rate_limits import RateLimit, RateLimits
 from keybearer.server.tls import CertificateFiles, keep_certificate_fresh, tls_context
@@ -60,6 +61,7 @@ class ServiceOptions:
     audit_strict: bool = False
     outbound: OutboundSettings = field(default_factory=OutboundSettings)
     rate_limits: tuple[RateLimit, ...] = ()
+    connections_max: int = CONNECTIONS_MAX
 
 
 async def serve(
@@ -88,7 +90,7 @@ async def serve(
                     invite(_invitation(url, door))
                 limits = RateLimits(options.rate_limits, clock) if options.rate_limits else None
                 server = _AnnouncingServer(
-                    server_config(create_app(context, limits), tls),
+                    server_config(create_app(context, limits), tls, options.connections_max),
                     lambda: announce(url),
                     context.events.close,
                 )
@@ -203,11 +205,13 @@ def _url(listener: socket.socket, options: ServiceOptions, *, secure: bool) -> s
     return f"{'https' if secure else 'http'}://{host}:{port}"
 
 
-def server_config(app: ASGIApp, tls: ssl.SSLContext | None = None) -> uvicorn.Config:
+def server_config(
+    app: ASGIApp, tls: ssl.SSLContext | None = None, connections_max: int = CONNECTIONS_MAX
+) -> uvicorn.Config:
     """Return how uvicorn serves the application, within a loop that runs already."""
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=bounded_protocol(connections_max),
         loop="none",  # the loop runs already
         lifespan="off",
         log_config=None,
@@ -270,10 +274,29 @@ class _AnnouncingServer(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start listening, then tell."""
-        await super().startup(sockets=sockets)
-        if self.started:
-            self._announce()
+        """Start listening, then tell. As uvicorn does, but a connection can't stay within its handshake."""
+        config = self.config
+
+        def create_protocol() -> asyncio.Protocol:
+            return config.http_protocol_class(  # type: ignore[call-arg] # uvicorn's own signature
+                config=config, server_state=self.server_state, app_state=self.lifespan.state
+            )
+
+        seconds = None if config.ssl is None else HEAD_SECONDS
+        loop = asyncio.get_running_loop()
+        self.servers = [
+            await loop.create_server(
+                create_protocol,
+                sock=listener,
+                ssl=config.ssl,
+                backlog=config.backlog,
+                ssl_handshake_timeout=seconds,
+                ssl_shutdown_timeout=seconds,
+            )
+            for listener in sockets or ()
+        ]
+        self.started = True
+        self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let requests end; streams, which would go on for ever, first."""

@@ -30,6 +30,8 @@ __all__ = [
     "REQUEST_BODY_MAX_BYTES",
     "SECRET_COMMENT_MAX",
     "SECRET_NAME_MAX",
+    "REQUEST_HEAD_MAX_BYTES",
+    "REQUEST_HEAD_MAX_LINES",
     "SECRET_VALUE_MAX_BYTES",
     "TAGS_MAX_ITEMS",
     "TOKEN_TTL_MAX_SECONDS",
@@ -76,3 +78,7 @@ IMPORTS_PER_FOLDER_MAX = 1000
 IMPORT_STEPS_MAX = 100_000
 """Imports that are read and looked at for one request; one that is met on several ways counts on each."""
 REQUEST_BODY_MAX_BYTES = 8 * 1024 * 1024
+REQUEST_HEAD_MAX_BYTES = 64 * 1024
+"""The line of the request and its fields, as they come; a body's trailing fields may have as many again."""
+REQUEST_HEAD_MAX_LINES = 200
+"""Fields of the head and behind the body: each costs much more memory than its bytes."""

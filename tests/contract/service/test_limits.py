@@ -27,6 +27,8 @@ LIMITS = (*LIMITS_OF_CONTENTS, *LIMITS_OF_ADMINISTRATION)
 # Limits that no single field has, and which test has them.
 ELSEWHERE = {
     "REQUEST_BODY_MAX_BYTES": "test_a_request_body_is_bounded",
+    "REQUEST_HEAD_MAX_BYTES": "test_a_head_is_bounded_to_the_byte (server/test_bounded_protocol.py)",
+    "REQUEST_HEAD_MAX_LINES": "test_a_head_has_only_so_many_fields (server/test_bounded_protocol.py)",
     "LIST_DEPTH_MAX": "test_a_recursive_list_ends_at_its_depth",
     "REFERENCE_DEPTH_MAX": "test_references_are_followed_to_their_depth",
     "IMPORT_DEPTH_MAX": "test_imports_are_followed_to_their_depth",

@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from support.databases import OwnDatabase
+from support.self_signed import certificate
 from support.service_fixtures import ServiceProcess, Starter, start_service
 from support.waiting import eventually
 
@@ -234,41 +235,6 @@ def test_a_port_in_use_is_told(tmp_path: Path) -> None:
         taken.listen()
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         assert "choose another --listen" in refusal(start_service, tmp_path / "other", "--listen", listen)
-
-
-def certificate(directory: Path, serial: int) -> tuple[Path, Path]:
-    """Write a self-signed certificate for 127.0.0.1 with that serial number."""
-    import datetime as dt  # noqa: PLC0415 - used here alone
-    import ipaddress  # noqa: PLC0415 - same
-
-    from cryptography import x509  # noqa: PLC0415 - same
-    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415 - same
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - same
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "keybearer")])
-    now = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(serial)
-        .not_valid_before(now - dt.timedelta(minutes=1))
-        .not_valid_after(now + dt.timedelta(hours=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    chain_file, key_file = directory / "tls.crt", directory / "tls.key"
-    key_file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
-    chain_file.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    return chain_file, key_file
 
 
 def serial_served(url: str) -> int:

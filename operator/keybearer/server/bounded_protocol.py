@@ -1,0 +1,226 @@
+"""HTTP/1.1 of one connection within bounds: what stands before a request is one, and before any route is asked.
+
+uvicorn bounds neither the head of a request nor the time until it is complete, nor the connections. Refusals have the
+shape of every error where an answer can be written at all; else the connection ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import orjson
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from keybearer.base.ids import new_request_id
+from keybearer.base.logs import get_logger
+from keybearer.wire.errors import ErrorBody
+from keybearer.wire.limits import REQUEST_HEAD_MAX_BYTES, REQUEST_HEAD_MAX_LINES
+
+__all__ = ["CONNECTIONS_MAX", "HEAD_SECONDS", "BoundedProtocol", "bounded_protocol"]
+
+CONNECTIONS_MAX = 900
+"""By default: with files and the database's connections below 1,024 descriptors, a common limit of processes."""
+HEAD_SECONDS = 10
+"""From a connection or a request's first byte to the end of its head; from an early answer to the end of its body."""
+_FAREWELL_SECONDS = 1
+"""For a refusal to be taken; TLS would listen to the other side meanwhile, and for long."""
+_PIPELINED_MAX = 16
+"""Requests that wait for the answer to the one before; a single packet holds thousands of short ones."""
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    status: int
+    reason: str
+    word: str
+    message: str
+    headers: str = ""
+
+
+_FULL = _Refusal(
+    503,
+    "Service Unavailable",
+    "ServiceUnavailable",
+    "The service has as many connections as it may; try again",
+    "retry-after: 1\r\n",
+)
+_LONG_HEAD = _Refusal(
+    431,
+    "Request Header Fields Too Large",
+    "RequestHeaderFieldsTooLarge",
+    f"The head of the request has more than {REQUEST_HEAD_MAX_BYTES} bytes or {REQUEST_HEAD_MAX_LINES} fields",
+)
+_MALFORMED = _Refusal(400, "Bad Request", "BadRequest", "The request can't be read")
+
+
+class _RefusedError(Exception):
+    """Ends the parser within one of its calls."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection. It counts what leads to nothing: bytes of heads and trailing fields, and the time for them."""
+
+    connections_max: ClassVar[int] = CONNECTIONS_MAX
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._refusal = _MALFORMED
+        self._awaits_head = True
+        self._has_begun = False
+        self._lines = 0
+        self._steps = 0
+        # Bytes since the last step: the end of a head, a piece of a body, the end of a message.
+        self._loose = 0
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn does
+        """Begin, unless there are too many."""
+        if len(self.connections) >= self.connections_max:
+            self.transport = transport
+            self._refuse(_FULL)
+            return
+        super().connection_made(transport)
+        self._expect_soon()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._expect_no_more()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse in pieces, each as long as what may come may still be."""
+        start = 0
+        while start < len(data) and not self.transport.is_closing():
+            piece = data[start : start + REQUEST_HEAD_MAX_BYTES - self._loose]
+            start += len(piece)
+            self._parse(piece)
+
+    def _parse(self, piece: bytes) -> None:
+        steps = self._steps
+        super().data_received(piece)
+        if self.transport.is_closing():
+            return
+        self._loose = self._loose + len(piece) if self._steps == steps else 0
+        if self._loose >= REQUEST_HEAD_MAX_BYTES:
+            self._refuse(_LONG_HEAD)
+        elif self._awaits_head and (self._has_begun or self._loose) and self._deadline is None:
+            self._expect_soon()
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        self._has_begun = True
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a field of the head; those that trail a body mean nothing here, and must not look like the head's."""
+        self._lines += 1
+        if self._lines > REQUEST_HEAD_MAX_LINES:
+            self._refusal = _LONG_HEAD
+            raise _RefusedError
+        if self._awaits_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Start the request, or have it wait for those before it."""
+        if len(self.pipeline) >= _PIPELINED_MAX:
+            raise _RefusedError
+        super().on_headers_complete()
+        self._expect_no_more()
+        self._awaits_head = self._has_begun = False
+        self._steps += 1
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of the body, which the shell and the route bound."""
+        self._steps += 1
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End the request; the next may begin."""
+        self._steps += 1
+        self._lines = 0
+        self._awaits_head = True
+        self._expect_no_more()
+        super().on_message_complete()
+        if self.cycle.response_complete:
+            # Its answer came before: what keeps idle connections was ended by the rest of the body.
+            self._expect_soon()
+
+    def on_response_complete(self) -> None:
+        """End the answer; a body that nobody reads any more shall end soon as well."""
+        super().on_response_complete()
+        if not self._awaits_head and self.cycle.response_complete and not self.transport.is_closing():
+            self._expect_soon()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what can't be parsed, or what was too much in the midst of parsing."""
+        del msg
+        self._refuse(self._refusal)
+
+    def _expect_soon(self) -> None:
+        self._expect_no_more()
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self._late)
+
+    def _expect_no_more(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _late(self) -> None:
+        self._deadline = None
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._expect_soon()  # a request before it is being answered, within bounds of its own
+        elif not self.transport.is_closing():
+            _log.debug("connection_was_too_slow", seconds=HEAD_SECONDS)
+            self.transport.abort()
+
+    def _refuse(self, refusal: _Refusal) -> None:
+        request_id = new_request_id()
+        _log.info("connection_refused", request_id=request_id, status=refusal.status)
+        if self._may_answer():
+            self.transport.write(_written(refusal, request_id))
+            self.transport.close()
+            self._expect_no_more()
+            self._deadline = self.loop.call_later(_FAREWELL_SECONDS, self.transport.abort)
+        else:
+            self.transport.abort()
+
+    def _may_answer(self) -> bool:
+        """Whether the next bytes are the beginning of an answer to what is refused."""
+        return self.cycle is None or (
+            self._awaits_head
+            if self.cycle.response_complete
+            else not (self._awaits_head or self.pipeline or self.cycle.response_started)
+        )
+
+
+def bounded_protocol(connections_max: int) -> type[BoundedProtocol]:
+    """Return the protocol for so many connections of a server at most."""
+
+    class Bounded(BoundedProtocol):
+        pass
+
+    Bounded.connections_max = connections_max
+    return Bounded
+
+
+def _written(refusal: _Refusal, request_id: str) -> bytes:
+    body = ErrorBody(
+        req_id=request_id, status_code=refusal.status, message=refusal.message, error=refusal.word
+    ).model_dump(by_alias=True, exclude={"details"})
+    content = orjson.dumps(body)
+    head = (
+        f"HTTP/1.1 {refusal.status} {refusal.reason}\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(content)}\r\nx-request-id: {request_id}\r\n{refusal.headers}connection: close\r\n\r\n"
+    )
+    return head.encode() + content
