@@ -25,6 +25,7 @@ __all__ = [
     "print_table",
     "printable",
     "progress",
+    "steers_terminal",
 ]
 
 _PIPE_WIDTH = 10_000
@@ -77,6 +78,11 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text
     )
+
+
+def steers_terminal(text: str) -> bool:
+    """Return whether a terminal could take some of the text for commands; line breaks and tabs are none."""
+    return any(not char.isprintable() and char not in "\n\t" for char in text)
 
 
 def note(text: str) -> None:

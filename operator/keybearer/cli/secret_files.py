@@ -18,8 +18,13 @@ from keybearer.base.errors import ConfigurationError
 
 __all__ = ["FileFormat", "format_of", "read_secrets", "write_secrets"]
 
-_ENV_NAME = re.compile(r"[^\s=#'\"]+")
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+"""Shells source such files too: whatever else stood there could be a command."""
 _ENV_PLAIN = re.compile(r"[A-Za-z0-9_./:@%+,-]*")
+_ENV_SINGLE = re.compile(r"(?:[^'\\\0]|\\(?![\\'])(?!\Z))*")
+"""In single quotes shells take all as it is; readers of .env make one of two backslashes, and escape quotes."""
+_ENV_DOUBLE = re.compile(r"(?:[^$`\"\\\x00-\x1f\x7f-\x9f]|\n)*")
+"""In double quotes shells expand, and readers of .env know escapes: only what neither touches."""
 _SUFFIXES = {".env": "env", ".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 
 
@@ -66,7 +71,7 @@ def write_secrets(secrets: Mapping[str, str], form: FileFormat) -> str:
     """Return the text of a file that reads as these secrets.
 
     Raises:
-        ConfigurationError: the form can't hold one of the names.
+        ConfigurationError: the form can't hold one of the names or values.
     """
     write: Callable[[Mapping[str, str]], str] = {
         FileFormat.ENV: _write_env,
@@ -95,18 +100,29 @@ def _read_env(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _write_env(secrets: Mapping[str, str]) -> str:
-    unfit = [name for name in secrets if not _ENV_NAME.fullmatch(name)]
-    if unfit:
-        names = ", ".join(map(repr, unfit[:5]))
-        raise ConfigurationError(f"no .env file can hold the name {names}; use --format json or yaml")
-    return "".join(f"{name}={_env_value(value)}\n" for name, value in secrets.items())
+    if unfit := [name for name in secrets if not _ENV_NAME.fullmatch(name)]:
+        raise _unfit_for_env("the name", unfit)
+    quoted = {name: _env_value(value) for name, value in secrets.items()}
+    if unfit := [name for name, value in quoted.items() if value is None]:
+        raise _unfit_for_env("the value of", unfit)
+    return "".join(f"{name}={value}\n" for name, value in quoted.items())
 
 
-def _env_value(value: str) -> str:
+def _unfit_for_env(what: str, names: list[str]) -> ConfigurationError:
+    listed = ", ".join(map(repr, names[:5])) + (" and others" if len(names) > 5 else "")
+    return ConfigurationError(
+        f"no .env file can hold {what} {listed} so that shells and other readers read the same; "
+        "use --format json or yaml"
+    )
+
+
+def _env_value(value: str) -> str | None:
+    """Return the value as shells and readers of .env both read it, or None where no form does."""
     if _ENV_PLAIN.fullmatch(value):
         return value
-    # In single quotes nothing is expanded, and line breaks stay.
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if _ENV_SINGLE.fullmatch(value):
+        return f"'{value}'"
+    return f'"{value}"' if _ENV_DOUBLE.fullmatch(value) else None
 
 
 def _read_json(text: str) -> Iterable[tuple[str, str]]:

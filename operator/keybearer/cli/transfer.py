@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,15 @@ import typer
 from keybearer.base.errors import ConfigurationError
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, note, print_done, print_exactly, progress
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    note,
+    print_done,
+    print_exactly,
+    progress,
+    steers_terminal,
+)
 from keybearer.cli.private_input import read_text
 from keybearer.cli.secret_files import FileFormat, format_of, read_secrets, write_secrets
 
@@ -123,6 +132,12 @@ def export_secrets(
         )
     text = write_secrets(readable_values(found), chosen)
     if file is None:
+        if sys.stdout.isatty() and steers_terminal(text):
+            raise CommandError(
+                "values hold control characters, which could steer the terminal",
+                ExitStatus.REFUSED,
+                "Say --file FILE, or send the output somewhere else.",
+            )
         print_exactly(text)
         return
     _write_private(file, text, force=force)
