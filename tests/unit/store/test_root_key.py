@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 import base64
+import os
 from pathlib import Path
 
 import pytest
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.store.sealing.root_key import create_root_key_file, parse_root_keys, read_root_key_file
+from keybearer.store.sealing.root_key import (
+    add_root_key,
+    create_root_key_file,
+    parse_root_keys,
+    read_root_key_file,
+)
 
 FIRST = base64.b64encode(b"1" * 32).decode()
 SECOND = base64.b64encode(b"2" * 32).decode()
@@ -90,3 +96,68 @@ def test_the_name_of_a_root_key_depends_on_the_key_alone() -> None:
     once, again, other = (parse_root_keys(text, "here") for text in (FIRST, FIRST, SECOND))
     assert once.first.name == again.first.name
     assert once.first.name != other.first.name
+
+
+def test_an_added_key_stands_in_front_of_the_former_ones(tmp_path: Path) -> None:
+    path = tmp_path / "root.key"
+    former = create_root_key_file(path)
+    added = add_root_key(path)
+    assert [root.material for root in added.others] == [former.first.material]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_key_file_stays_with_its_owner_and_group_whoever_adds_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "root.key"
+    create_root_key_file(path)
+    owned: list[tuple[int, int]] = []
+    true_stat = Path.stat
+
+    def of_the_service(self: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        status = list(true_stat(self, follow_symlinks=follow_symlinks))
+        status[4:6] = (4711, 4712)
+        return os.stat_result(status)
+
+    monkeypatch.setattr(Path, "stat", of_the_service)
+    monkeypatch.setattr("os.fchown", lambda _, user, group: owned.append((user, group)))
+    add_root_key(path)
+    assert owned == [(4711, 4712)]
+
+
+def test_who_may_not_hand_the_file_over_leaves_it_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "root.key"
+    create_root_key_file(path)
+    before = path.read_bytes()
+
+    def not_permitted(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("keybearer.store.sealing.root_key._hand_over", not_permitted)
+    with pytest.raises(ConfigurationError, match="can't be replaced: Operation not permitted"):
+        add_root_key(path)
+    assert path.read_bytes() == before
+
+
+def test_no_key_is_added_that_the_next_start_could_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "root.key"
+    create_root_key_file(path)
+    with path.open("a") as file:
+        file.write(f"{FIRST}\n" * (64 * 1024 // len(f"{FIRST}\n") - 2))
+    add_root_key(path)  # the last that fits
+    full = path.read_bytes()
+    with pytest.raises(ConfigurationError, match="no room for one more key"):
+        add_root_key(path)
+    assert path.read_bytes() == full
+    assert read_root_key_file(path) is not None
+
+
+def test_an_over_long_key_file_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "root.key"
+    create_root_key_file(path)
+    with path.open("a") as file:
+        file.write("#" * 64 * 1024)
+    with pytest.raises(ConfigurationError, match="longer than 65536 bytes"):
+        read_root_key_file(path)

@@ -32,6 +32,7 @@ from keybearer.store.sealing.envelope import (
 __all__ = ["RootKeys", "add_root_key", "create_root_key_file", "parse_root_keys", "read_root_key_file"]
 
 _MAX_FILE_BYTES = 64 * 1024
+_LINE_BYTES = len(base64.b64encode(bytes(KEY_BYTES))) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,12 @@ def read_root_key_file(path: Path) -> RootKeys | None:
                 f"root key file {path} has mode {mode:04o}: group or others can reach it; "
                 f"run chmod 600 {path}"
             )
-        content = file.read(_MAX_FILE_BYTES)
+        content = file.read(_MAX_FILE_BYTES + 1)
+    if len(content) > _MAX_FILE_BYTES:
+        raise ConfigurationError(
+            f"root key file {path} is longer than {_MAX_FILE_BYTES} bytes; remove the keys at its end that "
+            "nothing is wrapped with any more"
+        )
     return parse_root_keys(content.decode("ascii", errors="replace"), f"root key file {path}")
 
 
@@ -135,20 +141,32 @@ def create_root_key_file(path: Path) -> RootKeys:
 def add_root_key(path: Path) -> RootKeys:
     """Put a fresh root key in front of those in the file, durably, and return all of them.
 
-    A crash leaves the file as it was or as it shall be, never half of it.
+    A crash leaves the file as it was or as it shall be, never half of it. It stays with the owner and group that it
+    had: whoever rotates may be root, and the service not.
 
     Raises:
-        ConfigurationError: the file can't be read or replaced.
+        ConfigurationError: the file can't be read or replaced, or has no room for one more key.
     """
     former = read_root_key_file(path)
     if former is None:
         raise ConfigurationError(f"root key file {path} is missing")
+    try:
+        content = path.read_bytes()
+        status = path.stat()
+    except OSError as error:
+        raise ConfigurationError(f"root key file {path} can't be read: {error.strerror}") from error
+    if len(content) + _LINE_BYTES > _MAX_FILE_BYTES:
+        raise ConfigurationError(
+            f"root key file {path} has no room for one more key: it would be longer than {_MAX_FILE_BYTES} bytes; "
+            "remove the keys at its end that nothing is wrapped with any more"
+        )
     beside = path.with_name(f"{path.name}.new")
     beside.unlink(missing_ok=True)  # left by a crash, and never used
     create_root_key_file(beside)
     try:
         with beside.open("ab") as file:
-            file.write(path.read_bytes())
+            file.write(content)
+            _hand_over(file.fileno(), status)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
@@ -163,6 +181,18 @@ def add_root_key(path: Path) -> RootKeys:
     if added is None:
         raise ConfigurationError(f"root key file {path} is missing")
     return added
+
+
+def _hand_over(descriptor: int, former: os.stat_result) -> None:
+    """Give the open file the owner, group and mode of the former one.
+
+    Raises:
+        OSError: whoever runs this may not.
+    """
+    now = os.fstat(descriptor)
+    if (now.st_uid, now.st_gid) != (former.st_uid, former.st_gid):
+        os.fchown(descriptor, former.st_uid, former.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(former.st_mode))
 
 
 def _parse_line(line: str, origin: str) -> SealingKey:
