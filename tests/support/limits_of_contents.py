@@ -131,6 +131,14 @@ _FOLDERS = (
     ),
     text("POST /api/v2/folders", "description", 0, 1024, rest=lambda w: {**w.place, "name": w.fresh()}),
     text("GET /api/v2/folders", "path", 0, 2048, "FOLDER_PATH_MAX", rest=_place, make=_path),
+    text("GET /api/v2/folders", "path", 0, 64, "FOLDER_DEPTH_MAX", rest=_place, make=lambda n: "/a" * n),
+    Limit(
+        "POST /api/v2/folders",
+        "path",
+        0,
+        64,
+        lambda world, names: {**world.place, "name": world.fresh(), "path": "/a" * max(names - 1, 0)},
+    ),
     text(
         "PATCH /api/v2/folders/{folder}",
         "description",
@@ -174,6 +182,7 @@ _FOLDERS = (
 _SECRETS = (
     text(_CREATE, "environment", 1, 64, rest=_value, make=_slug, taken=404),
     text(f"GET {_V4}", "secretPath", 0, 2048, rest=_place, make=_path),
+    text(f"GET {_V4}", "secretPath", 0, 64, "FOLDER_DEPTH_MAX", rest=_place, make=lambda n: "/a" * n),
     text(f"GET {_V4}", "environment", 1, 64, rest=_place, make=_slug, taken=404),
     text(f"GET {_V4}", "tagSlugs", 0, 4096, rest=_place, make=_slug),
     text(f"GET {_V4}", "metadataFilter", 0, 16_384, rest=_place, make=lambda n: ("key=" + "k" * n)[:n]),

@@ -105,8 +105,10 @@ class EventStream:
         """Take over those changes that were asked for and that the reader may know of."""
         if self._ended is not None:
             return
+        # Asked of each folder once: many changes share one.
+        readable = self._access.permissions.at(Action.READ, Subject.SECRETS)
         for change in changes:
-            if self._wants(change):
+            if self._wants(change) and readable(change.environment, change.path):
                 # The last time counts: a secret that was deleted and made again is there.
                 self._pending.pop(change, None)
                 self._pending[change] = None
@@ -178,6 +180,4 @@ class EventStream:
     def _wants(self, change: ListChange) -> bool:
         if change.owner not in ("", self._access.principal.identity_id):
             return False
-        if not any(registration.matches(change) for registration in self._registrations):
-            return False
-        return self._access.allows(Action.READ, Subject.SECRETS, Where(change.environment, change.path))
+        return any(registration.matches(change) for registration in self._registrations)

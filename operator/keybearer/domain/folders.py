@@ -9,6 +9,7 @@ from datetime import datetime
 from keybearer.base.clock import Clock
 from keybearer.base.folder_paths import lies_within
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
+from keybearer.base.slices import in_slices
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
@@ -110,15 +111,21 @@ class Folders:
                 return []
             found = await (unit.folders.descendants(above) if recursive else unit.folders.children(above))
             readable = access.permissions.at(Action.READ, Subject.FOLDERS)
-        return [
-            FolderView(folder, environment)
-            for folder in found
-            if readable(environment.slug, folder.path)
-            and (
-                modified_since is None
-                or (folder.last_secret_modified is not None and folder.last_secret_modified >= modified_since)
-            )
-        ]
+        shown: list[FolderView] = []
+        async for some in in_slices(found):
+            shown += [
+                FolderView(folder, environment)
+                for folder in some
+                if readable(environment.slug, folder.path)
+                and (
+                    modified_since is None
+                    or (
+                        folder.last_secret_modified is not None
+                        and folder.last_secret_modified >= modified_since
+                    )
+                )
+            ]
+        return shown
 
     async def get(self, principal: Principal, folder_id: str) -> FolderView:
         """Return one folder by its id.

@@ -14,7 +14,7 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.errors import InvalidError, NotFoundError
-from keybearer.domain.path_patterns import parse_pattern
+from keybearer.domain.path_patterns import new_pattern
 from keybearer.domain.permissions import ANY_ENVIRONMENT, Effect, require_may_give, rule_of
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
@@ -66,7 +66,7 @@ class ProjectGrants:
         Raises:
             NotFoundError: no such project, or the identity is no member of it.
             ForbiddenError: the principal may not, or would give more than it has.
-            InvalidError: the grant makes no sense, or the member has too many.
+            InvalidError: the grant makes no sense, its path holds `**` too often, or the member has too many.
             SchemaViolationError: the path is no pattern.
         """
         async with self._database.writing() as unit:
@@ -87,7 +87,7 @@ class ProjectGrants:
                 subjects=_once(new.subjects),
                 actions=_once(new.actions),
                 environment=new.environment,
-                secret_path=str(parse_pattern(new.secret_path)),
+                secret_path=str(new_pattern(new.secret_path)),
                 created_at=now,
                 updated_at=now,
             )
@@ -130,7 +130,7 @@ class ProjectGrants:
         Raises:
             NotFoundError: no such project or grant.
             ForbiddenError: the principal may not, or would give more than it has.
-            InvalidError: the grant would make no sense.
+            InvalidError: the grant would make no sense, or its path holds `**` too often.
             SchemaViolationError: the path is no pattern.
         """
         async with self._database.writing() as unit:
@@ -143,7 +143,7 @@ class ProjectGrants:
                 subjects=_once(change.subjects or old.subjects),
                 actions=_once(change.actions or old.actions),
                 environment=change.environment or old.environment,
-                secret_path=str(parse_pattern(change.secret_path or old.secret_path)),
+                secret_path=str(new_pattern(change.secret_path)) if change.secret_path else old.secret_path,
                 updated_at=self._clock.now(),
             )
             _require_sensible(new)

@@ -6,7 +6,7 @@ import re
 
 from keybearer.base.ids import FolderPath
 from keybearer.domain.errors import SchemaViolationError
-from keybearer.wire.limits import FOLDER_NAME_MAX, FOLDER_PATH_MAX
+from keybearer.wire.limits import FOLDER_DEPTH_MAX, FOLDER_NAME_MAX, FOLDER_PATH_MAX
 
 __all__ = ["ROOT", "ancestors", "depth_between", "folder_name_of", "normalize_path", "parent_of"]
 
@@ -14,9 +14,18 @@ ROOT = FolderPath("/")
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")
 
 
-def normalize_path(text: str) -> FolderPath:
-    """Return the path that a caller meant: `a//b/` is `/a/b`, and nothing at all is the root."""
-    return FolderPath("/" + "/".join(part for part in text.strip().split("/") if part))
+def normalize_path(text: str, *, field: str = "path") -> FolderPath:
+    """Return the path that a caller meant: `a//b/` is `/a/b`, and nothing at all is the root.
+
+    Its depth is bounded here, before anything is asked about it: the grants of a member are weighed name by name.
+
+    Raises:
+        SchemaViolationError: it has too many names; `field` is what it is called in the request.
+    """
+    names = [part for part in text.strip().split("/") if part]
+    if len(names) > FOLDER_DEPTH_MAX:
+        raise SchemaViolationError(f"The path of a folder has at most {FOLDER_DEPTH_MAX} names", field=field)
+    return FolderPath("/" + "/".join(names))
 
 
 def ancestors(path: FolderPath) -> list[FolderPath]:

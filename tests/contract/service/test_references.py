@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.service_fixtures import Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess
 
 
 def test_references_are_expanded_unless_told_otherwise(secrets: ProjectSecrets) -> None:
@@ -123,3 +123,22 @@ def test_a_reference_into_another_project_needs_a_role_there(
 def test_a_reference_into_an_unknown_project_stays(secrets: ProjectSecrets) -> None:
     secrets.create("A", "${@no-such-project.dev.KEY}")
     assert secrets.values() == {"A": "${@no-such-project.dev.KEY}"}
+
+
+def test_what_is_named_deeper_than_folders_may_be_stays_as_it_is_written(
+    service: ServiceProcess, admin: Client, secrets: ProjectSecrets
+) -> None:
+    deep = "${dev" + ".b" * 65 + ".K}"
+    secrets.folder("/app")
+    secrets.create("A", deep, path="/app")
+    reader = service.create_identity(roles={secrets.project.id: "no-access"})
+    body = {
+        "identityId": reader.identity_id,
+        "actions": ["read", "read-value"],
+        "environment": "dev",
+        "secretPath": "/app/**",
+    }
+    admin.json("POST", f"/api/v1/projects/{secrets.project.id}/grants", json=body)
+    # No folder can be there: it is not asked whether it may be read, which would take a look at each name.
+    bound = ProjectSecrets(service.client(service.login(reader)), secrets.project)
+    assert bound.values(path="/app") == secrets.values(path="/app") == {"A": deep}

@@ -1,18 +1,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.domain.errors import SchemaViolationError
-from keybearer.domain.path_patterns import PathPattern, parse_pattern
+from keybearer.domain import path_patterns
+from keybearer.domain.errors import InvalidError, SchemaViolationError
+from keybearer.domain.path_patterns import PathPattern, new_pattern, parse_pattern
+from keybearer.wire.limits import FOLDER_DEPTH_MAX
 
 NAMES = st.text("ab", min_size=1, max_size=3)
 PATHS = st.lists(NAMES, max_size=4).map(lambda names: "/" + "/".join(names))
 PARTS = st.one_of(st.just("**"), st.text("ab*", min_size=1, max_size=4).filter(lambda part: "**" not in part))
-PATTERNS = st.lists(PARTS, max_size=5).map(lambda parts: PathPattern(tuple(parts)))
+PATTERNS = st.lists(PARTS, max_size=6).map(lambda parts: parse_pattern("/".join(parts)))
+DEEP = "/" + "/".join("a" * 30 for _ in range(FOLDER_DEPTH_MAX))
 
 
 def as_regex(pattern: PathPattern) -> re.Pattern[str]:
@@ -93,6 +98,68 @@ def test_patterns_that_never_overlap_share_no_path(one: PathPattern, other: Path
         assert other.may_overlap(one)
 
 
-def test_a_hostile_pattern_takes_no_time() -> None:
-    pattern = parse_pattern("/**/*a*a*a*a*a*a*a*a*a*a*a*a*b" * 8)
-    assert not pattern.matches("/" + "/".join(["a" * 60] * 30))
+def meant(parts: Sequence[str], names: Sequence[str]) -> bool:
+    """The same by the plainest way, exponential in what it is given."""
+    if not parts:
+        return not names
+    if parts[0] == "**":
+        return any(meant(parts[1:], names[count:]) for count in range(len(names) + 1))
+    return bool(names) and fnmatchcase(names[0], parts[0]) and meant(parts[1:], names[1:])
+
+
+@given(st.lists(PARTS, max_size=6), st.lists(NAMES, max_size=5), st.lists(NAMES, max_size=3))
+def test_a_pattern_matches_as_one_that_tries_everything(
+    parts: list[str], names: list[str], below: list[str]
+) -> None:
+    pattern, path = parse_pattern("/".join(parts)), "/" + "/".join(names)
+    assert pattern.matches(path) is meant(parts, names)
+    # What is met beneath is met by some path; the rest of the pattern, its stars left out, leads to one.
+    rests = [[part.replace("*", "a") for part in parts[start:]] for start in range(len(parts) + 1)]
+    assert pattern.meets_beneath(path) is any(meant(parts, [*names, *rest]) for rest in rests)
+    if pattern.covers_beneath(path):
+        assert meant(parts, [*names, *below])
+
+
+@pytest.mark.parametrize("text", ["/**/**", "/a/**/**/**/b/**/**"])
+def test_a_run_that_means_any_depth_is_read_as_one(text: str) -> None:
+    pattern = parse_pattern(text)
+    assert str(pattern) == re.sub(r"(/\*\*)+", "/**", text)
+    assert pattern.is_everything is (text == "/**/**")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("/**" * 63 + "/b", id="a run of any depth"),
+        pytest.param("/**/a*" * 31 + "/b", id="any depth in turn with names"),
+        pytest.param("/**" + "/*a*a*" * 62 + "/b", id="names that match each place"),
+        pytest.param("/**/" + "/".join(f"*{'a' * n}*" for n in range(1, 17)) + "/a" * 40, id="many stars"),
+    ],
+)
+def test_a_name_is_compared_but_once_with_each_part(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[str, str]] = []
+
+    def noted(part: str, name: str) -> bool:
+        compared.append((part, name))
+        return matched(part, name)
+
+    matched = path_patterns._name_matches
+    monkeypatch.setattr(path_patterns, "_name_matches", noted)
+    pattern = parse_pattern(text)
+    assert not pattern.matches(DEEP)
+    starred = {part for part in pattern.parts if "*" in part and part != "**"}
+    assert len(compared) <= len(starred) * FOLDER_DEPTH_MAX
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("/**/a" * 9, "`\\*\\*` at most 8 times", id="any depth"),
+        pytest.param("/*" * 9 + "/*a*" * 4, "`\\*` at most 16 times", id="stars"),
+    ],
+)
+def test_a_new_pattern_holds_but_so_many_stars(text: str, told: str) -> None:
+    with pytest.raises(InvalidError, match=told):
+        new_pattern(text)
+    assert parse_pattern(text).matches("/a" * 13), "what is stored keeps working"
+    new_pattern("/**" * 20 + "/**/a" * 7)

@@ -51,6 +51,13 @@ def test_a_folder_that_is_too_long_is_told_by_its_limit(path: str, told: str) ->
         ancestors(normalize_path(path))
 
 
+def test_a_path_is_so_deep_and_no_deeper() -> None:
+    assert normalize_path("/a" * 64) == "/a" * 64
+    with pytest.raises(SchemaViolationError, match="at most 64 names") as refused:
+        normalize_path("//a" * 65, field="secretPath")
+    assert refused.value.field == "secretPath"
+
+
 @pytest.mark.parametrize("path", ["/a.b", "/a b", "/a/../b", "/é"])
 def test_a_folder_name_holds_only_what_it_may(path: str) -> None:
     with pytest.raises(SchemaViolationError, match="Only alphanumeric characters, dashes, and underscores"):

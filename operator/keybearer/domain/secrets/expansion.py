@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from keybearer.base.slices import in_slices
 from keybearer.base.steps import unhurried
 from keybearer.domain.access import ProjectAccess, open_projects
-from keybearer.domain.authorization import Action, Subject, Where
+from keybearer.domain.authorization import Action, Subject
 from keybearer.domain.errors import ForbiddenError, InvalidError
 from keybearer.domain.secrets.entity_tags import FurtherReach
 from keybearer.domain.secrets.personal import owners_values
@@ -19,6 +19,7 @@ from keybearer.domain.secrets.references import (
     ExpansionLimitError,
     ExpansionStepsError,
     Steps,
+    can_exist,
     has_references,
     on_one_line,
 )
@@ -163,11 +164,13 @@ class _Lookup:
         self._fetched += len(lacking)
         if self._fetched > _MAX_FETCHED:
             raise InvalidError("The list refers to too many secrets; ask for fewer secrets at a time")
+        self.known.update(dict.fromkeys(lacking))
+        # A text may name what nothing can be called; nobody's permission is asked about that.
+        lacking = {target: secret for target, secret in lacking.items() if can_exist(target)}
         await self._open_projects({target.project_slug for target in lacking})
-        self._require_readable(lacking)
+        await self._require_readable(lacking)
         of_project: dict[str, list[Location]] = {}
         for target in lacking:
-            self.known[target] = None
             of_project.setdefault(target.project_slug, []).append(target.location)
         for slug, locations in of_project.items():
             access = self._projects[slug]
@@ -205,15 +208,20 @@ class _Lookup:
         for access in await open_projects(self._unit, self._home.principal, slugs=fresh):
             self._projects[access.project.slug] = access
 
-    def _require_readable(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
+    async def _require_readable(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
+        # Asked of each folder once: many references share one.
+        readable = {
+            slug: access.permissions.at(Action.READ_VALUE, Subject.SECRETS)
+            for slug, access in self._projects.items()
+            if access is not None
+        }
         refused = []
-        for target, secret in lacking.items():
-            access = self._projects[target.project_slug]
-            if access is None:
-                continue
-            where = Where(target.location.environment, target.location.path)
-            if not access.allows(Action.READ_VALUE, Subject.SECRETS, where):
-                refused.append(_refusal(target, secret))
+        async for some in in_slices(list(lacking.items())):
+            for target, secret in some:
+                place = target.location
+                may_read = readable.get(target.project_slug)
+                if may_read is not None and not may_read(place.environment, place.path):
+                    refused.append(_refusal(target, secret))
         if not refused:
             return
         if self._single:

@@ -15,7 +15,15 @@ from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.base.steps import StepBudget
 from keybearer.store.secrets import Location, ReferenceTarget
-from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX, SECRET_VALUE_MAX_BYTES
+from keybearer.wire.limits import (
+    ENVIRONMENT_SLUG_MAX,
+    FOLDER_DEPTH_MAX,
+    FOLDER_PATH_MAX,
+    REFERENCE_DEPTH_MAX,
+    REFERENCE_PASSES_MAX,
+    SECRET_NAME_MAX,
+    SECRET_VALUE_MAX_BYTES,
+)
 
 __all__ = [
     "Expander",
@@ -24,6 +32,7 @@ __all__ = [
     "ExpansionStepsError",
     "Steps",
     "builds_references",
+    "can_exist",
     "follow_moves",
     "has_references",
     "named_in_order",
@@ -70,6 +79,17 @@ def has_references(text: str) -> bool:
 def builds_references(text: str) -> bool:
     """Return whether following the text's references may build further ones, that the text doesn't name."""
     return "$" in text and _BEGUN.search(_REFERENCE.sub("\0", text)) is not None
+
+
+def can_exist(target: ReferenceTarget) -> bool:
+    """Return whether a secret may be where a text names one: no part of it is longer or deeper than allowed."""
+    place = target.location
+    return (
+        len(place.key) <= SECRET_NAME_MAX
+        and len(place.path) <= FOLDER_PATH_MAX
+        and place.path.count("/") <= FOLDER_DEPTH_MAX
+        and len(place.environment) <= ENVIRONMENT_SLUG_MAX
+    )
 
 
 def named_targets(text: str, at: ReferenceTarget) -> set[ReferenceTarget]:

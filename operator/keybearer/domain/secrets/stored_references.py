@@ -14,13 +14,12 @@ from keybearer.domain.access import ProjectAccess
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.auditing import UPDATED, audit_secrets
 from keybearer.domain.secrets.expansion import target_of
-from keybearer.domain.secrets.references import builds_references, follow_moves, named_targets
+from keybearer.domain.secrets.references import builds_references, can_exist, follow_moves, named_targets
 from keybearer.domain.secrets.text import checked_size
 from keybearer.store.records import Secret
 from keybearer.store.references import ANYWHERE
 from keybearer.store.secrets import Location, ReferenceTarget
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
 
 __all__ = ["follow_folders", "follow_secret", "store_references"]
 
@@ -40,7 +39,7 @@ async def store_references(unit: UnitOfWork, secrets: Iterable[Secret]) -> None:
     named: dict[str, set[ReferenceTarget]] = {}
     for secret in secrets:
         text = secret.value or ""
-        targets = {target for target in named_targets(text, target_of(secret)) if _can_exist(target)}
+        targets = {target for target in named_targets(text, target_of(secret)) if can_exist(target)}
         if len(targets) > _MAX_REFERENCES:
             raise InvalidError(f"Secret '{secret.key}' refers to more than {_MAX_REFERENCES} secrets")
         if builds_references(text):
@@ -116,12 +115,3 @@ async def _follow(
             await audit_secrets(unit, access, UPDATED, changed, cause="references-follow")
         # What a text names by its key alone is named anew where the text itself moves.
         await store_references(unit, at_new_places)
-
-
-def _can_exist(target: ReferenceTarget) -> bool:
-    place = target.location
-    return (
-        len(place.key) <= SECRET_NAME_MAX
-        and len(place.path) <= FOLDER_PATH_MAX
-        and len(place.environment) <= ENVIRONMENT_SLUG_MAX
-    )

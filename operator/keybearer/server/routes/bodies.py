@@ -63,7 +63,9 @@ def secrets_at(named: _NamesSecrets) -> SecretsAt:
     ref = project_ref(named, named.project_slug or named.workspace_slug)
     if not named.environment:
         raise BadRequestError("Missing environment")
-    return SecretsAt(ref, EnvironmentSlug(named.environment), normalize_path(named.secret_path))
+    return SecretsAt(
+        ref, EnvironmentSlug(named.environment), normalize_path(named.secret_path, field="secretPath")
+    )
 
 
 def folders_at(named: _NamesFolder) -> FoldersAt:

@@ -45,5 +45,5 @@ def _registration(item: EventRegistration) -> Registration:
     kind, conditions = KIND_OF_EVENT[item.event], item.conditions
     if conditions is None:
         return Registration(kind)
-    path = normalize_path(conditions.secret_path)
+    path = normalize_path(conditions.secret_path, field="secretPath")
     return Registration(kind, Where(conditions.environment_slug, path))
