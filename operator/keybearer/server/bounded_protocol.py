@@ -1,7 +1,8 @@
-"""HTTP/1.1 of one connection within bounds: what stands before a request is one, and before any route is asked.
+"""HTTP/1.1 of one connection within bounds: before a request is one, and after its answer was given.
 
-uvicorn bounds neither the head of a request nor the time until it is complete, nor the connections. Refusals have the
-shape of every error where an answer can be written at all; else the connection ends.
+uvicorn bounds neither the head of a request nor the time until it is complete, nor the connections, nor how long an
+answer waits for its reader. Refusals have the shape of every error where an answer can be written at all; else the
+connection ends.
 """
 
 from __future__ import annotations
@@ -20,12 +21,22 @@ from keybearer.base.logs import get_logger
 from keybearer.wire.errors import ErrorBody
 from keybearer.wire.limits import REQUEST_HEAD_MAX_BYTES, REQUEST_HEAD_MAX_LINES
 
-__all__ = ["CONNECTIONS_MAX", "HEAD_SECONDS", "BoundedProtocol", "bounded_protocol"]
+__all__ = [
+    "CONNECTIONS_MAX",
+    "HEAD_SECONDS",
+    "READER_BYTES",
+    "READER_SECONDS",
+    "BoundedProtocol",
+    "bounded_protocol",
+]
 
 CONNECTIONS_MAX = 900
 """By default: with files and the database's connections below 1,024 descriptors, a common limit of processes."""
 HEAD_SECONDS = 10
 """From a connection or a request's first byte to the end of its head; from an early answer to the end of its body."""
+READER_SECONDS = 30
+READER_BYTES = 1024 * 1024
+"""Of an answer, what a reader takes in that time at least, or all that is left; else the answer goes with it."""
 _FAREWELL_SECONDS = 1
 """For a refusal to be taken; TLS would listen to the other side meanwhile, and for long."""
 _PIPELINED_MAX = 16
@@ -83,6 +94,8 @@ class BoundedProtocol(HttpToolsProtocol):
         # Bytes since the last step: the end of a head, a piece of a body, the end of a message.
         self._loose = 0
         self._deadline: asyncio.TimerHandle | None = None
+        self._untaken = 0
+        self._reader: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn does
         """Begin, unless there are too many."""
@@ -96,6 +109,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         self._expect_no_more()
+        self._leave_reader()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -159,8 +173,28 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """End the answer; a body that nobody reads any more shall end soon as well."""
         super().on_response_complete()
-        if not self._awaits_head and self.cycle.response_complete and not self.transport.is_closing():
+        if self.transport.is_closing():
+            self._watch_reader()  # it closes when all is taken, and not before
+        elif not self._awaits_head and self.cycle.response_complete:
             self._expect_soon()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close, which waits for the reader of what is left."""
+        super().timeout_keep_alive_handler()
+        self._watch_reader()
+
+    def pause_writing(self) -> None:
+        """Have the application wait for the reader, whose time begins."""
+        super().pause_writing()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        """Have the application go on; the reader of a whole answer has a little left to take."""
+        super().resume_writing()
+        if self.cycle is None or self.cycle.response_complete:
+            self._watch_reader()
+        else:
+            self._leave_reader()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what can't be parsed, or what was too much in the midst of parsing."""
@@ -183,6 +217,25 @@ class BoundedProtocol(HttpToolsProtocol):
         elif not self.transport.is_closing():
             _log.debug("connection_was_too_slow", seconds=HEAD_SECONDS)
             self.transport.abort()
+
+    def _watch_reader(self) -> None:
+        self._leave_reader()
+        self._untaken = self.transport.get_write_buffer_size()
+        if self._untaken:
+            self._reader = self.loop.call_later(READER_SECONDS, self._look_at_reader)
+
+    def _leave_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
+
+    def _look_at_reader(self) -> None:
+        taken = self._untaken - self.transport.get_write_buffer_size()
+        if taken < min(self._untaken, READER_BYTES):
+            _log.info("reader_cut_off", seconds=READER_SECONDS)
+            self.transport.abort()
+        else:
+            self._watch_reader()
 
     def _refuse(self, refusal: _Refusal) -> None:
         request_id = new_request_id()

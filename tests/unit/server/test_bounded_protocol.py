@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextvars import Context
 from typing import Any, cast
 
@@ -10,7 +10,13 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from keybearer.server.bounded_protocol import HEAD_SECONDS, BoundedProtocol, bounded_protocol
+from keybearer.server.bounded_protocol import (
+    HEAD_SECONDS,
+    READER_BYTES,
+    READER_SECONDS,
+    BoundedProtocol,
+    bounded_protocol,
+)
 from keybearer.server.run import server_config
 from keybearer.wire.limits import REQUEST_HEAD_MAX_BYTES, REQUEST_HEAD_MAX_LINES
 
@@ -134,8 +140,12 @@ async def timers() -> Timers:
 
 
 @pytest.fixture
-async def connection(server: ServerState, timers: Timers) -> Connection:
-    return Connection(server, timers, BoundedProtocol)
+async def connection(server: ServerState, timers: Timers) -> AsyncIterator[Connection]:
+    opened = Connection(server, timers, BoundedProtocol)
+    yield opened
+    opened.may_answer.set()
+    opened.protocol.connection_lost(None)
+    await asyncio.gather(*server.tasks)
 
 
 def head_of(length: int) -> bytes:
@@ -277,3 +287,61 @@ async def test_connections_beyond_the_bound_are_told_when_to_come_again(
     taken = Connection(server, timers, kind)
     await taken.send(GET)
     assert taken.statuses == [200]
+
+
+class TestReaders:
+    """What a reader doesn't take waits in the connection, also when the answer is given and the request over."""
+
+    async def test_a_reader_that_takes_nothing_is_cut_off(self, connection: Connection) -> None:
+        await connection.send(b"GET /held HTTP/1.1\r\n\r\n")
+        connection.wire.unread = 30 * READER_BYTES
+        connection.protocol.pause_writing()
+        connection.timers.advance(READER_SECONDS - 1)
+        assert not connection.wire.is_closing()
+        connection.timers.advance(1)
+        assert connection.wire.end == "aborted"
+
+    @pytest.mark.parametrize(("less", "end"), [(0, ""), (1, "aborted")])
+    async def test_a_slow_reader_is_one_that_takes_enough(
+        self, connection: Connection, less: int, end: str
+    ) -> None:
+        await connection.send(b"GET /held HTTP/1.1\r\n\r\n")
+        connection.wire.unread = 30 * READER_BYTES
+        connection.protocol.pause_writing()
+        for _ in range(20):
+            connection.wire.unread -= READER_BYTES
+            connection.timers.advance(READER_SECONDS)
+        assert not connection.wire.is_closing()
+        connection.wire.unread -= READER_BYTES - less
+        connection.timers.advance(READER_SECONDS)
+        assert connection.wire.end == end
+
+    async def test_who_took_all_is_left_alone(self, connection: Connection) -> None:
+        connection.wire.unread = READER_BYTES
+        connection.protocol.pause_writing()
+        connection.wire.unread = 0
+        connection.protocol.resume_writing()
+        assert all(timer.is_cancelled for timer in connection.timers.pending[1:])
+
+    async def test_a_stream_whose_reader_takes_a_little_now_and_then_goes_on(
+        self, connection: Connection
+    ) -> None:
+        await connection.send(b"GET /held HTTP/1.1\r\n\r\n")
+        for _ in range(5):
+            connection.wire.unread = 70_000
+            connection.protocol.pause_writing()
+            connection.timers.advance(READER_SECONDS - 1)
+            connection.wire.unread = 10_000
+            connection.protocol.resume_writing()
+        assert not connection.wire.is_closing()
+
+    @pytest.mark.parametrize("head", [GET, GET.replace(b"1.1", b"1.0")], ids=["kept", "closed at once"])
+    async def test_a_connection_that_closes_does_not_wait_for_ever(
+        self, connection: Connection, head: bytes
+    ) -> None:
+        connection.wire.unread = 1
+        await connection.send(head)
+        connection.timers.advance(uvicorn.Config("").timeout_keep_alive)
+        assert connection.wire.end == "closed"
+        connection.timers.advance(READER_SECONDS)
+        assert connection.wire.end == "aborted"
