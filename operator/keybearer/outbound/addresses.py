@@ -24,6 +24,20 @@ _SHARED = (
     ipaddress.IPv4Network("198.18.0.0/15"),  # RFC 2544: benchmarks
 )
 
+_METADATA = frozenset(
+    map(
+        ipaddress.ip_address,
+        (
+            "fd00:ec2::254",  # private addresses all of them, or shared ones
+            "fd20:ce::254",
+            "100.100.100.200",
+            "192.0.0.192",
+            "168.63.129.16",  # looks like one of the open Internet
+        ),
+    )
+)
+"""Where clouds answer machines of theirs with credentials, beside link-local addresses."""
+
 
 def plain_address(text: str) -> Address | None:
     """Return the address that a text is, without a zone, or None for anything else, a name for example."""
@@ -46,6 +60,7 @@ def inner_kind(address: Address) -> str | None:
         if hidden is not None:
             return inner_kind(hidden)
     kinds = (
+        ("cloud metadata", address in _METADATA),
         ("unspecified", address.is_unspecified),
         ("loopback", address.is_loopback),
         ("link-local", address.is_link_local),

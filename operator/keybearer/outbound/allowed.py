@@ -14,7 +14,7 @@ __all__ = ["AllowedOutbound", "parse_allowed"]
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,252})")
 _BY_NAME = frozenset({None, "private", "loopback", "reserved"})
-"""What a listed name opens: whoever runs its DNS must not turn it to the metadata of a cloud (link-local)."""
+"""What a listed name opens: whoever runs its DNS must not turn it to a cloud's metadata, link-local or elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,28 @@ def test_an_entry_lists_a_place(entry: str, host: str, address: str, port: int, 
     assert allowed.lists(host, ipaddress.ip_address(address), port) is listed
 
 
+METADATA = [
+    "169.254.169.254",
+    "fd00:ec2::254",
+    "fd20:ce::254",
+    "100.100.100.200",
+    "192.0.0.192",
+    "168.63.129.16",
+]
+
+
+@pytest.mark.parametrize("address", [*METADATA, "::ffff:168.63.129.16", "64:ff9b::a83f:8110"])
+def test_a_listed_name_does_not_open_the_metadata_of_a_cloud(address: str) -> None:
+    place = ipaddress.ip_address(address)
+    assert not parse_allowed(["ldap.example.com"]).lists("ldap.example.com", place, 80)
+
+
+@pytest.mark.parametrize("address", METADATA)
+def test_a_listed_range_opens_the_metadata_of_a_cloud(address: str) -> None:
+    place = ipaddress.ip_address(address)
+    assert parse_allowed([address]).lists("any.example.com", place, 80)
+
+
 @pytest.mark.parametrize(
     "entry", ["", "https://host", "host:0", "host:65536", "host:x", "a b", "10.0.0.0/99", "[host]:1"]
 )

@@ -32,14 +32,24 @@ def gate(*answers: Sequence[str], allow: Sequence[str] = ()) -> Gate:
 
 @pytest.mark.parametrize(
     "host",
-    ["127.0.0.1", "169.254.169.254", "[::1]", "::ffff:169.254.169.254", "10.0.0.1", "64:ff9b::a9fe:a9fe"],
+    [
+        "127.0.0.1",
+        "169.254.169.254",
+        "[::1]",
+        "::ffff:169.254.169.254",
+        "10.0.0.1",
+        "64:ff9b::a9fe:a9fe",
+        "168.63.129.16",
+    ],
 )
 async def test_an_inner_address_is_refused_without_asking_anybody(host: str) -> None:
     with pytest.raises(OutboundRefusedError, match="--allow-outbound"):
         await gate().check(host, 443)
 
 
-@pytest.mark.parametrize("answer", ["127.0.0.1", "169.254.169.254", "10.9.8.7", "::1", "fe80::1"])
+@pytest.mark.parametrize(
+    "answer", ["127.0.0.1", "169.254.169.254", "10.9.8.7", "::1", "fe80::1", "168.63.129.16"]
+)
 async def test_a_name_that_leads_inside_is_refused(answer: str) -> None:
     with pytest.raises(OutboundRefusedError):
         await gate([answer]).check("rebind.example.com", 443)
