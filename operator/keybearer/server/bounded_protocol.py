@@ -179,9 +179,15 @@ class BoundedProtocol(HttpToolsProtocol):
             self._expect_soon()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close, which waits for the reader of what is left."""
-        super().timeout_keep_alive_handler()
-        self._watch_reader()
+        """Close, unless the reader is still at it: TLS gives what is left only a moment then."""
+        if self.transport.get_write_buffer_size():
+            if self._reader is None:
+                self._watch_reader()
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+        else:
+            super().timeout_keep_alive_handler()
 
     def pause_writing(self) -> None:
         """Have the application wait for the reader, whose time begins."""
@@ -230,6 +236,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._reader = None
 
     def _look_at_reader(self) -> None:
+        self._reader = None
         taken = self._untaken - self.transport.get_write_buffer_size()
         if taken < min(self._untaken, READER_BYTES):
             _log.info("reader_cut_off", seconds=READER_SECONDS)

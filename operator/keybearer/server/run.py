@@ -282,7 +282,6 @@ class _AnnouncingServer(uvicorn.Server):
                 config=config, server_state=self.server_state, app_state=self.lifespan.state
             )
 
-        seconds = None if config.ssl is None else HEAD_SECONDS
         loop = asyncio.get_running_loop()
         self.servers = [
             await loop.create_server(
@@ -290,8 +289,7 @@ class _AnnouncingServer(uvicorn.Server):
                 sock=listener,
                 ssl=config.ssl,
                 backlog=config.backlog,
-                ssl_handshake_timeout=seconds,
-                ssl_shutdown_timeout=seconds,
+                ssl_handshake_timeout=None if config.ssl is None else HEAD_SECONDS,
             )
             for listener in sockets or ()
         ]

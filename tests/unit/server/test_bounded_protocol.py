@@ -335,13 +335,26 @@ class TestReaders:
             connection.protocol.resume_writing()
         assert not connection.wire.is_closing()
 
+    async def test_a_kept_connection_is_not_closed_while_its_reader_is_at_it(
+        self, connection: Connection
+    ) -> None:
+        connection.wire.unread = 10 * READER_BYTES
+        await connection.send(GET)
+        for _ in range(READER_SECONDS):
+            connection.wire.unread -= READER_BYTES // 10
+            connection.timers.advance(1)
+        assert not connection.wire.is_closing()
+        connection.wire.unread = 0
+        connection.timers.advance(READER_SECONDS)
+        assert connection.wire.end == "closed"
+
     @pytest.mark.parametrize("head", [GET, GET.replace(b"1.1", b"1.0")], ids=["kept", "closed at once"])
-    async def test_a_connection_that_closes_does_not_wait_for_ever(
+    async def test_a_connection_that_would_close_does_not_wait_for_ever(
         self, connection: Connection, head: bytes
     ) -> None:
         connection.wire.unread = 1
         await connection.send(head)
         connection.timers.advance(uvicorn.Config("").timeout_keep_alive)
-        assert connection.wire.end == "closed"
+        assert connection.wire.end != "aborted"
         connection.timers.advance(READER_SECONDS)
         assert connection.wire.end == "aborted"
