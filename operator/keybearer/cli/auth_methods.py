@@ -16,6 +16,7 @@ import typer
 from keybearer.cli.connecting import connected
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.private_input import private_text, read_text
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def attach_ldap_auth(
     """
     fields = _fields(require or ())
     certificates = _pem(ca_file)
-    password = private_text("bind password", variable="KEYBEARER_BIND_PASSWORD", file=bind_password_file)
+    password = private_text("bind password", variable=OwnCredential.BIND_PASSWORD, file=bind_password_file)
     with connected() as client:
         made = client.identities.ldap_auth.attach(
             identity_id,

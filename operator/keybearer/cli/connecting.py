@@ -16,12 +16,12 @@ from keybearer.base.errors import ConfigurationError
 from keybearer.cli.collector import collector_at_rest
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.login_file import read_login
+from keybearer.cli.own_credentials import OwnCredential
 
 if TYPE_CHECKING:
     from keybearer.client import Keybearer, SuppliedToken, UniversalAuth
 
 __all__ = [
-    "CREDENTIAL_VARIABLES",
     "EnvironmentName",
     "FolderPath",
     "ProjectName",
@@ -30,9 +30,6 @@ __all__ = [
     "new_client",
     "project_id_of",
 ]
-
-CREDENTIAL_VARIABLES = ("KEYBEARER_TOKEN", "KEYBEARER_CLIENT_SECRET", "KEYBEARER_PASSWORD")
-"""Those that hold what nobody else needs to know."""
 
 ProjectName = Annotated[
     str, typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Slug or id of the project.")
@@ -114,8 +111,8 @@ def _who() -> tuple[str, UniversalAuth | SuppliedToken, str | None, bool]:
     env = os.environ
     url, ca_file = env.get("KEYBEARER_URL"), env.get("KEYBEARER_CA_FILE") or None
     insecure = env.get("KEYBEARER_ALLOW_INSECURE_HTTP", "").lower() in _TRUE
-    token, client_id = env.get("KEYBEARER_TOKEN"), env.get("KEYBEARER_CLIENT_ID")
-    client_secret = env.get("KEYBEARER_CLIENT_SECRET")
+    token, client_id = env.get(OwnCredential.TOKEN), env.get("KEYBEARER_CLIENT_ID")
+    client_secret = env.get(OwnCredential.CLIENT_SECRET)
     if token or (client_id and client_secret):
         if not url:
             raise ConfigurationError("KEYBEARER_URL is needed beside the credentials of the environment")

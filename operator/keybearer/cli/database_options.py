@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["URL_VARIABLE", "given_database_url"]
+from keybearer.cli.own_credentials import OwnCredential
 
-URL_VARIABLE = "KEYBEARER_DATABASE_URL"
+__all__ = ["given_database_url"]
+
 _MAX_FILE_BYTES = 16 * 1024
 
 
@@ -27,12 +28,12 @@ def given_database_url(flag: str | None, file: Path | None) -> str | None:
         if url.password is not None or "password" in url.query:
             raise ConfigurationError(
                 "--database-url holds a password, which every user of this machine can read in the list of "
-                f"processes; put the URL into a file for --database-url-file, or into {URL_VARIABLE}, "
+                f"processes; put the URL into a file for --database-url-file, or into {OwnCredential.DATABASE_URL}, "
                 "or the password into PGPASSFILE"
             )
         return flag
     if file is None:
-        return os.environ.get(URL_VARIABLE) or None
+        return os.environ.get(OwnCredential.DATABASE_URL) or None
     try:
         with file.open(encoding="utf-8") as opened:
             text = opened.read(_MAX_FILE_BYTES).strip()

@@ -14,6 +14,7 @@ import typer
 from keybearer.cli.connecting import connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, note, print_json, print_table
+from keybearer.cli.own_credentials import OwnCredential
 
 if TYPE_CHECKING:
     from keybearer.client import Keybearer
@@ -171,7 +172,7 @@ def _offline(data_dir: Path, work: Callable[[KeyRotation], Awaitable[T]]) -> T:
     file = data_dir / "keybearer.db"
     if not file.is_file():
         raise ConfigurationError(f"{data_dir} holds no database; for PostgreSQL ask the service")
-    source = RootKeySource(file=data_dir / "root.key", text=os.environ.get("KEYBEARER_ROOT_KEY"))
+    source = RootKeySource(file=data_dir / "root.key", text=os.environ.get(OwnCredential.ROOT_KEY))
 
     async def run() -> T:
         database = Database(sqlite_url(file), SystemClock())

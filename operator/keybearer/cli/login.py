@@ -14,6 +14,7 @@ from keybearer.cli.connecting import address_of, new_client
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.login_file import Login, forget_login, login_path, read_login, write_login
 from keybearer.cli.output import note
+from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.private_input import private_text
 
 __all__ = ["login", "logout"]
@@ -73,12 +74,12 @@ def login(
         if client_id is not None:
             method, name = "universal-auth", client_id
             secret = private_text(
-                "client secret", variable="KEYBEARER_CLIENT_SECRET", file=client_secret_file
+                "client secret", variable=OwnCredential.CLIENT_SECRET, file=client_secret_file
             )
             answer = client.auth.universal_auth.login(client_id, secret)
         else:
             method, name = "user", email or ""
-            password = private_text("password", variable="KEYBEARER_PASSWORD", file=password_file)
+            password = private_text("password", variable=OwnCredential.PASSWORD, file=password_file)
             answer = client.auth.user.login(name, password, organization_id=organization_id)
         expires_at = ""
         if answer.expires_in > 0:

@@ -13,13 +13,14 @@ import typer
 
 from keybearer.base.errors import ConfigurationError
 from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.own_credentials import OwnCredential
 
 __all__ = ["INPUT_MAX_BYTES", "private_text", "read_text"]
 
 INPUT_MAX_BYTES = 8 * 1024 * 1024
 
 
-def private_text(what: str, *, variable: str, file: Path | None, twice: bool = False) -> str:
+def private_text(what: str, *, variable: OwnCredential, file: Path | None, twice: bool = False) -> str:
     """Return a credential: from `file` (`-` is standard input), the environment variable, or a hidden prompt.
 
     With `twice` the prompt asks again, since nobody sees what is typed.

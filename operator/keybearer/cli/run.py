@@ -9,18 +9,14 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from keybearer.cli.connecting import (
-    CREDENTIAL_VARIABLES,
-    EnvironmentName,
-    FolderPath,
-    ProjectName,
-    connected,
-    project_id_of,
-)
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.transfer import Recursive, readable_values
 
 __all__ = ["run"]
+
+_OWN_CREDENTIALS = frozenset(OwnCredential)
 
 
 def run(
@@ -62,7 +58,7 @@ def environment_of_child(
     Raises:
         CommandError: no environment can hold one of the names or values.
     """
-    child = {name: value for name, value in own.items() if name not in CREDENTIAL_VARIABLES}
+    child = {name: value for name, value in own.items() if name not in _OWN_CREDENTIALS}
     for name, value in values.items():
         if not name or "=" in name or "\0" in name + value:
             raise CommandError(

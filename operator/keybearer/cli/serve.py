@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from keybearer.cli.own_credentials import OwnCredential
+
 if TYPE_CHECKING:
     from keybearer.domain.bootstrap import AdminLogin
     from keybearer.server.run import ServiceOptions
@@ -201,7 +203,7 @@ def _options(
         certificate = CertificateFiles(tls_cert.absolute(), tls_key.absolute())
     root_key = RootKeySource(
         file=directory / "root.key" if root_key_file is None else root_key_file.absolute(),
-        text=os.environ.get("KEYBEARER_ROOT_KEY"),
+        text=os.environ.get(OwnCredential.ROOT_KEY),
         may_create=root_key_file is None,
     )
     return ServiceOptions(

@@ -11,6 +11,7 @@ import typer
 from keybearer.cli.connecting import connected
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.private_input import private_text
 from keybearer.wire.roles import OrganizationRoleSlug
 
@@ -22,8 +23,6 @@ __all__ = ["users"]
 users = typer.Typer(
     help="List, create, change and delete people.", no_args_is_help=True, rich_markup_mode=None
 )
-
-_NEW_PASSWORD = "KEYBEARER_NEW_PASSWORD"
 
 Who = Annotated[str, typer.Argument(help="Email or id.")]
 FirstName = Annotated[str | None, typer.Option(help="Given name.")]
@@ -62,7 +61,9 @@ def create_user(
     The password comes from a file, KEYBEARER_NEW_PASSWORD or a prompt without echo. Tell the person to change it:
     keybearer users change-password. Put the person into a project with keybearer members set.
     """
-    password = private_text(f"password of {email}", variable=_NEW_PASSWORD, file=password_file, twice=True)
+    password = private_text(
+        f"password of {email}", variable=OwnCredential.NEW_PASSWORD, file=password_file, twice=True
+    )
     with connected() as client:
         user = client.users.create(email, password, role=role, first_name=first_name, last_name=last_name)
     print_done(output, asdict(user), f"{user.email} may log in; the id is {user.id}.")
@@ -95,7 +96,7 @@ def update_user(
         )
     password = None
     if password_file is not None:
-        password = private_text(f"password of {who}", variable=_NEW_PASSWORD, file=password_file)
+        password = private_text(f"password of {who}", variable=OwnCredential.NEW_PASSWORD, file=password_file)
     with connected() as client:
         user = client.users.update(
             _user_of(client, who).id,
@@ -140,8 +141,10 @@ def change_password(
     if password_file is not None and password_file == new_password_file:
         raise CommandError("both passwords can't come from one place", ExitStatus.USAGE)
     with connected() as client:
-        current = private_text("password of today", variable="KEYBEARER_PASSWORD", file=password_file)
-        new = private_text("new password", variable=_NEW_PASSWORD, file=new_password_file, twice=True)
+        current = private_text("password of today", variable=OwnCredential.PASSWORD, file=password_file)
+        new = private_text(
+            "new password", variable=OwnCredential.NEW_PASSWORD, file=new_password_file, twice=True
+        )
         client.users.change_password(current, new)
     print_done(
         OutputFormat.TABLE, None, "The password is changed. Log in again: keybearer login --email EMAIL"

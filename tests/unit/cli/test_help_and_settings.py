@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.testing import CliRunner
 
+from keybearer.cli import private_input
 from keybearer.cli.failures import CommandError
 from keybearer.cli.main import app
+from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.run import environment_of_child
 
 
@@ -112,6 +115,29 @@ def test_a_program_gets_secrets_where_nothing_is_set_and_none_of_our_credentials
         "NEW": "cnry-3",
     }
     assert environment_of_child(OWN, values, override=True)["SET"] == "cnry-1"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "KEYBEARER_TOKEN",
+        "KEYBEARER_CLIENT_SECRET",
+        "KEYBEARER_PASSWORD",
+        "KEYBEARER_NEW_PASSWORD",
+        "KEYBEARER_BIND_PASSWORD",
+        "KEYBEARER_ROOT_KEY",
+        "KEYBEARER_DATABASE_URL",
+    ],
+)
+def test_a_program_does_not_see_a_credential_of_ours(name: str) -> None:
+    assert environment_of_child({"PATH": "/bin", name: "cnry-own"}, {}, override=False) == {"PATH": "/bin"}
+
+
+def test_no_variable_that_sounds_like_a_credential_is_left_to_programs() -> None:
+    sources = (file.read_text() for file in Path(private_input.__file__).parent.glob("*.py"))
+    named = {name for text in sources for name in re.findall(r"KEYBEARER_[A-Z_]+[A-Z]", text)}
+    telling = {name for name in named if re.search(r"TOKEN|SECRET|PASSWORD|KEY$|DATABASE", name)}
+    assert telling == set(OwnCredential)
 
 
 @pytest.mark.parametrize("name", ["", "A=B", "A\0"])
