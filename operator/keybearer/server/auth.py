@@ -14,8 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import Principal
+from keybearer.server.body_bounds import bounded_body, refuse_announced
 from keybearer.server.context import context_of
 from keybearer.store.attempts import repeated
+from keybearer.wire.limits import OPEN_BODY_MAX_BYTES
 
 __all__ = [
     "AuthenticatedRoute",
@@ -39,10 +41,12 @@ class OpenRoute(APIRoute):
     """A route that asks nobody who is there: logins, and what carries its token in its body."""
 
     def get_route_handler(self) -> _Handler:
-        """Return the handler within the bounds of a request."""
+        """Return the handler within the bounds of a request, and of a body that anybody may send."""
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
+            refuse_announced(request.scope, OPEN_BODY_MAX_BYTES)
+            bounded = Request(request.scope, bounded_body(request.receive, OPEN_BODY_MAX_BYTES))
             async with asyncio.timeout(_REQUEST_SECONDS):
                 return await repeated(lambda: handler(request))
 

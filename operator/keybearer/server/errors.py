@@ -34,7 +34,6 @@ from keybearer.server.request_scope import request_id_of
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
 from keybearer.store.sealing.envelope import UnsealError
 from keybearer.wire.errors import ErrorBody, ValidationIssue
-from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = ["BadRequestError", "add_error_handlers"]
 
@@ -74,7 +73,6 @@ _OURS = f"{Path(__file__).parent.parent}{os.sep}"
 _UNFORESEEN = "Something went wrong"
 _PLACES = frozenset({"body", "query", "path"})
 _UNOPENED = "A stored value can't be opened: the database is damaged, or of another service"
-_TOO_LARGE = f"The body has more than {REQUEST_BODY_MAX_BYTES} bytes"
 
 # Messages of pydantic that repeat a piece of the input.
 _TELLING = {
@@ -124,7 +122,7 @@ async def _http(request: Request, error: Exception) -> Response:
             message = f"Route {request.method}:{request.url.path} not found"
             return _answer(request, 404, "Not Found", message)
         case 413:
-            return _answer(request, 413, "PayloadTooLarge", _TOO_LARGE)
+            return _answer(request, 413, "PayloadTooLarge", error.detail)
         case status:
             return _answer(
                 request, status, _HTTP_WORDS.get(status, "BadRequest"), "The request can't be read"

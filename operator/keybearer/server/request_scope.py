@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keybearer.base.ids import new_request_id
 from keybearer.base.logs import Logger, get_logger
 from keybearer.base.origin import Origin, request_from
+from keybearer.server.body_bounds import bounded_body
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = ["REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
@@ -47,16 +47,6 @@ class RequestShell:
             # Both forms of every route are served (wire.md section 0).
             scope["path"] = path[:-1]
         status = 0
-        body_bytes = 0
-
-        async def bounded() -> Message:
-            nonlocal body_bytes
-            message = await receive()
-            if message["type"] == "http.request":
-                body_bytes += len(message.get("body", b""))
-                if body_bytes > REQUEST_BODY_MAX_BYTES:
-                    raise HTTPException(413)
-            return message
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -67,7 +57,7 @@ class RequestShell:
 
         try:
             with request_from(_origin(scope, request_id)):
-                await self._app(scope, bounded, answer)
+                await self._app(scope, bounded_body(receive, REQUEST_BODY_MAX_BYTES), answer)
         except Exception as error:
             if status == 0:
                 raise

@@ -18,6 +18,7 @@ __all__ = [
     "IMPORT_STEPS_MAX",
     "LIST_DEPTH_MAX",
     "METADATA_MAX_ITEMS",
+    "OPEN_BODY_MAX_BYTES",
     "PASSWORD_MAX",
     "PASSWORD_MIN",
     "PATTERN_ANY_DEPTH_MAX",
@@ -87,6 +88,8 @@ IMPORTS_PER_FOLDER_MAX = 1000
 IMPORT_STEPS_MAX = 100_000
 """Imports that are read and looked at for one request; one that is met on several ways counts on each."""
 REQUEST_BODY_MAX_BYTES = 8 * 1024 * 1024
+OPEN_BODY_MAX_BYTES = 64 * 1024
+"""Of what anybody may send, such as logins."""
 REQUEST_HEAD_MAX_BYTES = 64 * 1024
 """The line of the request and its fields, as they come; a body's trailing fields may have as many again."""
 REQUEST_HEAD_MAX_LINES = 200

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from keybearer.wire.limits import REQUEST_HEAD_MAX_BYTES
+from keybearer.wire.limits import OPEN_BODY_MAX_BYTES, REQUEST_HEAD_MAX_BYTES
 from support.self_signed import certificate
 from support.service_fixtures import ServiceProcess, start_service
 
@@ -121,3 +121,11 @@ def test_one_connection_too_many_is_told_when_to_come_again(door: Door) -> None:
     assert head.startswith(b"HTTP/1.1 503 ")
     assert b"\r\nretry-after: 1" in head
     assert json.loads(body)["error"] == "ServiceUnavailable"
+
+
+@pytest.mark.any_database
+def test_a_body_that_is_announced_too_long_is_refused_before_it_comes(door: Door) -> None:
+    connection = door.enter()
+    head = LOGIN.partition(b"transfer")[0] + b"content-length: %d\r\n\r\n" % (OPEN_BODY_MAX_BYTES + 1)
+    connection.sendall(head)
+    assert connection.recv(12) == b"HTTP/1.1 413"

@@ -27,6 +27,7 @@ LIMITS = (*LIMITS_OF_CONTENTS, *LIMITS_OF_ADMINISTRATION)
 # Limits that no single field has, and which test has them.
 ELSEWHERE = {
     "REQUEST_BODY_MAX_BYTES": "test_a_request_body_is_bounded",
+    "OPEN_BODY_MAX_BYTES": "test_a_body_that_anybody_may_send_is_bounded",
     "REQUEST_HEAD_MAX_BYTES": "test_a_head_is_bounded_to_the_byte (server/test_bounded_protocol.py)",
     "REQUEST_HEAD_MAX_LINES": "test_a_head_has_only_so_many_fields (server/test_bounded_protocol.py)",
     "LIST_DEPTH_MAX": "test_a_recursive_list_ends_at_its_depth",
@@ -40,6 +41,14 @@ ELSEWHERE = {
     "REFERENCE_PASSES_MAX": "test_ten_passes_build_references_and_the_eleventh_does_not (domain/test_references.py)",
     "HIDDEN_VALUE": "no limit: test_the_mask_of_a_hidden_value_is_never_stored (test_writing_secrets.py)",
 }
+OPEN_ROUTES = (
+    "/api/v1/auth/universal-auth/login",
+    "/api/v1/auth/kubernetes-auth/login",
+    "/api/v1/auth/ldap-auth/login",
+    "/api/v1/auth/token/renew",
+    "/api/v1/auth/token/revoke",
+    "/api/v3/auth/login",
+)
 # Fields that the admin's requests don't reach, and which test has them.
 OTHER_FIELDS = {
     ("currentPassword", 1024): "test_a_changed_password_is_bounded",
@@ -171,6 +180,21 @@ class TestWholeRequests:
             body = b"{}".ljust(length)
             headers = {"content-type": "application/json"}
             answer = admin.post("/api/v1/projects", content=body, headers=headers)
+            assert answer.status_code == status, length
+            assert status == 422 or answer.json()["message"] == f"The body has more than {most} bytes"
+
+    @pytest.mark.any_database
+    @pytest.mark.parametrize("is_announced", [True, False], ids=["announced", "in chunks"])
+    @pytest.mark.parametrize("path", OPEN_ROUTES)
+    def test_a_body_that_anybody_may_send_is_bounded(
+        self, service: ServiceProcess, path: str, *, is_announced: bool
+    ) -> None:
+        most = limits.OPEN_BODY_MAX_BYTES
+        for length, status in ((most - 1, 422), (most, 422), (most + 1, 413)):
+            body = b"{}".ljust(length)
+            pieces = body if is_announced else iter([body[:1000], body[1000:]])
+            headers = {"content-type": "application/json"}
+            answer = service.client().post(path, content=pieces, headers=headers)
             assert answer.status_code == status, length
             assert status == 422 or answer.json()["message"] == f"The body has more than {most} bytes"
 

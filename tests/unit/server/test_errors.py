@@ -8,7 +8,6 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from pydantic import BaseModel, BeforeValidator
-from starlette.exceptions import HTTPException
 
 from keybearer.domain.errors import (
     Denial,
@@ -19,6 +18,7 @@ from keybearer.domain.errors import (
     SchemaViolationError,
     UnauthenticatedError,
 )
+from keybearer.server.body_bounds import TooLargeBodyError
 from keybearer.server.errors import BadRequestError, add_error_handlers
 from keybearer.server.request_scope import RequestShell
 from keybearer.store.audit import AuditEvent
@@ -76,7 +76,7 @@ TABLE = [
     pytest.param(lambda: TooSlowError("m"), 504, "GatewayTimeoutError", "m", id="a slow database"),
     pytest.param(TimeoutError, 504, "GatewayTimeoutError", "The request took too long", id="too slow"),
     pytest.param(
-        lambda: HTTPException(413),
+        lambda: TooLargeBodyError(8388608),
         413,
         "PayloadTooLarge",
         "The body has more than 8388608 bytes",

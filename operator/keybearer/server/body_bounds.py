@@ -1,0 +1,50 @@
+"""How many bytes a body may have. What is received counts; what is announced is believed if it is too much."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.types import Message, Receive, Scope
+
+__all__ = ["TooLargeBodyError", "bounded_body", "refuse_announced"]
+
+
+class TooLargeBodyError(HTTPException):
+    """Answered with 413, and with the bound.
+
+    The framework passes on its own kind of error alone while it reads a body.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__(413, f"The body has more than {most} bytes")
+
+
+def bounded_body(receive: Receive, most: int) -> Receive:
+    """Return what receives at most so many bytes of a body.
+
+    Raises:
+        TooLargeBodyError: when received, for the piece that is too much.
+    """
+    received = 0
+
+    async def bounded() -> Message:
+        nonlocal received
+        message = await receive()
+        if message["type"] == "http.request":
+            received += len(message.get("body", b""))
+            if received > most:
+                raise TooLargeBodyError(most)
+        return message
+
+    return bounded
+
+
+def refuse_announced(scope: Scope, most: int) -> None:
+    """Refuse a body whose announced length is too much, before a byte of it is waited for.
+
+    Raises:
+        TooLargeBodyError: it is.
+    """
+    # The parser of the connection lets only one length through, and only digits.
+    announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    if int(announced) > most:
+        raise TooLargeBodyError(most)
