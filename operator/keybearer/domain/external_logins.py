@@ -72,7 +72,8 @@ class ExternalLogins:
         """Return a token of the identity for a ServiceAccount that it lets in.
 
         Raises:
-            NotFoundError: the identity has no Kubernetes auth, or the organization doesn't exist.
+            NotFoundError: the identity has no Kubernetes auth, or, told only to whom the API server vouches for, the
+                organization doesn't exist.
             UnauthenticatedError: the token is no good, or its ServiceAccount not allowed.
             InvalidError: the API server could not be asked.
             TimeoutError: too many others log in.
@@ -82,7 +83,6 @@ class ExternalLogins:
                 auth = await unit.auth_methods.kubernetes(IdentityId(identity_id))
                 if auth is None:
                     raise kubernetes_not_configured()
-                await member_of(unit, auth.identity_id, organization_slug)
             require_allowed(auth, await self._review(auth, jwt))
             async with self._database.writing() as unit:
                 present = await unit.auth_methods.kubernetes(auth.identity_id, for_change=True)
@@ -103,7 +103,8 @@ class ExternalLogins:
         """Return a token of the identity for a user of its directory.
 
         Raises:
-            NotFoundError: the identity has no LDAP auth, or the organization doesn't exist.
+            NotFoundError: the identity has no LDAP auth, or, told only to who has the password, the organization
+                doesn't exist.
             UnauthenticatedError: unknown user, wrong password, another required field, locked, or the directory
                 could not be asked.
             TimeoutError: too many others log in.
@@ -114,7 +115,6 @@ class ExternalLogins:
                 auth = await unit.auth_methods.ldap(IdentityId(identity_id))
                 if auth is None:
                     raise ldap_not_configured()
-                await member_of(unit, auth.identity_id, organization_slug)
             if is_locked(auth, self._clock.now()):
                 raise UnauthenticatedError(LOCKED, attempted=auth.identity_id)
             user = await self._user(auth, username, password)

@@ -238,22 +238,33 @@ def test_a_directory_outside_the_gate_is_a_failed_login(
 
 
 @pytest.mark.parametrize("name", ["organizationSlug", "subOrganizationName"])
-def test_the_organization_is_named_by_the_new_or_the_older_word(
-    service: ServiceProcess, admin: Client, identity_id: str, name: str
-) -> None:
-    admin.json("POST", f"{KUBERNETES}/identities/{identity_id}", json=KUBERNETES_BODY)
-    admin.json("POST", f"{LDAP}/identities/{identity_id}", json=LDAP_BODY)
+def test_the_organization_is_named_by_the_new_or_the_older_word(service: ServiceProcess, name: str) -> None:
     client, known = service.client(), service.admin
+    universal = {"clientId": known.client_id, "clientSecret": known.client_secret, name: "elsewhere"}
+    answer = client.json("POST", "/api/v1/auth/universal-auth/login", status=404, json=universal)
+    assert answer["message"] == "Organization with slug 'elsewhere' not found"
     for path, body in (
-        (f"{KUBERNETES}/login", {"identityId": identity_id, "jwt": "cnry-jwt"}),
-        (f"{LDAP}/login", {"identityId": identity_id, "username": "alice", "password": "cnry-alice"}),
-        (
-            "/api/v1/auth/universal-auth/login",
-            {"clientId": known.client_id, "clientSecret": known.client_secret},
-        ),
+        (f"{KUBERNETES}/login", {"identityId": UNKNOWN, "jwt": "cnry-jwt"}),
+        (f"{LDAP}/login", {"identityId": UNKNOWN, "username": "alice", "password": "cnry-alice"}),
     ):
-        answer = client.json("POST", path, status=404, json={**body, name: "elsewhere"})
-        assert answer["message"] == "Organization with slug 'elsewhere' not found"
+        client.json("POST", path, status=422, json={**body, name: "x" * 65})
+
+
+@pytest.mark.parametrize("slug", ["keybearer", "elsewhere"])
+def test_a_stranger_is_not_told_which_organizations_exist(
+    service: ServiceProcess, admin: Client, identity_id: str, slug: str
+) -> None:
+    inside = {"kubernetesHost": "https://127.0.0.1:6443"}
+    admin.json("POST", f"{KUBERNETES}/identities/{identity_id}", json=inside)
+    admin.json("POST", f"{LDAP}/identities/{identity_id}", json={**LDAP_BODY, "url": "ldaps://127.0.0.1"})
+    client = service.client()
+    for path, body, status in (
+        (f"{KUBERNETES}/login", {"identityId": identity_id, "jwt": "cnry-jwt"}, 400),
+        (f"{LDAP}/login", {"identityId": identity_id, "username": "alice", "password": "cnry-alice"}, 401),
+    ):
+        without = client.json("POST", path, status=status, json=body)
+        named = client.json("POST", path, status=status, json={**body, "organizationSlug": slug})
+        assert named["message"] == without["message"]
 
 
 def test_a_lockout_of_universal_auth_can_be_cleared(service: ServiceProcess, admin: Client) -> None:

@@ -365,7 +365,31 @@ async def test_an_identity_of_another_organization_is_no_member(house: House) ->
             None,
             "Identity is not a member of the organization",
         )
-    assert (house.people.asked, house.reviews.asked) == (0, [])
+
+
+async def test_who_has_no_credential_is_not_told_which_organizations_exist(house: House) -> None:
+    await house.attach_ldap(lockout=False)
+    await house.attach_kubernetes()
+    house.reviews.says = ReviewedToken(authenticated=False)
+    for slug in (None, "keybearer", "elsewhere"):
+        kind, _, message = await refused(house.ldap("cnry-wrong", slug=slug))
+        assert (kind, message) == (UnauthenticatedError, "LDAP authentication failed")
+    without, known, unknown = [
+        await refused(house.kubernetes(slug=slug)) for slug in (None, "keybearer", "elsewhere")
+    ]
+    assert without == known == unknown
+    assert unknown[0] is UnauthenticatedError
+
+
+async def test_who_has_a_credential_is_told_that_the_organization_is_unknown(house: House) -> None:
+    await house.attach_ldap()
+    await house.attach_kubernetes()
+    for attempt in (house.ldap(slug="elsewhere"), house.kubernetes(slug="elsewhere")):
+        assert await refused(attempt) == (
+            NotFoundError,
+            None,
+            "Organization with slug 'elsewhere' not found",
+        )
 
 
 @pytest.mark.parametrize(
