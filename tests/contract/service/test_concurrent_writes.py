@@ -120,27 +120,3 @@ def test_a_project_that_is_deleted_under_its_writers_ends_in_no_fault(service: S
     assert answered <= {200, 404}
     last = clients[1].post("/api/v4/secrets/LAST", json={**place, "secretValue": "cnry-a"})
     assert last.status_code == 404
-
-
-def test_those_who_grant_at_the_same_moment_keep_to_the_limit_together(
-    service: ServiceProcess, project: Project
-) -> None:
-    clients = clients_of(service)
-    member = service.create_identity(roles={project.id: "no-access"}).identity_id
-    route = f"/api/v1/projects/{project.id}/grants"
-
-    def grant(number: int) -> int:
-        body = {
-            "identityId": member,
-            "actions": ["read"],
-            "environment": "dev",
-            "secretPath": f"/n{number}",
-        }
-        return clients[number % WORKERS].post(route, json=body).status_code
-
-    for number in range(99):
-        assert grant(number) == 200
-    with ThreadPoolExecutor(WORKERS) as threads:
-        answered = Counter(threads.map(grant, range(WORKERS)))
-    assert answered == {200: 1, 400: WORKERS - 1}
-    assert clients[0].json("GET", route)["totalCount"] == 100
