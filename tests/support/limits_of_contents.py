@@ -266,6 +266,10 @@ _SECRETS = (
     text(f"POST {_V4}/move", "sourceEnvironment", 1, 64, rest=_transfer, make=_slug, taken=404),
     text(f"POST {_V4}/move", "sourceSecretPath", 0, 2048, rest=_transfer, make=_path, taken=404),
     text(f"POST {_V4}/move", "destinationSecretPath", 0, 2048, rest=_transfer, make=_path, taken=404),
+    text(f"POST {_V4}/move", "sourceSecretPath", 0, 64, rest=_transfer, make=lambda n: "/a" * n, taken=404),
+    text(
+        f"POST {_V4}/move", "destinationSecretPath", 0, 64, rest=_transfer, make=lambda n: "/a" * n, taken=404
+    ),
     text(
         f"POST {_V4}/duplicate",
         "destinationEnvironment",

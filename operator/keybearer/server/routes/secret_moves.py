@@ -61,7 +61,7 @@ async def get_reference_tree(request: Request, secret_name: SecretName) -> Respo
     at = SecretsAt(
         ProjectRef(id=query.project_id),
         EnvironmentSlug(query.environment),
-        normalize_path(query.secret_path),
+        normalize_path(query.secret_path, field="secretPath"),
     )
     tree, shown = await context_of(request).reading.reference_tree(
         principal_of(request), at, checked_name(secret_name, field="secretName")
@@ -86,8 +86,11 @@ async def list_versions(request: Request, secret_id: str) -> Response:
 def _transfer(body: TransferSecrets) -> Transfer:
     return Transfer(
         project_ref(body, body.project_slug),
-        Where(body.source_environment, normalize_path(body.source_secret_path)),
-        Where(body.destination_environment, normalize_path(body.destination_secret_path)),
+        Where(body.source_environment, normalize_path(body.source_secret_path, field="sourceSecretPath")),
+        Where(
+            body.destination_environment,
+            normalize_path(body.destination_secret_path, field="destinationSecretPath"),
+        ),
         tuple(body.secret_ids),
         body.should_overwrite,
     )

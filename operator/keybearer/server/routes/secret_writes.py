@@ -168,7 +168,7 @@ async def _delete(request: Request, secret_name: SecretName, body: DeleteSecret)
 def _changed(item: ChangedSecretItem, at: SecretsAt) -> ChangedSecret:
     elsewhere = None
     if item.secret_path is not None:
-        elsewhere = replace(at, path=normalize_path(item.secret_path))
+        elsewhere = replace(at, path=normalize_path(item.secret_path, field="secretPath"))
     return ChangedSecret(
         _existing(item.secret_key),
         item.secret_value,
