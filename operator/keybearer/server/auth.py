@@ -48,7 +48,7 @@ class OpenRoute(APIRoute):
             refuse_announced(request.scope, OPEN_BODY_MAX_BYTES)
             bounded = Request(request.scope, bounded_body(request.receive, OPEN_BODY_MAX_BYTES))
             async with asyncio.timeout(_REQUEST_SECONDS):
-                return await repeated(lambda: handler(request))
+                return await repeated(lambda: handler(bounded))
 
         return handle
 
