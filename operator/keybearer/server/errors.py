@@ -66,7 +66,6 @@ _TABLE: Mapping[type[Exception], _Row] = {
 }
 _TRY_AGAIN_SECONDS = "1"
 """What 503 asks for: the next moment may find the database free, or back."""
-_HTTP_WORDS = {400: "BadRequest", 404: "Not Found", 405: "Not Found", 413: "PayloadTooLarge"}
 _UNAVAILABLE = 503
 _MAX_KINDS = 5
 _OURS = f"{Path(__file__).parent.parent}{os.sep}"
@@ -124,9 +123,7 @@ async def _http(request: Request, error: Exception) -> Response:
         case 413:
             return _answer(request, 413, "PayloadTooLarge", error.detail)
         case status:
-            return _answer(
-                request, status, _HTTP_WORDS.get(status, "BadRequest"), "The request can't be read"
-            )
+            return _answer(request, status, "BadRequest", "The request can't be read")
 
 
 async def _unopened(request: Request, error: Exception) -> Response:
