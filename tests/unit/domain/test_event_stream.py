@@ -15,7 +15,7 @@ from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Principal, ProjectRole, Subject, Where
 from keybearer.domain.errors import UnauthenticatedError
 from keybearer.domain.event_stream import REFUSED, Ended, EventStream, Happened, Ping, Registration
-from keybearer.domain.path_patterns import parse_pattern
+from keybearer.domain.path_patterns import PathPattern, parse_pattern
 from keybearer.domain.permissions import Effect, Permissions, Rule
 from keybearer.store.records import Project
 from keybearer.store.revisions import ChangeKind, ListChange
@@ -274,6 +274,31 @@ async def test_only_what_may_be_read_is_told() -> None:
         reader.stream.offer([change("OPEN", path="/app/web"), change("SECRET", path="/bank")])
         await settle()
         assert [one.key for one in reader.changes] == ["OPEN"]
+
+
+@in_virtual_time
+async def test_grants_are_weighed_once_for_each_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def noted(pattern: PathPattern, path: str) -> bool:
+        asked.append(path)
+        return matches(pattern, path)
+
+    matches = PathPattern.matches
+    monkeypatch.setattr(PathPattern, "matches", noted)
+    granted = Rule(
+        Effect.ALLOW,
+        frozenset({Subject.SECRETS}),
+        frozenset({Action.READ}),
+        "dev",
+        parse_pattern("/app/**"),
+    )
+    reader = Reader([Registration(ChangeKind.UPDATED)], Permissions((), (granted,)))
+    async with reading(reader):
+        reader.stream.offer([change(f"K{number}", path=f"/app/{number % 2}") for number in range(1000)])
+        await settle()
+        assert len(reader.changes) == 1000
+    assert sorted(asked) == ["/app/0", "/app/1"]
 
 
 @in_virtual_time
