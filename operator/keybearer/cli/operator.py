@@ -78,11 +78,13 @@ def operator(
         from pydantic import ValidationError
 
         from keybearer.base.logs import configure_logging
+        from keybearer.base.own_process import forbid_inspection
         from keybearer.controllers.custom_resource import describe_invalid
         from keybearer.controllers.process import run_operator
         from keybearer.controllers.settings import OperatorSettings
         from keybearer.controllers.shared_identity import read_grants
 
+    forbid_inspection()  # before there is anything to see
     try:
         configure_logging(
             log_format=log_format or ("text" if sys.stderr.isatty() else "json"), level=log_level

@@ -137,11 +137,13 @@ def serve(
     """
     from keybearer.base.errors import ConfigurationError
     from keybearer.base.logs import configure_logging
+    from keybearer.base.own_process import forbid_inspection
     from keybearer.cli.database_options import given_database_url
     from keybearer.domain.outbound import OutboundSettings
     from keybearer.server.rate_limits import parse_rate_limits
     from keybearer.store.engines import Bounds
 
+    forbid_inspection()  # before there is anything to see
     os.umask(0o077)  # what the data directory holds is nobody else's
     try:
         configure_logging(log_format=log_format, level=log_level)

@@ -6,7 +6,6 @@ Linux only where it says so: elsewhere (a developer's machine) deadline and Jinj
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import resource
 import struct
@@ -14,14 +13,15 @@ import sys
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Limits", "confine", "die_with_parent", "forbid_inspection", "mapped_bytes"]
+from keybearer.base.own_process import prctl
+
+__all__ = ["Limits", "confine", "die_with_parent", "mapped_bytes"]
 
 _LINUX: Final = sys.platform == "linux"
 _libc: Final = ctypes.CDLL(None, use_errno=True) if _LINUX else None
 
 # Options of prctl, from linux/prctl.h.
 _PR_SET_PDEATHSIG = 1
-_PR_SET_DUMPABLE = 4
 _PR_GET_SECCOMP = 21
 _PR_SET_SECCOMP = 22
 _PR_SET_NO_NEW_PRIVS = 38
@@ -51,12 +51,7 @@ def mapped_bytes() -> int:
 
 def die_with_parent() -> None:
     """Have the kernel kill this process when the thread that started it ends (Linux)."""
-    _prctl(_PR_SET_PDEATHSIG, 9)
-
-
-def forbid_inspection() -> None:
-    """Keep other processes of the same user from reading this one's memory, and its core from disk (Linux)."""
-    _prctl(_PR_SET_DUMPABLE, 0)
+    prctl(_PR_SET_PDEATHSIG, 9)
 
 
 def confine(limits: Limits) -> None:
@@ -74,16 +69,8 @@ def confine(limits: Limits) -> None:
     if _LINUX:
         resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
         resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        prctl(_PR_SET_NO_NEW_PRIVS, 1)
         _filter_system_calls()
-
-
-def _prctl(option: int, argument: int, address: int = 0) -> None:
-    if _libc is None:
-        return
-    if _libc.prctl(option, ctypes.c_ulong(argument), ctypes.c_void_p(address), 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
 
 
 # System calls that rendering makes (malloc, clocks, writing the answer, ending), with their numbers on x86_64 and
@@ -160,4 +147,4 @@ def _filter_system_calls() -> None:
         ]
     )
     program = _Program(len(instructions) // 8, instructions)
-    _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
+    prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))

@@ -20,11 +20,11 @@ import sys
 import time
 from typing import NoReturn
 
+from keybearer.base.own_process import forbid_inspection
 from keybearer.controllers.template.confinement import (
     Limits,
     confine,
     die_with_parent,
-    forbid_inspection,
     mapped_bytes,
 )
 from keybearer.controllers.template.protocol import (
