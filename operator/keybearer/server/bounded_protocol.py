@@ -179,7 +179,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._expect_soon()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close, unless the reader is still at it: TLS gives what is left only a moment then."""
+        """Close, unless the reader is still at it.
+
+        With TLS nobody here sees what waits below: there a reader has the 30 s in which uvloop closes.
+        """
         if self.transport.get_write_buffer_size():
             if self._reader is None:
                 self._watch_reader()
