@@ -9,7 +9,6 @@ from datetime import datetime
 from keybearer.base.clock import Clock
 from keybearer.base.folder_paths import lies_within
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
-from keybearer.base.slices import in_slices
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
@@ -110,22 +109,18 @@ class Folders:
             if above is None:
                 return []
             found = await (unit.folders.descendants(above) if recursive else unit.folders.children(above))
-            readable = access.permissions.at(Action.READ, Subject.FOLDERS)
-        shown: list[FolderView] = []
-        async for some in in_slices(found):
-            shown += [
-                FolderView(folder, environment)
-                for folder in some
-                if readable(environment.slug, folder.path)
-                and (
-                    modified_since is None
-                    or (
-                        folder.last_secret_modified is not None
-                        and folder.last_secret_modified >= modified_since
-                    )
-                )
-            ]
-        return shown
+        readable = await access.permissions.places(
+            Action.READ, Subject.FOLDERS, [(environment.slug, folder.path) for folder in found]
+        )
+        return [
+            FolderView(folder, environment)
+            for folder in found
+            if (environment.slug, folder.path) in readable
+            and (
+                modified_since is None
+                or (folder.last_secret_modified is not None and folder.last_secret_modified >= modified_since)
+            )
+        ]
 
     async def get(self, principal: Principal, folder_id: str) -> FolderView:
         """Return one folder by its id.

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -251,3 +253,21 @@ def test_what_may_be_given_is_had_wherever_it_holds(
 ) -> None:
     if giver.may_give(added) and added.speaks_of(action, subject) and added.covers(where):
         assert giver.allows(action, subject, where)
+
+
+async def test_many_places_are_weighed_while_others_go_on() -> None:
+    permissions = Permissions((), (allow(READ),))
+    asked = [("dev", f"/{part}/f{number}") for part in ("app", "other") for number in range(1000)]
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(others())
+    found = await permissions.places(READ, SECRETS, [*asked, *asked])
+    other.cancel()
+    assert found == {place for place in asked if place[1].startswith("/app/")}
+    assert turns >= len(asked) // 100

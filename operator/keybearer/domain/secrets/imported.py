@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from keybearer.base.steps import unhurried
 from keybearer.domain.access import ProjectAccess
-from keybearer.domain.authorization import Action, Subject, Where
+from keybearer.domain.authorization import Action, Subject
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.imports import (
@@ -30,8 +29,6 @@ from keybearer.wire.limits import IMPORT_DEPTH_MAX, IMPORT_STEPS_MAX, LIST_DEPTH
 __all__ = ["ImportedBlock", "imported_blocks", "imported_secret"]
 
 _MAX_FOLDERS = 10_000
-_FOLDERS_AT_ONCE = 50
-"""Folders that are asked about between two turns of others: a member may have a hundred grants."""
 _TOO_MANY_FOLDERS = "The imports lead to too many folders; import fewer, or read with includeImports=false"
 _TOO_MANY = (
     f"There are too many imports: at most {IMPORT_STEPS_MAX} are followed for one request, each as often as "
@@ -66,13 +63,11 @@ async def imported_blocks(
     """
     steps = ImportSteps()
     places = await _direct(unit, access, at, steps, recursive=recursive)
-    readable_at = access.permissions.at(Action.READ, Subject.SECRETS)
-    places = [
-        place
-        for place in places
-        if depth_between(at.path, place.importer_path) <= LIST_DEPTH_MAX
-        and readable_at(at.environment, place.importer_path)
-    ]
+    near = [place for place in places if depth_between(at.path, place.importer_path) <= LIST_DEPTH_MAX]
+    importers = await access.permissions.places(
+        Action.READ, Subject.SECRETS, [(at.environment, place.importer_path) for place in near]
+    )
+    places = [place for place in near if (at.environment, place.importer_path) in importers]
     blocks, readable = await _followed(unit, access, places, steps)
     secrets_of = await _secrets_of(unit, readable, with_values=with_values, max_bytes=max_bytes)
     shown = without_shadowed(
@@ -139,16 +134,13 @@ async def _followed(
             imports_of.setdefault(place.importer_id, []).append(place)
     with _bounded():
         blocks = [await unhurried(block_of(place, imports_of, steps)) for place in places]
-    entered = list(dict.fromkeys(folder for block in blocks for folder in block.folder_ids))
-    readable: list[str] = []
-    for start in range(0, len(entered), _FOLDERS_AT_ONCE):
-        readable += [
-            folder
-            for folder in entered[start : start + _FOLDERS_AT_ONCE]
-            if _may_read(access, place_of[folder])
-        ]
-        await asyncio.sleep(0)
-    return blocks, readable
+    entered = {
+        folder: (place_of[folder].environment, place_of[folder].path)
+        for block in blocks
+        for folder in block.folder_ids
+    }
+    readable = await access.permissions.places(Action.READ, Subject.SECRETS, entered.values())
+    return blocks, [folder for folder, place in entered.items() if place in readable]
 
 
 @contextmanager
@@ -157,10 +149,6 @@ def _bounded() -> Iterator[None]:
         yield
     except ImportLimitError as error:
         raise InvalidError(_TOO_MANY) from error
-
-
-def _may_read(access: ProjectAccess, place: ImportedPlace) -> bool:
-    return access.allows(Action.READ, Subject.SECRETS, Where(place.environment, place.path))
 
 
 async def _secrets_of(

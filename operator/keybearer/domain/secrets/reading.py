@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from keybearer.base.slices import in_slices
@@ -72,7 +72,7 @@ class SecretReading:
             # A secret that comes in several ways is expanded once.
             everything = {secret.id: secret for block in blocks for secret in block.secrets}
             everything.update((secret.id, secret) for secret in secrets)
-            opened = _visible(access, everything.values()) if query.view_value else []
+            opened = await _visible(access, everything.values()) if query.view_value else []
             if query.expand:
                 expanded = await expand_all(unit, access, opened, single=False)
             else:
@@ -178,7 +178,7 @@ class SecretReading:
             secret = former
         if not query.view_value:
             return _shown(secret, {})
-        if not _visible(access, [secret]):
+        if not await _visible(access, [secret]):
             raise ForbiddenError(
                 f"You do not have permission to view secret value on secret with name '{secret.key}'",
                 name="ForbiddenReadSecretError",
@@ -271,13 +271,10 @@ async def _listed(unit: UnitOfWork, access: ProjectAccess, query: ListSecrets) -
             f"The secrets under '{query.at.path}' hold more than {LISTED_MAX_BYTES >> 20} MiB; "
             f"{remedy}, or read them one by one"
         ) from error
-    readable = access.permissions.at(Action.READ, Subject.SECRETS)
     # Asked of each folder once: many secrets share one.
-    shown = {
-        (environment, path)
-        for environment, path in {(secret.environment, secret.path) for secret in secrets}
-        if depth_between(query.at.path, path) <= LIST_DEPTH_MAX and readable(environment, path)
-    }
+    places = {(secret.environment, secret.path) for secret in secrets}
+    near = [place for place in places if depth_between(query.at.path, place[1]) <= LIST_DEPTH_MAX]
+    shown = await access.permissions.places(Action.READ, Subject.SECRETS, near)
     return [secret for secret in secrets if (secret.environment, secret.path) in shown]
 
 
@@ -346,10 +343,11 @@ def _read(
     )
 
 
-def _visible(access: ProjectAccess, secrets: Iterable[Secret]) -> list[Secret]:
+async def _visible(access: ProjectAccess, secrets: Collection[Secret]) -> list[Secret]:
     """Return those whose values the principal may see."""
-    visible = access.permissions.at(Action.READ_VALUE, Subject.SECRETS)
-    return [secret for secret in secrets if visible(secret.environment, secret.path)]
+    places = [(secret.environment, secret.path) for secret in secrets]
+    visible = await access.permissions.places(Action.READ_VALUE, Subject.SECRETS, places)
+    return [secret for secret in secrets if (secret.environment, secret.path) in visible]
 
 
 async def _shown_imports(
