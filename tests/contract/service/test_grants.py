@@ -225,8 +225,8 @@ def test_writing_asks_at_each_place(
     removed = mine.delete("NEW", path="/app")
     assert (removed["secretValue"], removed["secretValueHidden"]) == ("<hidden-by-infisical>", True)
     mine.create("NEW", "cnry-new", path="/app/db", status=403)
-    details = {"secretComment": "a note", "secretMetadata": [{"key": "team", "value": "a"}]}
-    filled.update("APP", path="/app", **details)
+    metadata = [{"key": "team", "value": "a"}]
+    filled.update("APP", path="/app", secretComment="a note", secretMetadata=metadata)
     shown = mine.update("APP", path="/app", skipMultilineEncoding=True)
     assert (shown["secretComment"], shown["secretMetadata"]) == ("", [])
     items = [{"secretKey": "APP", "secretValue": "cnry-a"}, {"secretKey": "OTHER", "secretPath": "/other"}]
