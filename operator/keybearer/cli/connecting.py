@@ -113,6 +113,10 @@ def _who() -> tuple[str, UniversalAuth | SuppliedToken, str | None, bool]:
     insecure = env.get("KEYBEARER_ALLOW_INSECURE_HTTP", "").lower() in _TRUE
     token, client_id = env.get(OwnCredential.TOKEN), env.get("KEYBEARER_CLIENT_ID")
     client_secret = env.get(OwnCredential.CLIENT_SECRET)
+    if not token and bool(client_id) != bool(client_secret):
+        missing = OwnCredential.CLIENT_SECRET if client_id else "KEYBEARER_CLIENT_ID"
+        # Not the login that is kept: whoever set the other one means to be somebody else.
+        raise ConfigurationError(f"{missing} is missing beside the other one of the pair")
     if token or (client_id and client_secret):
         if not url:
             raise ConfigurationError("KEYBEARER_URL is needed beside the credentials of the environment")

@@ -10,7 +10,7 @@ import typer
 
 from keybearer.cli.cluster import Kubeconfig, default_kubeconfig
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, print_json, printable
+from keybearer.cli.output import PIPE_WIDTH, Output, OutputFormat, print_json, printable
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -114,6 +114,8 @@ def _print(told: Explanation) -> None:
     from rich.text import Text
 
     console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
     sections = (
         ("Reads", told.reads),
         ("Writes", told.writes),
@@ -125,6 +127,4 @@ def _print(told: Explanation) -> None:
         if sentences:
             console.print(Text(heading, style="bold"))
             for sentence in sentences:
-                console.print(
-                    Padding(Text(printable(sentence)), (0, 0, 0, 2)), soft_wrap=not console.is_terminal
-                )
+                console.print(Padding(Text(printable(sentence)), (0, 0, 0, 2), expand=False))

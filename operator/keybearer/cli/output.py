@@ -15,6 +15,7 @@ import orjson
 import typer
 
 __all__ = [
+    "PIPE_WIDTH",
     "Output",
     "OutputFormat",
     "confirmed",
@@ -28,7 +29,7 @@ __all__ = [
     "steers_terminal",
 ]
 
-_PIPE_WIDTH = 10_000
+PIPE_WIDTH = 10_000
 """Of what is no terminal: nothing is cut or folded there."""
 
 
@@ -64,7 +65,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
     console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
-        console.width = _PIPE_WIDTH
+        console.width = PIPE_WIDTH
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(Text(column), overflow="fold")

@@ -11,6 +11,7 @@ import typer
 
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.output import note
 from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.transfer import Recursive, readable_values
 
@@ -46,6 +47,8 @@ def run(
             include_imports=imports,
             unique_keys=True,
         )
+    if not found:
+        note(f"There are no secrets in {environment}:{path}.")
     child_env = environment_of_child(os.environ, readable_values(found), override=override)
     _become(command, child_env)
 

@@ -154,6 +154,9 @@ def set_secret(
             "--literal", help="Take NAME=VALUE from the argument, which others on this machine can see."
         ),
     ] = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Take an empty value for what it is.")
+    ] = False,
     comment: Annotated[str | None, typer.Option(help="A comment beside it.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Its tags from now on, by slug; repeatable.")] = None,
     personal: Personal = False,
@@ -166,6 +169,10 @@ def set_secret(
     from keybearer.client import ChangedSecret
 
     key, value = _given(name, file, literal=literal)
+    if not value and not allow_empty:
+        raise CommandError(
+            f"no value was given for {key}", ExitStatus.USAGE, "Say --allow-empty if it is to be empty."
+        )
     with connected() as client:
         project_id = project_id_of(client, project)
         tag_ids = tuple(client.tags.get_by_slug(slug, project_id=project_id).id for slug in tag or ())

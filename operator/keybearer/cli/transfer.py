@@ -130,6 +130,8 @@ def export_secrets(
             expand_secret_references=references,
             unique_keys=True,
         )
+    if not found:
+        note(f"There are no secrets in {environment}:{path}.")
     text = write_secrets(readable_values(found), chosen)
     if file is None:
         if sys.stdout.isatty() and steers_terminal(text):

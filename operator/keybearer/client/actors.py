@@ -103,7 +103,7 @@ class AllowedField:
     """An attribute of the directory, and the values, parted by commas, of which a person must have one."""
 
     key: str
-    value: str
+    value: str = field(repr=False)
 
 
 @from_wire

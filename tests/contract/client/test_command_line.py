@@ -390,3 +390,26 @@ def test_a_prompt_shows_nothing_of_what_is_typed(keybearer: CommandLine, secrets
 
 def _token(keybearer: CommandLine) -> str:
     return str(json.loads(keybearer.login_file.read_text())["access_token"])
+
+
+def test_nothing_to_read_is_no_empty_value_unless_that_is_meant(keybearer: CommandLine) -> None:
+    keybearer("secrets", "set", "KEPT", stdin=VALUE)
+    refused = keybearer("secrets", "set", "KEPT")
+    assert refused.status == 2
+    assert "--allow-empty" in refused.stderr
+    assert keybearer("secrets", "get", "KEPT", "--plain").stdout == VALUE
+    assert keybearer("secrets", "set", "KEPT", "--allow-empty").status == 0
+    assert keybearer("secrets", "get", "KEPT", "--plain").stdout == ""
+
+
+def test_half_a_pair_of_credentials_is_not_replaced_by_the_login_that_is_kept(keybearer: CommandLine) -> None:
+    answer = keybearer("projects", "list", KEYBEARER_CLIENT_SECRET="")
+    assert answer.status == 2
+    assert "KEYBEARER_CLIENT_SECRET is missing" in answer.stderr
+
+
+def test_a_folder_without_secrets_is_told_of(keybearer: CommandLine) -> None:
+    for command in (("run", "--path", "/typo", "--", "true"), ("secrets", "export", "--path", "/typo")):
+        answer = keybearer(*command)
+        assert answer.status == 0
+        assert "There are no secrets in dev:/typo." in answer.stderr
