@@ -189,7 +189,16 @@ _LOGINS = (
         taken=401,
     ),
     text(_LOGIN.format("kubernetes"), "identityId", 1, 64, rest=lambda _: {"jwt": "cnry-j"}, taken=404),
-    text(_LOGIN.format("kubernetes"), "jwt", 1, 16_384, rest=lambda _: {"identityId": _UNKNOWN}, taken=404),
+    # One byte for each character: of four, the longest would not fit into the body of an open route.
+    text(
+        _LOGIN.format("kubernetes"),
+        "jwt",
+        1,
+        16_384,
+        rest=lambda _: {"identityId": _UNKNOWN},
+        make=lambda length: "j" * length,
+        taken=404,
+    ),
     text(
         _LOGIN.format("ldap"),
         "username",

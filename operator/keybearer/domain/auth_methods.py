@@ -58,6 +58,7 @@ class AuthMethods:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
             identity = await machine_identity(unit, principal, identity_id)
+            await unit.move_identity(identity.id)  # one attaches at a time
             if await unit.auth_methods.kubernetes(identity.id, for_change=True) is not None:
                 raise InvalidError("Failed to add Kubernetes Auth to already configured identity")
             auth = kubernetes_auth_of(identity.id, terms, self.clock)
@@ -112,6 +113,7 @@ class AuthMethods:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
             identity = await machine_identity(unit, principal, identity_id)
+            await unit.move_identity(identity.id)  # one attaches at a time
             if await unit.auth_methods.ldap(identity.id, for_change=True) is not None:
                 raise InvalidError("Failed to add LDAP Auth to already configured identity")
             auth = ldap_auth_of(identity.id, terms, self.clock)

@@ -147,6 +147,8 @@ class Identities:
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self._database.writing() as unit:
             identity = await machine_identity(unit, principal, identity_id)
+            # In turn: of two that find nothing, the later one would take the place of the other.
+            await unit.move_identity(identity.id)
             if await unit.credentials.universal_auth(identity.id) is not None:
                 raise InvalidError("Failed to add universal auth to already configured identity")
             auth = universal_auth_of(identity.id, terms, self._clock)

@@ -97,7 +97,8 @@ def test_answers_are_as_described(
     if not IS_LONG and is_left_to_long_runs(case):
         return
     surroundings.settle(case)
-    if head_size(case) > HEAD_MAX:
+    # A query's field without a value counts as left out, which the document has no word for.
+    if head_size(case) > HEAD_MAX or "" in case.query.values():
         return
     case.call_and_validate(
         base_url=own_service.url,
