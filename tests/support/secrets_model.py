@@ -533,7 +533,8 @@ class SecretsModel:
             "serial": held.serial,
             "environment": place.environment,
             "secretPath": place.path,
-            "secretKey": text.key,
+            # A personal secret that followed a rename has no version of it: the text still has the former key.
+            "secretKey": place.key if version is None else text.key,
             "secretValue": text.value,
             "secretValueHidden": False,
             "secretComment": text.comment,
