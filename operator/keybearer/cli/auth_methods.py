@@ -15,7 +15,15 @@ import typer
 
 from keybearer.cli.connecting import connected
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_json,
+    print_table,
+    require_confirmed,
+)
 from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.private_input import private_text, read_text
 
@@ -44,7 +52,6 @@ TrustedIps = Annotated[
     list[str] | None,
     typer.Option("--trusted-ip", help="Where tokens may be used: address or range; repeatable."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
 @kubernetes_auth.command("attach")
@@ -120,8 +127,7 @@ def remove_kubernetes_auth(
 
     The tokens that they got end at once.
     """
-    if not confirmed(f"Take Kubernetes auth from identity {identity_id}?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Take Kubernetes auth from identity {identity_id}?", yes=yes)
     with connected() as client:
         removed = client.identities.kubernetes_auth.detach(identity_id)
     print_done(output, asdict(removed), f"ServiceAccounts can no longer log in as {identity_id}.")
@@ -203,8 +209,7 @@ def remove_ldap_auth(identity_id: IdentityId, yes: Yes = False, output: Output =
 
     The tokens that they got end at once.
     """
-    if not confirmed(f"Take LDAP auth from identity {identity_id}?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Take LDAP auth from identity {identity_id}?", yes=yes)
     with connected() as client:
         removed = client.identities.ldap_auth.detach(identity_id)
     print_done(output, asdict(removed), f"People of {removed.url} can no longer log in as {identity_id}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,12 +23,3 @@ def spare_the_collector() -> None:
     """Keep it off what lives as long as the process: a full collection looked through modules for 0.15 s."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-
-
-def leave_out_httpx_main() -> None:
-    """Keep httpx from loading a command line of its own, with what that draws: half of the time httpx takes to load.
-
-    It is not for programs that use the library, which does without it where what it draws isn't installed.
-    """
-    if "httpx" not in sys.modules:
-        sys.modules["httpx._main"] = None  # type: ignore[assignment] # in Python's words: can't be imported

@@ -8,9 +8,16 @@ from typing import Annotated
 import typer
 
 from keybearer.cli.connecting import EnvironmentName, ProjectName, connected, project_id_of
-from keybearer.cli.failures import ExitStatus
 from keybearer.cli.members import Member, actor_id_of
-from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_json,
+    print_table,
+    require_confirmed,
+)
 from keybearer.cli.words import Action, Subject
 
 __all__ = ["grants"]
@@ -107,12 +114,11 @@ def add_grant(
 def remove_grant(
     grant_id: Annotated[str, typer.Argument(help="Id of the grant.")],
     project: ProjectName,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Take a grant away."""
-    if not confirmed(f"Take grant {grant_id} away?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Take grant {grant_id} away?", yes=yes)
     with connected() as client:
         removed = client.grants.delete(grant_id, project_id=project_id_of(client, project))
     print_done(output, asdict(removed), f"Grant {removed.id} is taken away.")

@@ -12,7 +12,16 @@ import typer
 from keybearer.cli.auth_methods import kubernetes_auth, ldap_auth
 from keybearer.cli.connecting import connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus, failure_of
-from keybearer.cli.output import Output, OutputFormat, confirmed, note, print_done, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    note,
+    print_done,
+    print_json,
+    print_table,
+    require_confirmed,
+)
 from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
 if TYPE_CHECKING:
@@ -33,7 +42,6 @@ identities.add_typer(ldap_auth, name="ldap-auth")
 _INTERRUPTED = CommandError("interrupted", ExitStatus.INTERRUPTED)
 
 IdentityId = Annotated[str, typer.Argument(help="Id of the identity.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
 @identities.command("list")
@@ -79,8 +87,7 @@ def create_identity(
 @identities.command("delete")
 def delete_identity(identity_id: IdentityId, yes: Yes = False, output: Output = OutputFormat.TABLE) -> None:
     """Delete an identity; its tokens end at once."""
-    if not confirmed(f"Delete identity {identity_id}?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Delete identity {identity_id}?", yes=yes)
     with connected() as client:
         deleted = client.identities.delete(identity_id)
     print_done(output, asdict(deleted), f"Identity {deleted.name} is deleted.")
@@ -152,8 +159,7 @@ def revoke_client_secret(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """End a client secret."""
-    if not confirmed(f"Revoke client secret {client_secret_id}?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Revoke client secret {client_secret_id}?", yes=yes)
     with connected() as client:
         revoked = client.identities.client_secrets.revoke(identity_id, client_secret_id)
     print_done(output, asdict(revoked), f"Client secret {revoked.client_secret_prefix}... is revoked.")

@@ -9,7 +9,15 @@ import typer
 
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_json,
+    print_table,
+    require_confirmed,
+)
 
 if TYPE_CHECKING:
     from keybearer.client import SecretImport
@@ -76,13 +84,12 @@ def remove_import(
     project: ProjectName,
     environment: EnvironmentName,
     path: FolderPath = "/",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Have a folder no longer import another one. The secrets stay where they are."""
     wanted = ":".join(_split(source))
-    if not confirmed(f"Have {environment}:{path} no longer import {wanted}?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Have {environment}:{path} no longer import {wanted}?", yes=yes)
     with connected() as client:
         project_id = project_id_of(client, project)
         found = client.imports.list(project_id=project_id, environment=environment, path=path)

@@ -6,9 +6,10 @@ libraries, nor the other way round, and `--help` answers at once.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
-from keybearer.cli.collector import collector_at_rest, leave_out_httpx_main
+from keybearer.cli.collector import collector_at_rest
 
 with collector_at_rest():
     import typer
@@ -44,9 +45,18 @@ class _CommandLine(TyperGroup):
         def command() -> str:
             return f"{ctx.info_name} {ctx.invoked_subcommand or ''}".rstrip()
 
-        leave_out_httpx_main()
+        _leave_out_httpx_main()
         with told_failures(command):
             return super().invoke(ctx)
+
+
+def _leave_out_httpx_main() -> None:
+    """Keep httpx from loading a command line of its own, with what that draws: half of the time httpx takes to load.
+
+    It is not for programs that use the library, which does without it where what it draws isn't installed.
+    """
+    if "httpx" not in sys.modules:
+        sys.modules["httpx._main"] = None  # type: ignore[assignment] # in Python's words: can't be imported
 
 
 app = typer.Typer(

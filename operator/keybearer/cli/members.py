@@ -9,7 +9,15 @@ import typer
 
 from keybearer.cli.connecting import ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_json,
+    print_table,
+    require_confirmed,
+)
 from keybearer.cli.words import ProjectRole
 
 if TYPE_CHECKING:
@@ -73,12 +81,11 @@ def set_member(
 def remove_member(
     who: Member,
     project: ProjectName,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Take somebody out of a project."""
-    if not confirmed(f"Take {who} out of {project}?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Take {who} out of {project}?", yes=yes)
     removed: UserMembership | IdentityMembership
     with connected() as client:
         project_id = project_id_of(client, project)

@@ -18,7 +18,7 @@ __all__ = [
     "PIPE_WIDTH",
     "Output",
     "OutputFormat",
-    "confirmed",
+    "Yes",
     "note",
     "print_done",
     "print_exactly",
@@ -26,6 +26,7 @@ __all__ = [
     "print_table",
     "printable",
     "progress",
+    "require_confirmed",
     "steers_terminal",
 ]
 
@@ -43,6 +44,9 @@ class OutputFormat(StrEnum):
 Output = Annotated[
     OutputFormat, typer.Option("--output", "-o", envvar="KEYBEARER_OUTPUT", help="table or json.")
 ]
+
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
 def print_json(content: object) -> None:
@@ -99,21 +103,23 @@ def print_done(output: OutputFormat, content: object, text: str) -> None:
         note(text)
 
 
-def confirmed(question: str, *, yes: bool) -> bool:
-    """Return whether to go on: `yes` was given, or the person at the terminal says so.
+def require_confirmed(question: str, *, yes: bool) -> None:
+    """Return if `yes` was given, or the person at the terminal says so.
 
     Raises:
+        typer.Exit: the person says no.
         CommandError: there is nobody to ask.
     """
     from keybearer.cli.failures import CommandError, ExitStatus
 
     if yes:
-        return True
+        return
     if not sys.stdin.isatty():
         raise CommandError(
             f"{question} There is no terminal to ask at.", ExitStatus.USAGE, "Say --yes if you mean it."
         )
-    return typer.confirm(question, err=True)
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(ExitStatus.FAILED)
 
 
 @contextmanager

@@ -8,8 +8,15 @@ from typing import Annotated
 import typer
 
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
-from keybearer.cli.failures import ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_json,
+    print_table,
+    require_confirmed,
+)
 
 __all__ = ["environments", "folders", "projects"]
 
@@ -20,8 +27,6 @@ environments = typer.Typer(
 folders = typer.Typer(
     help="List, create and delete the folders of an environment.", no_args_is_help=True, rich_markup_mode=None
 )
-
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
 @projects.command("list")
@@ -72,8 +77,7 @@ def delete_project(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Delete a project with all its secrets."""
-    if not confirmed(f"Delete project {project} with all its secrets?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Delete project {project} with all its secrets?", yes=yes)
     with connected() as client:
         deleted = client.projects.delete(project_id_of(client, project))
     print_done(output, asdict(deleted), f"Project {deleted.slug} is deleted.")
@@ -114,8 +118,7 @@ def delete_environment(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Delete an environment with all its secrets."""
-    if not confirmed(f"Delete environment {slug} of {project} with all its secrets?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Delete environment {slug} of {project} with all its secrets?", yes=yes)
     with connected() as client:
         project_id = project_id_of(client, project)
         found = client.environments.get_by_slug(slug, project_id=project_id)
@@ -177,8 +180,7 @@ def delete_folder(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Delete a folder."""
-    if not confirmed(f"Delete folder {environment}:{path}?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Delete folder {environment}:{path}?", yes=yes)
     above, name = _split(path)
     with connected() as client:
         deleted = client.folders.delete(

@@ -13,11 +13,12 @@ from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import (
     Output,
     OutputFormat,
-    confirmed,
+    Yes,
     print_done,
     print_exactly,
     print_json,
     print_table,
+    require_confirmed,
 )
 from keybearer.cli.private_input import read_text
 from keybearer.cli.transfer import export_secrets, import_secrets
@@ -199,13 +200,12 @@ def delete_secrets(
     environment: EnvironmentName,
     path: FolderPath = "/",
     personal: Personal = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Delete secrets of a folder: all of those named, or none."""
     listed = ("your own " if personal else "") + ", ".join(names)
-    if not confirmed(f"Delete {listed} from {environment}:{path}?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Delete {listed} from {environment}:{path}?", yes=yes)
     with connected() as client:
         deleted = client.secrets.delete_many(
             tuple(names),

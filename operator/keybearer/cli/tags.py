@@ -8,8 +8,15 @@ from typing import Annotated
 import typer
 
 from keybearer.cli.connecting import ProjectName, connected, project_id_of
-from keybearer.cli.failures import ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_json,
+    print_table,
+    require_confirmed,
+)
 
 __all__ = ["tags"]
 
@@ -47,12 +54,11 @@ def create_tag(
 def delete_tag(
     slug: Annotated[str, typer.Argument(help="Which.")],
     project: ProjectName,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Delete a tag, also from the secrets that carry it."""
-    if not confirmed(f"Delete tag {slug} of {project}, also from its secrets?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Delete tag {slug} of {project}, also from its secrets?", yes=yes)
     with connected() as client:
         project_id = project_id_of(client, project)
         found = client.tags.get_by_slug(slug, project_id=project_id)

@@ -10,7 +10,15 @@ import typer
 
 from keybearer.cli.connecting import connected
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, confirmed, print_done, print_json, print_table
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_json,
+    print_table,
+    require_confirmed,
+)
 from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.private_input import private_text
 from keybearer.wire.roles import OrganizationRoleSlug
@@ -27,7 +35,6 @@ users = typer.Typer(
 Who = Annotated[str, typer.Argument(help="Email or id.")]
 FirstName = Annotated[str | None, typer.Option(help="Given name.")]
 LastName = Annotated[str | None, typer.Option(help="Family name.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
 @users.command("list")
@@ -114,8 +121,7 @@ def delete_user(who: Who, yes: Yes = False, output: Output = OutputFormat.TABLE)
 
     Sessions end at once.
     """
-    if not confirmed(f"Delete {who} with all personal secrets?", yes=yes):
-        raise typer.Exit(ExitStatus.FAILED)
+    require_confirmed(f"Delete {who} with all personal secrets?", yes=yes)
     with connected() as client:
         deleted = client.users.delete(_user_of(client, who).id)
     print_done(output, asdict(deleted), f"{deleted.email} is deleted.")

@@ -10,8 +10,8 @@ from keybearer.client.actors import AllowedField, LdapAuthSettings
 from keybearer.client.decoding import decode
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import ClearedLockoutsAnswer, LdapAuthAnswer
-from keybearer.client.operations.login_settings import TokenTerms, given
+from keybearer.client.operations.answers import LdapAuthAnswer
+from keybearer.client.operations.login_settings import ClearedLockouts, LockoutTerms, given
 from keybearer.wire import auth_methods as wire
 
 __all__ = ["AttachLdapAuth", "ClearLdapAuthLockouts", "DetachLdapAuth", "GetLdapAuth", "UpdateLdapAuth"]
@@ -41,7 +41,7 @@ class GetLdapAuth(_Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class _Terms(TokenTerms, _Settings):
+class _Terms(LockoutTerms, _Settings):
     """What both writes can set.
 
     Attributes:
@@ -54,10 +54,6 @@ class _Terms(TokenTerms, _Settings):
     search_filter: str | None = field(default=None, kw_only=True)
     ldap_ca_certificate: str | None = field(default=None, kw_only=True)
     allowed_fields: tuple[AllowedField, ...] | None = field(default=None, kw_only=True)
-    lockout_enabled: bool | None = field(default=None, kw_only=True)
-    lockout_threshold: int | None = field(default=None, kw_only=True)
-    lockout_duration_seconds: int | None = field(default=None, kw_only=True)
-    lockout_counter_reset_seconds: int | None = field(default=None, kw_only=True)
 
     def terms(self) -> dict[str, Any]:
         fields = {} if self.allowed_fields is None else {"allowed_fields": _wire_fields(self.allowed_fields)}
@@ -121,7 +117,7 @@ class DetachLdapAuth(_Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class ClearLdapAuthLockouts(Operation[int]):
+class ClearLdapAuthLockouts(ClearedLockouts):
     """Let those log in again who failed too often, and return how many lockouts ended."""
 
     identity_id: str
@@ -129,10 +125,6 @@ class ClearLdapAuthLockouts(Operation[int]):
     def request(self) -> Request:
         """Return what to send."""
         return Request("POST", fill(f"{_SETTINGS}/clear-lockouts", self.identity_id))
-
-    def read(self, response: Response) -> int:
-        """Return how many lockouts ended."""
-        return decode(response, ClearedLockoutsAnswer).deleted
 
 
 def _wire_fields(fields: Iterable[AllowedField]) -> list[wire.AllowedField]:

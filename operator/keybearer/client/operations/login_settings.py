@@ -6,9 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from keybearer.client.decoding import decode
+from keybearer.client.messages import Response
+from keybearer.client.operation import Operation
+from keybearer.client.operations.answers import ClearedLockoutsAnswer
 from keybearer.wire.identities import TrustedIp
 
-__all__ = ["TokenTerms", "given"]
+__all__ = ["ClearedLockouts", "LockoutTerms", "TokenTerms", "given"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +30,26 @@ class TokenTerms:
     access_token_num_uses_limit: int | None = None
     access_token_period: int | None = None
     access_token_trusted_ips: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockoutTerms(TokenTerms):
+    """Of ways to log in that are closed for a while after failures, beside those of the tokens."""
+
+    lockout_enabled: bool | None = None
+    lockout_threshold: int | None = None
+    lockout_duration_seconds: int | None = None
+    lockout_counter_reset_seconds: int | None = None
+
+
+class ClearedLockouts(Operation[int]):
+    """What an operation that ends lockouts returns."""
+
+    __slots__ = ()
+
+    def read(self, response: Response) -> int:
+        """Return how many lockouts ended."""
+        return decode(response, ClearedLockoutsAnswer).deleted
 
 
 def given(settings: TokenTerms) -> dict[str, Any]:

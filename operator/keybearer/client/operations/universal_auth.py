@@ -10,12 +10,11 @@ from keybearer.client.decoding import decode
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations.answers import (
-    ClearedLockoutsAnswer,
     ClientSecretAnswer,
     ClientSecretsAnswer,
     UniversalAuthAnswer,
 )
-from keybearer.client.operations.login_settings import TokenTerms, given
+from keybearer.client.operations.login_settings import ClearedLockouts, LockoutTerms, given
 from keybearer.wire import identities as wire
 
 __all__ = [
@@ -57,7 +56,7 @@ class GetUniversalAuth(_Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class _Terms(TokenTerms, _Settings):
+class _Terms(LockoutTerms, _Settings):
     """What both writes can set.
 
     Attributes:
@@ -66,10 +65,6 @@ class _Terms(TokenTerms, _Settings):
 
     identity_id: str
     client_secret_trusted_ips: tuple[str, ...] | None = field(default=None, kw_only=True)
-    lockout_enabled: bool | None = field(default=None, kw_only=True)
-    lockout_threshold: int | None = field(default=None, kw_only=True)
-    lockout_duration_seconds: int | None = field(default=None, kw_only=True)
-    lockout_counter_reset_seconds: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +102,7 @@ class DetachUniversalAuth(_Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class ClearUniversalAuthLockouts(Operation[int]):
+class ClearUniversalAuthLockouts(ClearedLockouts):
     """Let those log in again who failed too often, and return how many lockouts ended."""
 
     identity_id: str
@@ -115,10 +110,6 @@ class ClearUniversalAuthLockouts(Operation[int]):
     def request(self) -> Request:
         """Return what to send."""
         return Request("POST", fill(f"{_SETTINGS}/clear-lockouts", self.identity_id))
-
-    def read(self, response: Response) -> int:
-        """Return how many lockouts ended."""
-        return decode(response, ClearedLockoutsAnswer).deleted
 
 
 @dataclass(frozen=True, slots=True)
