@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.runs import in_runs
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import (
@@ -74,7 +75,7 @@ def import_secrets(
         }
         changed = [ChangedSecret(name, value) for name, value in given.items() if present.get(name) != value]
         with progress("Writing secrets", len(changed)) as advance:
-            for batch in _batches(changed):
+            for batch in in_runs(changed, _bytes_of, count_max=_BATCH_ITEMS, weight_max=_BATCH_BYTES):
                 try:
                     written = client.secrets.update_many(
                         tuple(batch),
@@ -162,18 +163,8 @@ def readable_values(found: Sequence[Secret]) -> dict[str, str]:
     return {secret.secret_key: secret.secret_value for secret in found}
 
 
-def _batches(changed: Sequence[ChangedSecret]) -> Iterator[list[ChangedSecret]]:
-    batch: list[ChangedSecret] = []
-    size = 0
-    for one in changed:
-        length = len(one.secret_name) + len(one.secret_value or "") * 4
-        if batch and (len(batch) >= _BATCH_ITEMS or size + length > _BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(one)
-        size += length
-    if batch:
-        yield batch
+def _bytes_of(changed: ChangedSecret) -> int:
+    return len(changed.secret_name) + len(changed.secret_value or "") * 4
 
 
 def _write_private(file: Path, text: str, *, force: bool) -> None:

@@ -223,9 +223,11 @@ def _tls(ca_pem: bytes | None) -> ssl.SSLContext:
     try:
         # Checked first: given nothing, OpenSSL falls back on the system's certificates.
         if b"-----BEGIN CERTIFICATE-----" in ca_pem:
-            return ssl.create_default_context(cadata=ca_pem.decode("ascii"))
-    except (ssl.SSLError, UnicodeDecodeError) as error:
-        raise InvalidArgument("ca_pem holds a certificate that can't be read, or other text") from error
+            # Bundles name their CAs beside the certificates, in any script; OpenSSL is given ASCII alone.
+            text = ca_pem.decode("utf-8", "replace").encode("ascii", "replace").decode("ascii")
+            return ssl.create_default_context(cadata=text)
+    except ssl.SSLError as error:
+        raise InvalidArgument("ca_pem holds a certificate that can't be read") from error
     raise InvalidArgument("ca_pem holds no certificates in PEM")
 
 

@@ -18,7 +18,8 @@ def trust(ca_pem: str) -> ssl.SSLContext:
     if not ca_pem.strip():
         return ssl.create_default_context()
     try:
-        context = ssl.create_default_context(cadata=ca_pem)
+        # Bundles carry names of their CAs beside the certificates, in any script; OpenSSL is given ASCII alone.
+        context = ssl.create_default_context(cadata=ca_pem.encode("ascii", "replace").decode("ascii"))
     except (ssl.SSLError, ValueError):
         raise ValueError("holds no PEM certificate") from None
     # On by default from Python 3.13; the CAs of many clusters lack the identifiers that it demands.

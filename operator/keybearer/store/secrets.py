@@ -29,6 +29,7 @@ from sqlalchemy.orm import aliased
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.base.runs import in_runs
 from keybearer.base.slices import SLICE, in_slices
 from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE, subtree
@@ -221,7 +222,8 @@ class Secrets:
                     )
                 ),
             )
-            for some in _bunches(places)
+            # In bunches that one statement can name.
+            for some in in_runs(places, lambda place: len(place[1]), count_max=_CHUNK, weight_max=_NAMES_MAX)
         ]
         return await self._all(conditions, with_values=with_values, max_bytes=max_bytes)
 
@@ -495,20 +497,6 @@ def _chunks(items: Sequence[_T]) -> Iterable[list[_T]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, _CHUNK)):
         yield chunk
-
-
-def _bunches(places: Sequence[tuple[_T, list[str]]]) -> Iterable[list[tuple[_T, list[str]]]]:
-    """Yield the places, each with some keys, in bunches that one statement can name."""
-    bunch: list[tuple[_T, list[str]]] = []
-    names = 0
-    for place, keys in places:
-        if bunch and (len(bunch) == _CHUNK or names + len(keys) > _NAMES_MAX):
-            yield bunch
-            bunch, names = [], 0
-        bunch.append((place, keys))
-        names += len(keys)
-    if bunch:
-        yield bunch
 
 
 _UPDATE = (

@@ -296,10 +296,12 @@ async def _ok(_: web.Request) -> web.Response:
     return web.json_response({"message": "Ok"})
 
 
-async def test_certificates_given_in_pem_are_trusted(
-    ask: Ask, authority: tuple[bytes, ssl.SSLContext]
+@pytest.mark.parametrize("comment", ["", "# Subject: CN=Főtanúsítvány\n"])
+async def test_certificates_given_in_pem_are_trusted_whatever_stands_beside_them(
+    ask: Ask, authority: tuple[bytes, ssl.SSLContext], comment: str
 ) -> None:
-    pem, tls = authority
+    certificate, tls = authority
+    pem = comment.encode() + certificate
     async with serving(_ok, tls) as url:
         assert await ask(url.replace("127.0.0.1", "localhost"), replace(ONCE, ca_pem=pem)) == "Ok"
 
@@ -335,7 +337,7 @@ async def test_a_trusted_certificate_of_another_name_is_refused(
         pytest.param(
             b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", id="a broken certificate"
         ),
-        pytest.param("käse -----BEGIN CERTIFICATE-----".encode(), id="text around it that is not ASCII"),
+        pytest.param("-----BEGIN CERTIFICATE-----\nkäse\n".encode(), id="a certificate that is not ASCII"),
     ],
 )
 def test_what_holds_no_certificates_is_refused(pem: bytes) -> None:

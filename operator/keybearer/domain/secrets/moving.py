@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
+from keybearer.base.runs import in_runs
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
@@ -171,17 +172,12 @@ def _too_much(where: Where) -> InvalidError:
 
 def _runs(secrets: Sequence[Secret]) -> Iterator[list[Secret]]:
     """Part the secrets into runs that keep others waiting for but a moment each."""
-    run: list[Secret] = []
-    characters = 0
-    for secret in secrets:
-        length = len(secret.value or "")
-        if run and (len(run) == _RUN_MAX or characters + length > _RUN_CHARACTERS):
-            yield run
-            run, characters = [], 0
-        run.append(secret)
-        characters += length
-    if run:
-        yield run
+    return in_runs(
+        secrets,
+        lambda secret: len(secret.value or ""),
+        count_max=_RUN_MAX,
+        weight_max=_RUN_CHARACTERS,
+    )
 
 
 def _placed(secret: Secret, opened: _Opened, transfer: Transfer) -> Secret:
