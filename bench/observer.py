@@ -22,6 +22,7 @@ __all__ = ["Observer", "Sighting", "WatchEvent", "observing", "read_event"]
 
 _MANAGED = "keybearer.dev/managed=true"
 _WATCH_SECONDS = "7200"
+_WATCHES_IN_VAIN_MAX = 5
 _SHORTEST_WATCH_SECONDS = 1.0
 
 
@@ -238,12 +239,12 @@ async def _watch(
     """Show every event; where the API server closes a stream that it had to wait for, go on where it ended.
 
     Raises:
-        BenchError: a stream ended at once and had brought nothing.
+        BenchError: several streams in a row ended at once and had brought nothing.
     """
     query = {"watch": "true", "timeoutSeconds": _WATCH_SECONDS, "allowWatchBookmarks": "true"}
     if selector:
         query["labelSelector"] = selector
-    version = start
+    version, in_vain = start, 0
     while True:
         begun_at, opened_at = version, time.monotonic()
         async for at, line in api.lines(path, {**query, "resourceVersion": version}):
@@ -253,6 +254,9 @@ async def _watch(
             version = event["object"]["metadata"]["resourceVersion"]
             if event["type"] != "BOOKMARK":
                 see(event, at)
-        if version == begun_at and time.monotonic() - opened_at < _SHORTEST_WATCH_SECONDS:
+        is_in_vain = version == begun_at and time.monotonic() - opened_at < _SHORTEST_WATCH_SECONDS
+        in_vain = in_vain + 1 if is_in_vain else 0
+        # One alone is what an API server does whose cache was just filled anew.
+        if in_vain >= _WATCHES_IN_VAIN_MAX:
             msg = f"the API server ends the watch of {path} at once"
             raise BenchError(msg)
