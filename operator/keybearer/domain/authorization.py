@@ -64,6 +64,8 @@ class Subject(StrEnum):
     AUDIT_LOGS = "audit-logs"
     IDENTITIES = "identity"
     ENCRYPTION_KEYS = "encryption-keys"
+    APP_CONNECTIONS = "app-connections"
+    SECRET_SYNCS = "secret-syncs"
 
 
 class ActorKind(StrEnum):
@@ -108,6 +110,8 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
         Subject.TAGS: _MANAGE,
         Subject.PROJECT: _READ,
         Subject.MEMBERS: _READ,
+        Subject.APP_CONNECTIONS: _READ,
+        Subject.SECRET_SYNCS: _MANAGE,
     },
     ProjectRole.VIEWER: {
         Subject.SECRETS: _READ_VALUES,
@@ -117,13 +121,18 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
         Subject.TAGS: _READ,
         Subject.PROJECT: _READ,
         Subject.MEMBERS: _READ,
+        Subject.APP_CONNECTIONS: _READ,
+        Subject.SECRET_SYNCS: _READ,
     },
     ProjectRole.NO_ACCESS: {},
 }
 _KNOWN_ROLES = frozenset(ProjectRole)
 _ORGANIZATION_RULES: dict[OrganizationRole, dict[Subject, frozenset[Action]]] = {
     OrganizationRole.ADMIN: dict.fromkeys(Subject, _MANAGE),
-    OrganizationRole.MEMBER: {Subject.PROJECT: frozenset({Action.READ, Action.CREATE})},
+    OrganizationRole.MEMBER: {
+        Subject.PROJECT: frozenset({Action.READ, Action.CREATE}),
+        Subject.APP_CONNECTIONS: _READ,  # who may use a connection sees it; nobody sees what is secret of it
+    },
     OrganizationRole.NO_ACCESS: {},
 }
 

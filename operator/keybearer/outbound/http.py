@@ -15,7 +15,7 @@ from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
 from keybearer.outbound.gate import CONNECT_SECONDS, Gate
 from keybearer.outbound.urls import OutboundUrl
 
-__all__ = ["BODY_LIMIT_BYTES", "OutboundAnswer", "OutboundHttp"]
+__all__ = ["BODY_LIMIT_BYTES", "GatedBackend", "OutboundAnswer", "OutboundHttp"]
 
 BODY_LIMIT_BYTES = 64 * 1024
 _TIMEOUT = timedelta(seconds=10)
@@ -76,7 +76,7 @@ class OutboundHttp:
         trusted: ssl.SSLContext,
         limit_bytes: int,
     ) -> OutboundAnswer:
-        backend = _GatedBackend(self._gate, needs_listing=target.scheme == b"http")
+        backend = GatedBackend(self._gate, needs_listing=target.scheme == b"http")
         pool = httpcore.AsyncConnectionPool(
             ssl_context=trusted, max_connections=1, http2=False, retries=0, network_backend=backend
         )
@@ -93,7 +93,7 @@ class OutboundHttp:
             raise OutboundFailedError(f"no usable answer came: {type(error).__name__}") from error
 
 
-class _GatedBackend(httpcore.AsyncNetworkBackend):
+class GatedBackend(httpcore.AsyncNetworkBackend):
     """Connects to addresses that the gate let pass."""
 
     def __init__(self, gate: Gate, *, needs_listing: bool) -> None:

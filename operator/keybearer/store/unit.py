@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
+from keybearer.store.app_connections import AppConnections
 from keybearer.store.audit import AuditEvent, AuditLog, AuditRecord
 from keybearer.store.auth_methods import AuthMethods
 from keybearer.store.credential_resealing import CredentialResealing
@@ -17,12 +18,15 @@ from keybearer.store.identities import Identities
 from keybearer.store.imports import Imports
 from keybearer.store.keys import Keys
 from keybearer.store.projects import Projects
+from keybearer.store.pushes import Pushes
 from keybearer.store.references import References
 from keybearer.store.resealing import Resealing
 from keybearer.store.revisions import Changes
 from keybearer.store.root_keys import RootKeyring
 from keybearer.store.sealing.keyring import Keyring
+from keybearer.store.secret_syncs import SecretSyncs
 from keybearer.store.secrets import Secrets
+from keybearer.store.sync_jobs import SyncJobs
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
 from keybearer.store.tables.projects import ProjectRow
 from keybearer.store.tags import Tags
@@ -59,6 +63,10 @@ class UnitOfWork:
         self.audit_log = AuditLog(connection)
         self.secrets = Secrets(connection, self.keys, self.changes)
         self.references = References(connection)
+        self.app_connections = AppConnections(connection, self.keys)
+        self.secret_syncs = SecretSyncs(connection)
+        self.sync_jobs = SyncJobs(connection)
+        self.pushes = Pushes(connection)
 
     async def audit(self, event: AuditEvent) -> None:
         """Write down what this unit does: durable with it, undone with it."""

@@ -37,6 +37,8 @@ ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
             Subject.AUDIT_LOGS: NOTHING,
             Subject.IDENTITIES: NOTHING,
             Subject.ENCRYPTION_KEYS: NOTHING,
+            Subject.APP_CONNECTIONS: {A},
+            Subject.SECRET_SYNCS: ALL,
         },
     ),
     (
@@ -53,6 +55,8 @@ ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
             Subject.AUDIT_LOGS: NOTHING,
             Subject.IDENTITIES: NOTHING,
             Subject.ENCRYPTION_KEYS: NOTHING,
+            Subject.APP_CONNECTIONS: {A},
+            Subject.SECRET_SYNCS: {A},
         },
     ),
     (ProjectRole.NO_ACCESS, dict.fromkeys(Subject, NOTHING)),

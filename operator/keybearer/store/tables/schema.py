@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import MetaData
 
+from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.audit import AuditLogRow
 from keybearer.store.tables.auth_methods import KubernetesAuthRow, LdapAuthRow
 from keybearer.store.tables.base import Row
@@ -24,6 +25,7 @@ from keybearer.store.tables.keys import (
     ServerKeyRow,
 )
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, MembershipRow, ProjectRow, TagRow
+from keybearer.store.tables.secret_syncs import PushRow, SecretSyncRow, SyncJobRow
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
 from keybearer.store.tables.users import LoginFailureRow, UserRow
 
@@ -56,6 +58,10 @@ TABLES: tuple[type[Row], ...] = (
     SecretImportRow,
     GrantRow,
     AuditLogRow,
+    AppConnectionRow,
+    SecretSyncRow,
+    SyncJobRow,
+    PushRow,
 )
 
 

@@ -1,0 +1,11 @@
+"""The apps behind the models of `keybearer.wire.connections.registry`, by the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from keybearer.outbound.apps.protocol import App
+
+__all__ = ["APPS"]
+
+APPS: Mapping[str, App] = {}

@@ -1,0 +1,288 @@
+"""Secret syncs and the states of what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import JsonValue
+from sqlalchemy import Select, delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
+from keybearer.store.columns import record_columns
+from keybearer.store.tables.app_connections import AppConnectionRow
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
+from keybearer.store.tables.secret_syncs import SecretSyncRow
+
+__all__ = ["JobKind", "JobStatus", "Progress", "SecretSync", "SecretSyncs", "SyncRecord", "progress_of"]
+
+_CHUNK = 200
+
+
+class JobKind(StrEnum):
+    """What is done for a sync; each has its own status (interface.md section 2.1)."""
+
+    SYNC = "sync"
+    IMPORT = "import"
+    REMOVE = "remove"
+
+
+class JobStatus(StrEnum):
+    """How far it came (wire.md section 3.3); None before the first time."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The four fields of one kind of job."""
+
+    status: str | None = None
+    job_id: str | None = None
+    message: str | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRecord:
+    """What the table holds of a sync, in the order of its columns.
+
+    Attributes:
+        folder_id: None once the folder is gone.
+        destination: in interface.md's words.
+        source_digest: keyed digest of what the last successful run carried.
+        reached: the revision of each project that this was read from, by id.
+        is_settled: whether the ledger tells all that the remote holds of ours.
+        listed_at: when the remote was last looked at as a whole.
+    """
+
+    id: str
+    project_id: ProjectId
+    folder_id: str | None
+    connection_id: str
+    name: str
+    description: str | None
+    is_auto_sync_enabled: bool
+    version: int
+    destination: str
+    destination_config: Mapping[str, JsonValue]
+    destination_digest: str
+    sync_options: Mapping[str, JsonValue]
+    sync_status: str | None
+    last_sync_job_id: str | None
+    last_sync_message: str | None
+    last_synced_at: datetime | None
+    import_status: str | None
+    last_import_job_id: str | None
+    last_import_message: str | None
+    last_imported_at: datetime | None
+    remove_status: str | None
+    last_remove_job_id: str | None
+    last_remove_message: str | None
+    last_removed_at: datetime | None
+    source_digest: bytes | None
+    reached: Mapping[str, int] | None
+    is_settled: bool
+    listed_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SecretSync:
+    """A sync with what it refers to; environment and folder are None together, once the folder is gone.
+
+    Attributes:
+        app: of the connection, in interface.md's words.
+    """
+
+    record: SyncRecord
+    organization_id: OrganizationId
+    connection_name: str
+    app: str
+    environment_id: str | None
+    environment_slug: EnvironmentSlug | None
+    environment_name: str | None
+    folder_path: FolderPath | None
+
+
+_COLUMNS = record_columns(SecretSyncRow, SyncRecord)
+_SYNCS: Select[*tuple[Any, ...]] = (
+    select(
+        ProjectRow.organization_id,
+        AppConnectionRow.name,
+        AppConnectionRow.app,
+        EnvironmentRow.id,
+        EnvironmentRow.slug,
+        EnvironmentRow.name,
+        FolderRow.path,
+        *_COLUMNS,
+    )
+    .select_from(SecretSyncRow)
+    .join(ProjectRow, ProjectRow.id == SecretSyncRow.project_id)
+    .join(AppConnectionRow, AppConnectionRow.id == SecretSyncRow.connection_id)
+    .outerjoin(FolderRow, FolderRow.id == SecretSyncRow.folder_id)
+    .outerjoin(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+)
+_STATUS_COLUMNS = {
+    JobKind.SYNC: ("sync_status", "last_sync_job_id", "last_sync_message", "last_synced_at"),
+    JobKind.IMPORT: ("import_status", "last_import_job_id", "last_import_message", "last_imported_at"),
+    JobKind.REMOVE: ("remove_status", "last_remove_job_id", "last_remove_message", "last_removed_at"),
+}
+
+
+class SecretSyncs:
+    """Repository of secret syncs."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def add(self, new: SyncRecord) -> None:
+        """Store a new sync."""
+        await self._connection.execute(insert(SecretSyncRow).values(_values(new)))
+
+    async def update(self, changed: SyncRecord) -> None:
+        """Store the present fields of what people set; the fields of jobs have `move` and `settle`."""
+        values = _values(changed)
+        for name in (
+            *(name for names in _STATUS_COLUMNS.values() for name in names),
+            "source_digest",
+            "reached",
+        ):
+            del values[name]
+        await self._connection.execute(
+            update(SecretSyncRow).where(SecretSyncRow.id == changed.id).values(values)
+        )
+
+    async def get(self, sync_id: str) -> SecretSync | None:
+        """Return the sync of that id, or None."""
+        found = await self._all(_SYNCS.where(SecretSyncRow.id == sync_id))
+        return found[0] if found else None
+
+    async def named(self, project_id: ProjectId, name: str) -> SecretSync | None:
+        """Return the project's sync of that name, or None."""
+        found = await self._all(
+            _SYNCS.where(SecretSyncRow.project_id == project_id, SecretSyncRow.name == name)
+        )
+        return found[0] if found else None
+
+    async def of_project(self, project_id: ProjectId, destination: str | None = None) -> list[SecretSync]:
+        """Return the project's syncs by name; of one destination, or of all."""
+        statement = _SYNCS.where(SecretSyncRow.project_id == project_id)
+        if destination is not None:
+            statement = statement.where(SecretSyncRow.destination == destination)
+        return await self._all(statement.order_by(SecretSyncRow.name))
+
+    async def to_same_place(self, organization_id: OrganizationId, digest: str) -> list[SecretSync]:
+        """Return the organization's syncs whose destination has that digest."""
+        statement = _SYNCS.where(
+            ProjectRow.organization_id == organization_id, SecretSyncRow.destination_digest == digest
+        )
+        return await self._all(statement.order_by(SecretSyncRow.created_at, SecretSyncRow.id))
+
+    async def any_automatic(self) -> bool:
+        """Return whether there is a sync that changes of secrets set off."""
+        statement = select(SecretSyncRow.id).where(SecretSyncRow.is_auto_sync_enabled.is_(True)).limit(1)
+        return (await self._connection.execute(statement)).first() is not None
+
+    async def automatic_at(
+        self, places: Iterable[tuple[ProjectId, EnvironmentSlug, FolderPath]]
+    ) -> list[SecretSync]:
+        """Return the syncs that changes set off, of these folders."""
+        by_environment: dict[tuple[ProjectId, EnvironmentSlug], list[FolderPath]] = {}
+        for project_id, environment, path in places:
+            by_environment.setdefault((project_id, environment), []).append(path)
+        found: list[SecretSync] = []
+        for (project_id, environment), paths in by_environment.items():
+            for start in range(0, len(paths), _CHUNK):
+                statement = _SYNCS.where(
+                    SecretSyncRow.is_auto_sync_enabled.is_(True),
+                    SecretSyncRow.project_id == project_id,
+                    EnvironmentRow.slug == environment,
+                    FolderRow.path.in_(paths[start : start + _CHUNK]),
+                )
+                found += await self._all(statement)
+        return found
+
+    async def automatic_after(self, sync_id: str, limit: int) -> list[SecretSync]:
+        """Return the next syncs that changes set off, in the order of their ids; begin with an empty id."""
+        statement = _SYNCS.where(
+            SecretSyncRow.is_auto_sync_enabled.is_(True),
+            SecretSyncRow.folder_id.is_not(None),
+            SecretSyncRow.id > sync_id,
+        )
+        return await self._all(statement.order_by(SecretSyncRow.id).limit(limit))
+
+    async def move(self, sync_ids: Sequence[str], kind: JobKind, progress: Mapping[str, Any]) -> None:
+        """Set fields of one kind of job: keys are the fields of `Progress`, those that are given."""
+        names = dict(zip((one.name for one in fields(Progress)), _STATUS_COLUMNS[kind], strict=True))
+        values = {names[key]: value for key, value in progress.items()}
+        for start in range(0, len(sync_ids), _CHUNK):
+            await self._connection.execute(
+                update(SecretSyncRow)
+                .where(SecretSyncRow.id.in_(sync_ids[start : start + _CHUNK]))
+                .values(values)
+            )
+
+    async def settle(
+        self,
+        sync_id: str,
+        *,
+        is_settled: bool,
+        source_digest: bytes | None,
+        reached: Mapping[str, int] | None,
+        listed_at: datetime | None,
+    ) -> None:
+        """Note what is known after a run, or that a run is under way and nothing is known meanwhile."""
+        await self._connection.execute(
+            update(SecretSyncRow)
+            .where(SecretSyncRow.id == sync_id)
+            .values(
+                is_settled=is_settled,
+                source_digest=source_digest,
+                reached=None if reached is None else dict(reached),
+                listed_at=listed_at,
+            )
+        )
+
+    async def delete(self, sync_id: str) -> None:
+        """Remove the sync with its jobs and its ledger."""
+        await self._connection.execute(delete(SecretSyncRow).where(SecretSyncRow.id == sync_id))
+
+    async def _all(self, statement: Select[*tuple[Any, ...]]) -> list[SecretSync]:
+        return [_read(row) for row in await self._connection.execute(statement)]
+
+
+def progress_of(record: SyncRecord, kind: JobKind) -> Progress:
+    """Return the four fields of one kind of job."""
+    return Progress(*(getattr(record, name) for name in _STATUS_COLUMNS[kind]))
+
+
+def _read(row: Sequence[Any]) -> SecretSync:
+    organization_id, connection_name, app, environment_id, slug, environment_name, path, *columns = row
+    return SecretSync(
+        SyncRecord(*columns),
+        organization_id,
+        connection_name,
+        app,
+        environment_id,
+        slug,
+        environment_name,
+        path,
+    )
+
+
+def _values(record: SyncRecord) -> dict[str, Any]:
+    values = {one.name: getattr(record, one.name) for one in fields(record)}
+    return {
+        **values,
+        "destination_config": dict(record.destination_config),
+        "sync_options": dict(record.sync_options),
+    }

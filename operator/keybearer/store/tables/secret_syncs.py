@@ -1,0 +1,100 @@
+"""Secret syncs: what goes where, the jobs that carry it there, and what is known to have arrived."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, Boolean, ForeignKey, Index, Integer, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from keybearer.store.columns import Instant, Uuid
+from keybearer.store.tables.base import Row
+
+__all__ = ["PushRow", "SecretSyncRow", "SyncJobRow"]
+
+
+class SecretSyncRow(Row):
+    """A sync of one folder to one destination; the folder is null once it is gone.
+
+    `destination_digest` is the same for two syncs to the same place. `source_digest` is a keyed digest of what the
+    last successful run carried, and `reached` the revision of each project that this was read from, so that a change
+    nobody was told of is found. `is_settled` says that the ledger tells all that the remote holds of ours: no run was
+    cut off.
+    """
+
+    __tablename__ = "secret_syncs"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[str] = mapped_column(Uuid, ForeignKey("projects.id", ondelete="CASCADE"))
+    folder_id: Mapped[str | None] = mapped_column(
+        Uuid, ForeignKey("folders.id", ondelete="SET NULL"), index=True
+    )
+    # No cascade: a connection that syncs use is not deleted.
+    connection_id: Mapped[str] = mapped_column(Uuid, ForeignKey("app_connections.id"), index=True)
+    name: Mapped[str] = mapped_column(String(256))
+    description: Mapped[str | None] = mapped_column(Text)
+    is_auto_sync_enabled: Mapped[bool] = mapped_column(Boolean)
+    version: Mapped[int] = mapped_column(Integer)
+    destination: Mapped[str] = mapped_column(String(64))
+    destination_config: Mapped[dict[str, Any]] = mapped_column(JSON)
+    destination_digest: Mapped[str] = mapped_column(String(64), index=True)
+    sync_options: Mapped[dict[str, Any]] = mapped_column(JSON)
+    sync_status: Mapped[str | None] = mapped_column(String(16))
+    last_sync_job_id: Mapped[str | None] = mapped_column(Uuid)
+    last_sync_message: Mapped[str | None] = mapped_column(Text)
+    last_synced_at: Mapped[datetime | None] = mapped_column(Instant)
+    import_status: Mapped[str | None] = mapped_column(String(16))
+    last_import_job_id: Mapped[str | None] = mapped_column(Uuid)
+    last_import_message: Mapped[str | None] = mapped_column(Text)
+    last_imported_at: Mapped[datetime | None] = mapped_column(Instant)
+    remove_status: Mapped[str | None] = mapped_column(String(16))
+    last_remove_job_id: Mapped[str | None] = mapped_column(Uuid)
+    last_remove_message: Mapped[str | None] = mapped_column(Text)
+    last_removed_at: Mapped[datetime | None] = mapped_column(Instant)
+    source_digest: Mapped[bytes | None] = mapped_column(LargeBinary)
+    reached: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    is_settled: Mapped[bool] = mapped_column(Boolean)
+    listed_at: Mapped[datetime | None] = mapped_column(Instant)
+    created_at: Mapped[datetime] = mapped_column(Instant)
+    updated_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class SyncJobRow(Row):
+    """A job that waits or runs; a finished one is gone.
+
+    One waits per sync and kind, so that many changes become one run; another may run meanwhile. `claimed_by` names
+    the process that runs it, which must say so again before `lease_ends_at`.
+    """
+
+    __tablename__ = "sync_jobs"
+    __table_args__ = (
+        UniqueConstraint("sync_id", "kind", "is_running"),
+        Index("ix_sync_jobs_is_running_due_at", "is_running", "due_at"),
+    )
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    sync_id: Mapped[str] = mapped_column(Uuid, ForeignKey("secret_syncs.id", ondelete="CASCADE"))
+    connection_id: Mapped[str] = mapped_column(Uuid)
+    kind: Mapped[str] = mapped_column(String(16))
+    is_running: Mapped[bool] = mapped_column(Boolean)
+    attempt: Mapped[int] = mapped_column(Integer)
+    parameters: Mapped[dict[str, Any]] = mapped_column(JSON)
+    due_at: Mapped[datetime] = mapped_column(Instant)
+    claimed_by: Mapped[str | None] = mapped_column(Uuid)
+    lease_ends_at: Mapped[datetime | None] = mapped_column(Instant)
+    created_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class PushRow(Row):
+    """The push ledger: what was written last under a name of the remote, as a keyed digest, never the value."""
+
+    __tablename__ = "sync_pushes"
+
+    sync_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("secret_syncs.id", ondelete="CASCADE"), primary_key=True
+    )
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary)
+    remote_version: Mapped[str | None] = mapped_column(Text)

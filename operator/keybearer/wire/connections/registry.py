@@ -1,0 +1,16 @@
+"""All apps that connections can be made to."""
+
+from __future__ import annotations
+
+from keybearer.wire.connections.base import AppModel
+
+__all__ = ["APPS", "app_model"]
+
+APPS: tuple[AppModel, ...] = ()
+
+_BY_NAME = {app.name: app for app in APPS}
+
+
+def app_model(name: str) -> AppModel | None:
+    """Return the app of interface.md's name; None for one that no connection can be made to."""
+    return _BY_NAME.get(name)

@@ -1,0 +1,21 @@
+"""Objects that take no key they don't know: syncOptions, destinationConfig, credentials (interface.md 2.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import ConfigDict, StringConstraints
+
+from keybearer.wire.base import WireModel
+
+__all__ = ["NonEmpty", "StrictModel"]
+
+
+class StrictModel(WireModel):
+    """An unknown key is refused. A key that is null counts as absent, and answers leave it out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+NonEmpty = Annotated[str, StringConstraints(min_length=1)]
+"""A text of one character at least."""
