@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -18,7 +18,16 @@ from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
 from keybearer.store.tables.secret_syncs import SecretSyncRow
 
-__all__ = ["JobKind", "JobStatus", "Progress", "SecretSync", "SecretSyncs", "SyncRecord", "progress_of"]
+__all__ = [
+    "JobKind",
+    "JobStatus",
+    "Progress",
+    "SecretSync",
+    "SecretSyncs",
+    "SyncRecord",
+    "progress_of",
+    "with_status",
+]
 
 _CHUNK = 200
 
@@ -263,6 +272,11 @@ class SecretSyncs:
 def progress_of(record: SyncRecord, kind: JobKind) -> Progress:
     """Return the four fields of one kind of job."""
     return Progress(*(getattr(record, name) for name in _STATUS_COLUMNS[kind]))
+
+
+def with_status(record: SyncRecord, kind: JobKind, status: JobStatus) -> SyncRecord:
+    """Return the record with that status of the kind of job."""
+    return replace(record, **{_STATUS_COLUMNS[kind][0]: status.value})
 
 
 def _read(row: Sequence[Any]) -> SecretSync:

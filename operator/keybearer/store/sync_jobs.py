@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Select, delete, func, insert, select, update
+from sqlalchemy import Select, case, delete, func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
-from keybearer.store.columns import record_columns, select_record
+from keybearer.store.columns import Instant, record_columns, select_record
 from keybearer.store.tables.secret_syncs import SyncJobRow
 
 __all__ = ["SyncJob", "SyncJobs"]
@@ -54,14 +54,29 @@ class SyncJobs:
         self._connection = connection
 
     async def add(self, jobs: Iterable[SyncJob]) -> None:
-        """Queue jobs; where one of the kind waits for the sync already, that one is enough."""
+        """Queue jobs; one of the kind that waits for the sync already is enough.
+
+        That one takes the new parameters, and is due as soon as either. One that is claimed meanwhile is no longer
+        waiting: another is queued behind it.
+        """
         for job in jobs:
-            waiting = select(SyncJobRow.id).where(
-                SyncJobRow.sync_id == job.sync_id,
-                SyncJobRow.kind == job.kind,
-                SyncJobRow.is_running.is_(False),
+            hastened = await self._connection.execute(
+                update(SyncJobRow)
+                .where(
+                    SyncJobRow.sync_id == job.sync_id,
+                    SyncJobRow.kind == job.kind,
+                    SyncJobRow.is_running.is_(False),
+                )
+                .values(
+                    parameters=dict(job.parameters),
+                    due_at=case(
+                        (SyncJobRow.due_at > job.due_at, literal(job.due_at, Instant)),
+                        else_=SyncJobRow.due_at,
+                    ),
+                )
+                .returning(SyncJobRow.id)
             )
-            if (await self._connection.execute(waiting)).first() is None:
+            if hastened.first() is None:
                 await self._connection.execute(insert(SyncJobRow).values(_values(job)))
 
     async def of_syncs(self, sync_ids: Sequence[str]) -> list[SyncJob]:

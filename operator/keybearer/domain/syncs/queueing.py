@@ -1,0 +1,57 @@
+"""Queueing what is to be done for a sync: its status and its job move in one transaction (wire.md section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from keybearer.base.ids import new_uuid
+from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync, with_status
+from keybearer.store.sync_jobs import SyncJob
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["DELETES_SYNC", "IMPORT_BEHAVIOR", "queue"]
+
+IMPORT_BEHAVIOR = "importBehavior"
+"""Parameter of an import: a word of `ImportBehavior`."""
+DELETES_SYNC = "deletesSync"
+"""Parameter of a removal: whether the sync itself goes once it succeeded."""
+
+
+async def queue(
+    unit: UnitOfWork,
+    sync: SecretSync,
+    kind: JobKind,
+    parameters: Mapping[str, JsonValue],
+    now: datetime,
+    *,
+    due_at: datetime | None = None,
+) -> SecretSync:
+    """Have this done for the sync, from `due_at` on, at once by default; return it as it is then.
+
+    What waits already is enough: it takes these parameters and the earlier of both times. While one of the kind
+    runs, another waits behind it, so that whoever ends the running one leaves the status `pending`.
+    """
+    # The status first: it is the lock that keeps two who queue for one sync apart.
+    await unit.secret_syncs.move([sync.record.id], kind, {"status": JobStatus.PENDING})
+    await unit.sync_jobs.add(
+        [
+            SyncJob(
+                id=new_uuid(),
+                sync_id=sync.record.id,
+                connection_id=sync.record.connection_id,
+                kind=kind,
+                is_running=False,
+                attempt=0,
+                parameters=parameters,
+                due_at=due_at or now,
+                claimed_by=None,
+                lease_ends_at=None,
+                created_at=now,
+            )
+        ]
+    )
+    return replace(sync, record=with_status(sync.record, kind, JobStatus.PENDING))
