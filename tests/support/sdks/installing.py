@@ -1,4 +1,4 @@
-"""Installs the published clients from their lock files, once per lock, outside of the project's environment."""
+"""Installs published clients and servers from lock files, once per lock, outside of the project's environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.controlplane.environment import cache_root
 from support.controlplane.errors import BuildError
 from support.controlplane.progress import report
 
-__all__ = ["NodeClient", "node_client", "python_client"]
+__all__ = ["NodeClient", "node_client", "python_client", "python_environment"]
 
 _LOCKS = Path(__file__).parents[3] / "requirements" / "sdks"
 _OLDEST_NODE = 20
@@ -38,13 +38,21 @@ def python_client() -> Path:
     Raises:
         BuildError: it can't be installed.
     """
-    lock = _LOCKS / "python.txt"
+    return python_environment("python", _LOCKS / "python.txt")
+
+
+def python_environment(kind: str, lock: Path) -> Path:
+    """Return the Python of an environment that has what the lock file says.
+
+    Raises:
+        BuildError: it can't be installed.
+    """
 
     def install(home: Path) -> None:
         _run([sys.executable, "-m", "venv", "--without-pip", home], home.parent)
         _pip(lock, into=(), by=("--python", home / "bin" / "python"))
 
-    return _kept("python", [lock], install) / "bin" / "python"
+    return _kept(kind, [lock], install) / "bin" / "python"
 
 
 def node_client() -> NodeClient:
@@ -93,7 +101,7 @@ def _kept(kind: str, locks: Sequence[Path], install: Callable[[Path], None]) -> 
     if not home.exists():
         with exclusive(home.parent):
             if not home.exists():
-                report(f"installing published clients into {home}")
+                report(f"installing {kind} into {home}")
                 with tempfile.TemporaryDirectory(dir=home.parent, prefix=".installing-") as staging:
                     made = Path(staging) / home.name
                     install(made)
@@ -116,4 +124,4 @@ def _pip(lock: Path, *, into: Sequence[str | Path], by: Sequence[str | Path] = (
 def _run(command: Sequence[str | Path], folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False)
     if done.returncode != 0:
-        raise BuildError(f"a published client can't be installed: {command[0]} ended with {done.returncode}")
+        raise BuildError(f"what tests need can't be installed: {command[0]} ended with {done.returncode}")
