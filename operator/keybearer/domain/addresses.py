@@ -6,7 +6,7 @@ import ipaddress
 
 from keybearer.domain.errors import ForbiddenError, InvalidError
 
-__all__ = ["EVERY_ADDRESS", "networks", "require_address"]
+__all__ = ["EVERY_ADDRESS", "is_trusted", "networks", "require_address"]
 
 EVERY_ADDRESS = ("0.0.0.0/0", "::/0")
 """The trusted ranges of a credential that may be used from anywhere."""
@@ -24,23 +24,24 @@ def networks(addresses: tuple[str, ...]) -> tuple[str, ...]:
         raise InvalidError("A trusted IP is no address or range; write 192.0.2.7 or 192.0.2.0/24") from error
 
 
+def is_trusted(ranges: tuple[str, ...], address: str | None) -> bool:
+    """Return whether an address lies in one of the ranges; one that is not known lies in none but all of them."""
+    if ranges == EVERY_ADDRESS:
+        return True
+    try:
+        given = ipaddress.ip_address(address or "")
+    except ValueError:
+        return False
+    if isinstance(given, ipaddress.IPv6Address) and given.ipv4_mapped is not None:
+        given = given.ipv4_mapped
+    return any(given in ipaddress.ip_network(trusted) for trusted in ranges)
+
+
 def require_address(ranges: tuple[str, ...], address: str | None) -> None:
     """Let pass an address that lies in one of the ranges.
 
     Raises:
         ForbiddenError: it lies in none, or is not known.
     """
-    if ranges == EVERY_ADDRESS:
-        return
-    try:
-        given = ipaddress.ip_address(address or "")
-    except ValueError as error:
-        raise _outside() from error
-    if isinstance(given, ipaddress.IPv6Address) and given.ipv4_mapped is not None:
-        given = given.ipv4_mapped
-    if not any(given in ipaddress.ip_network(trusted) for trusted in ranges):
-        raise _outside()
-
-
-def _outside() -> ForbiddenError:
-    return ForbiddenError("This credential may not be used from this IP address", name="ForbiddenError")
+    if not is_trusted(ranges, address):
+        raise ForbiddenError("This credential may not be used from this IP address", name="ForbiddenError")

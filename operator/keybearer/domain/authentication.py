@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
-from keybearer.domain.addresses import require_address
+from keybearer.domain.addresses import is_trusted, require_address
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import DomainError, UnauthenticatedError
@@ -70,6 +70,16 @@ class Authentication:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
         require_address(checked.trusted_ips, address)
         return checked.principal
+
+    def known(self, text: str | None, address: str | None) -> Principal | None:
+        """Return who the bearer of the token is, if that was checked a moment ago and still holds; None otherwise.
+
+        Asks no database and refuses nobody: where it gives None, `authenticate` says why, or that all is well.
+        """
+        checked = self._cache.find(token_digest(text), self._clock.monotonic()) if text else None
+        if checked is None or (checked.expires_at is not None and self._clock.now() >= checked.expires_at):
+            return None
+        return checked.principal if is_trusted(checked.trusted_ips, address) else None
 
     def end_of(self, text: str) -> datetime | None:
         """Return when a token that was authenticated ends by what it says itself; None for one without end.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from keybearer.server.context import ServiceContext
 from keybearer.server.errors import add_error_handlers
+from keybearer.server.known_lists import KnownLists
 from keybearer.server.openapi import add_documentation
 from keybearer.server.rate_limits import RateLimits, RateLimitShell
 from keybearer.server.request_scope import RequestShell
@@ -89,4 +91,7 @@ def create_app(context: ServiceContext, limits: RateLimits | None = None) -> ASG
         app.include_router(router)
     add_documentation(app)
     add_error_handlers(app)
-    return RequestShell(app if limits is None else RateLimitShell(app, limits))
+    known = KnownLists(
+        app, context, {route.path: route for route in secrets.lists.routes if isinstance(route, Route)}
+    )
+    return RequestShell(known if limits is None else RateLimitShell(known, limits))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from keybearer.domain.secrets.entity_tags import candidates
 from keybearer.domain.secrets.questions import GetSecret, ListSecrets, NotModified, SecretListing
 from keybearer.domain.secrets.text import checked_name
 from keybearer.server.answers import json_response, not_modified, raw_json_response
 from keybearer.server.auth import AuthenticatedRoute, DirectRoute, principal_of
 from keybearer.server.context import context_of
+from keybearer.server.known_lists import kept_answer
 from keybearer.server.list_cache import ListedAnswer
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering import listing_body, secret_json
@@ -107,19 +107,13 @@ async def _list(request: Request, model: type[ListSecretsQuery]) -> Response:
     context, principal = context_of(request), principal_of(request)
     if_none_match = request.headers.get("if-none-match")
     key = context.lists.key(principal, request.scope["path"], request.scope["query_string"])
-    kept = await context.lists.find(key)
+    kept = await kept_answer(context, key, if_none_match)
     if kept is not None:
-        if if_none_match is not None and kept.tag in candidates(if_none_match):
-            return not_modified(kept.tag)
-        if kept.body is not None:
-            if kept.read is not None:
-                context.audit.read_again(key, kept.read)
-            return raw_json_response(kept.body, {"etag": kept.tag})
+        return kept
     answer = await context.reading.list(principal, _asked(query_of(request, model)), if_none_match)
     match answer:
         case NotModified():
-            if kept is None:
-                context.lists.keep(key, ListedAnswer(answer.tag, answer.reached, None))
+            context.lists.keep(key, ListedAnswer(answer.tag, answer.reached, None))
             return not_modified(answer.tag)
         case SecretListing():
             body = await listing_body(answer)
