@@ -11,7 +11,7 @@ import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote, urlsplit
 
@@ -149,6 +149,14 @@ class RemoteHttp:
         self._sleep = sleep
         self._trusted = trusted or ssl.create_default_context()
         self._pools: dict[str, httpcore.AsyncConnectionPool] = {}
+
+    def now(self) -> datetime:
+        """Return the present instant, for what is signed with it."""
+        return self._clock.now()
+
+    async def pause(self, wait: timedelta) -> None:
+        """Return after that time: a remote needs a moment until what it answered holds everywhere."""
+        await self._sleep(wait.total_seconds())
 
     async def close(self) -> None:
         """Close all connections."""

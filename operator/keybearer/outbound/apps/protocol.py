@@ -10,7 +10,7 @@ from keybearer.outbound.remote import RemoteHttp
 from keybearer.outbound.short_lived import ShortLived
 from keybearer.wire.connections.base import Credentials
 
-__all__ = ["App", "AppContext", "Rotatable"]
+__all__ = ["App", "AppContext", "Exchanging", "Rotatable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,15 @@ class AppContext:
         short_lived: tokens that were got for credentials and still hold.
         organization_id: of the connection; what a role is assumed with, as external id.
         endpoints: where a remote is that has one address for everybody, by the app's name, if not at the usual place.
+        own_credentials: what the service itself has at a remote, by the app's name; for methods that rest on the
+            remote's trust in the service.
     """
 
     http: RemoteHttp
     short_lived: ShortLived
     organization_id: str
     endpoints: Mapping[str, str] = field(default_factory=dict)
+    own_credentials: Mapping[str, Credentials] = field(default_factory=dict, repr=False)
 
 
 class App(Protocol):
@@ -42,8 +45,20 @@ class App(Protocol):
 
 
 @runtime_checkable
+class Exchanging(App, Protocol):
+    """An app with methods of which something else is kept than is given (`MethodModel.kept`)."""
+
+    async def exchange(self, given: Credentials, context: AppContext) -> Credentials:
+        """Return what is to be kept of what a person gave; what is kept as it is given comes back unchanged.
+
+        Called once, before `check`, which then gets what this returned.
+        """
+        ...
+
+
+@runtime_checkable
 class Rotatable(App, Protocol):
-    """An app whose credentials can be replaced by new ones that the old ones make."""
+    """An app with methods whose credentials can be replaced by new ones that the old ones make."""
 
     async def renew(self, credentials: Credentials, context: AppContext) -> Credentials:
         """Return new credentials that work; the old ones work until `retire`."""
