@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from keybearer.wire.connections.base import AppModel
+from keybearer.wire.connections.external_infisical import EXTERNAL_INFISICAL
+from keybearer.wire.connections.hashicorp_vault import HASHICORP_VAULT
 
 __all__ = ["APPS", "app_model"]
 
-APPS: tuple[AppModel, ...] = ()
+APPS: tuple[AppModel, ...] = (HASHICORP_VAULT, EXTERNAL_INFISICAL)
 
 _BY_NAME = {app.name: app for app in APPS}
 

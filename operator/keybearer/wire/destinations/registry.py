@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from keybearer.wire.destinations.base import DestinationModel
+from keybearer.wire.destinations.external_infisical import EXTERNAL_INFISICAL
+from keybearer.wire.destinations.hashicorp_vault import HASHICORP_VAULT
 
 __all__ = ["DRIVEN", "destination_model"]
 
-DRIVEN: tuple[DestinationModel, ...] = ()
+DRIVEN: tuple[DestinationModel, ...] = (HASHICORP_VAULT, EXTERNAL_INFISICAL)
 
 _BY_NAME = {destination.name: destination for destination in DRIVEN}
 
