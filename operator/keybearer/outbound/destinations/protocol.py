@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-__all__ = ["Change", "Destination", "Outgoing", "Present", "Traits", "Written"]
+from keybearer.outbound.remote import RemoteRefusedError
+
+__all__ = [
+    "Change",
+    "Destination",
+    "ForeignContentError",
+    "KeepsExtras",
+    "Outgoing",
+    "Present",
+    "Traits",
+    "Written",
+]
+
+
+class ForeignContentError(RemoteRefusedError):
+    """What is there has a form that no run of ours wrote: nothing can be imported from it, a push overwrites it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +50,7 @@ class Present:
     Attributes:
         value: None where it doesn't come back.
         version: changes whenever the remote's value does, a time stamp or number; None where there is none.
-        extras: what is kept beside the value and managed by us (tags, say), in a form that compares.
+        extras: what is kept beside the value and managed by us (tags, say), as `KeepsExtras.extras_of` has it.
     """
 
     value: str | None = field(repr=False)
@@ -98,4 +113,13 @@ class Destination(Protocol):
 
     def apply(self, change: Change) -> AsyncIterator[Written]:
         """Make the change; what was written is told at once, so that nothing of it is forgotten if the rest fails."""
+        ...
+
+
+@runtime_checkable
+class KeepsExtras(Destination, Protocol):
+    """A destination that keeps something beside values; where that differs, the value is put again."""
+
+    def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
+        """Return what is to stand beside that value, to compare with `Present.extras`; None compares nothing."""
         ...
