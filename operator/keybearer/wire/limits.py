@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 __all__ = [
+    "APP_CONNECTIONS_MAX",
+    "APP_CONNECTION_DESCRIPTION_MAX",
+    "APP_CONNECTION_NAME_MAX",
     "BATCH_MAX_ITEMS",
     "DESCRIPTION_MAX",
     "ENVIRONMENT_SLUG_MAX",
@@ -16,6 +19,7 @@ __all__ = [
     "IMPORTS_PER_FOLDER_MAX",
     "IMPORT_DEPTH_MAX",
     "IMPORT_STEPS_MAX",
+    "KEY_SCHEMA_MAX",
     "LIST_DEPTH_MAX",
     "METADATA_MAX_ITEMS",
     "OPEN_BODY_MAX_BYTES",
@@ -34,9 +38,12 @@ __all__ = [
     "REQUEST_BODY_MAX_BYTES",
     "REQUEST_HEAD_MAX_BYTES",
     "REQUEST_HEAD_MAX_LINES",
+    "ROTATION_INTERVAL_MAX_DAYS",
     "SECRET_COMMENT_MAX",
     "SECRET_NAME_MAX",
     "SECRET_VALUE_MAX_BYTES",
+    "SYNC_DESCRIPTION_MAX",
+    "SYNC_NAME_MAX",
     "TAGS_MAX_ITEMS",
     "TOKEN_TTL_MAX_SECONDS",
     "VERSIONS_MAX_ITEMS",
@@ -44,6 +51,8 @@ __all__ = [
 
 LIST_DEPTH_MAX = 20
 """Recursive listing (interface.md section 8)."""
+APP_CONNECTION_NAME_MAX = 64
+APP_CONNECTION_DESCRIPTION_MAX = 256
 PROJECT_NAME_MAX = 64
 PROJECT_SLUG_MIN = 5
 PROJECT_SLUG_MAX = 36
@@ -59,6 +68,10 @@ EVENT_REGISTRATIONS_MAX = 10
 """Of one event stream (wire.md section 7)."""
 EVENT_STREAMS_MAX = 5
 """Of one actor in one project (wire.md section 7)."""
+SYNC_NAME_MAX = 256
+SYNC_DESCRIPTION_MAX = 256
+KEY_SCHEMA_MAX = 255
+"""Of a secret sync (wire.md sections 3.2 and 3.4)."""
 HIDDEN_VALUE = "<hidden-by-infisical>"
 """What stands in place of a value the caller may not see (wire.md section 2.8)."""
 
@@ -74,6 +87,9 @@ PATTERN_ANY_DEPTH_MAX = 8
 """How often `**` stands in the path of a grant."""
 PATTERN_STARS_MAX = 16
 """How often `*` does."""
+APP_CONNECTIONS_MAX = 1000
+"""Of one project, and as many of the organization itself."""
+ROTATION_INTERVAL_MAX_DAYS = 365
 PASSWORD_MIN = 12
 PASSWORD_MAX = 256
 TAGS_MAX_ITEMS = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, StringConstraints
+from pydantic import ConfigDict, JsonValue, StringConstraints
 
 from keybearer.wire.base import WireModel
 
@@ -15,6 +15,10 @@ class StrictModel(WireModel):
     """An unknown key is refused. A key that is null counts as absent, and answers leave it out."""
 
     model_config = ConfigDict(extra="forbid")
+
+    def written(self) -> dict[str, JsonValue]:
+        """Return the object as it is stored and answered."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 NonEmpty = Annotated[str, StringConstraints(min_length=1)]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, TypeAdapter
+from pydantic import AfterValidator, Field, JsonValue, TypeAdapter
 
 from keybearer.wire.base import Flag
 from keybearer.wire.key_schema import check_key_schema
+from keybearer.wire.limits import KEY_SCHEMA_MAX
 from keybearer.wire.strict import StrictModel
 
 __all__ = [
@@ -20,8 +22,6 @@ __all__ = [
     "KeySchema",
     "SyncOptions",
 ]
-
-KEY_SCHEMA_MAX = 255
 
 
 class InitialSyncBehavior(StrEnum):
@@ -55,6 +55,14 @@ class DestinationConfig(StrictModel):
     """Where within the remote the secrets go; each destination has its own fields."""
 
 
+def _whole(config: DestinationConfig) -> Mapping[str, JsonValue]:
+    return config.written()
+
+
+def _agree(_config: DestinationConfig, _options: SyncOptions) -> None:
+    """Any two of them go together."""
+
+
 @dataclass(frozen=True, slots=True)
 class DestinationModel:
     """A destination and the forms of its objects.
@@ -63,10 +71,16 @@ class DestinationModel:
         name: interface.md's word.
         app: the app of the connections it takes.
         config: validates `destinationConfig`; a union of models where a field selects the shape.
-        options: validates `syncOptions`.
+        options: validates `syncOptions`. Where secrets can't be read back, the one `initialSyncBehavior` that is
+            left is seen to by `keybearer.wire.secret_syncs`.
+        place: what of a configuration tells one place from another; two syncs with equal places get in each
+            other's way. All of it, unless a field says how something is written and not where.
+        agree: raises ValueError where a configuration and options that are each right don't go together.
     """
 
     name: str
     app: str
     config: TypeAdapter[DestinationConfig]
     options: type[SyncOptions] = SyncOptions
+    place: Callable[[DestinationConfig], Mapping[str, JsonValue]] = _whole
+    agree: Callable[[DestinationConfig, SyncOptions], None] = _agree

@@ -1,0 +1,292 @@
+"""Secret syncs on the wire (interface.md sections 2.1, 2.2, 4.1 and 4.2, wire.md section 3).
+
+What every sync has is written down here; `syncOptions` and `destinationConfig` are of each destination's own model,
+and `bodies_of` puts both together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, JsonValue, TypeAdapter, create_model
+from pydantic_core import CoreSchema
+
+from keybearer.wire.base import Flag, QueryFlag, Slug, WireInstant, WireModel
+from keybearer.wire.destinations.base import (
+    DestinationConfig,
+    DestinationModel,
+    ImportBehavior,
+    InitialSyncBehavior,
+    SyncOptions,
+)
+from keybearer.wire.destinations.catalogue import offered
+from keybearer.wire.destinations.registry import DRIVEN
+from keybearer.wire.limits import (
+    ENVIRONMENT_SLUG_MAX,
+    FOLDER_PATH_MAX,
+    SYNC_DESCRIPTION_MAX,
+    SYNC_NAME_MAX,
+)
+from keybearer.wire.strict import NonEmpty
+
+__all__ = [
+    "CheckDestination",
+    "CheckedDestination",
+    "CreateSecretSync",
+    "DeleteSyncQuery",
+    "ImportQuery",
+    "OfferedSync",
+    "SecretSync",
+    "SecretSyncAnswer",
+    "SecretSyncList",
+    "SecretSyncOption",
+    "SecretSyncOptionList",
+    "SyncBodies",
+    "SyncConnection",
+    "SyncEnvironment",
+    "SyncFolder",
+    "SyncJobState",
+    "SyncsQuery",
+    "UpdateSecretSync",
+    "bodies_of",
+]
+
+SyncJobState = Literal["pending", "running", "succeeded", "failed"]
+"""How far one kind of job came (wire.md section 3.3)."""
+
+_Name = Annotated[Slug, Field(min_length=1, max_length=SYNC_NAME_MAX)]
+_Description = Annotated[str, Field(max_length=SYNC_DESCRIPTION_MAX)]
+_Id = Annotated[UUID, AfterValidator(str)]
+_Environment = Annotated[Slug, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+_Path = Annotated[str, Field(min_length=1, max_length=FOLDER_PATH_MAX)]
+
+
+class SyncsQuery(WireModel):
+    """Query of lists, and of a sync by its name."""
+
+    project_id: NonEmpty
+
+
+class DeleteSyncQuery(WireModel):
+    """Query of DELETE …/{syncId}: whether what was pushed goes as well."""
+
+    remove_secrets: QueryFlag = False
+
+
+class ImportQuery(WireModel):
+    """Query of POST …/{syncId}/import-secrets."""
+
+    import_behavior: ImportBehavior
+
+
+class _NewSync(WireModel):
+    name: _Name
+    project_id: NonEmpty
+    description: _Description | None = None
+    connection_id: _Id
+    environment: _Environment
+    secret_path: _Path
+    is_auto_sync_enabled: Flag = True
+
+
+class CreateSecretSync(_NewSync):
+    """POST …/{destination}; each destination has a form of its own, see `bodies_of`."""
+
+    sync_options: SyncOptions
+    destination_config: DestinationConfig
+
+
+class OfferedSync(_NewSync):
+    """POST …/{destination} for one that is offered and can't be written to yet: whatever it takes."""
+
+    sync_options: dict[str, JsonValue]
+    destination_config: dict[str, JsonValue]
+
+
+class UpdateSecretSync(WireModel):
+    """PATCH …/{destination}/{syncId}: what is absent stays; a description that is null is taken away."""
+
+    name: _Name | None = None
+    description: _Description | None = None
+    connection_id: _Id | None = None
+    environment: _Environment | None = None
+    secret_path: _Path | None = None
+    is_auto_sync_enabled: Flag | None = None
+    sync_options: SyncOptions | None = None
+    destination_config: DestinationConfig | None = None
+
+
+class CheckDestination(WireModel):
+    """POST …/{destination}/check-destination: whether another sync writes to that place."""
+
+    destination_config: DestinationConfig
+    project_id: NonEmpty
+    exclude_sync_id: _Id | None = None
+    connection_id: _Id | None = None
+
+
+class CheckedDestination(WireModel):
+    """Answer of check-destination; the project is told to who may see its syncs."""
+
+    has_duplicate: bool
+    duplicate_project_id: str | None = None
+
+
+class SyncConnection(WireModel):
+    """The connection of a sync."""
+
+    app: str
+    name: str
+    id: str
+
+
+class SyncEnvironment(WireModel):
+    """The environment that a sync reads."""
+
+    slug: str
+    name: str
+    id: str
+
+
+class SyncFolder(WireModel):
+    """The folder that a sync reads."""
+
+    id: str
+    path: str
+
+
+class SecretSync(WireModel):
+    """A secret sync (interface.md section 2.1), whatever its destination.
+
+    `environment`, `folder` and `folderId` are null once the folder is gone. The fields of each kind of job are null
+    before the first time.
+    """
+
+    id: str
+    name: str
+    description: str | None = None
+    is_auto_sync_enabled: bool = True
+    version: int = 1
+    project_id: str
+    folder_id: str | None = None
+    connection_id: str
+    created_at: WireInstant
+    updated_at: WireInstant
+    sync_status: str | None = None
+    last_sync_job_id: str | None = None
+    last_sync_message: str | None = None
+    last_synced_at: WireInstant | None = None
+    import_status: str | None = None
+    last_import_job_id: str | None = None
+    last_import_message: str | None = None
+    last_imported_at: WireInstant | None = None
+    remove_status: str | None = None
+    last_remove_job_id: str | None = None
+    last_remove_message: str | None = None
+    last_removed_at: WireInstant | None = None
+    sync_options: dict[str, JsonValue]
+    connection: SyncConnection
+    environment: SyncEnvironment | None
+    folder: SyncFolder | None
+    destination: str
+    destination_config: dict[str, JsonValue]
+
+
+class SecretSyncAnswer(WireModel):
+    """`{secretSync}`."""
+
+    secret_sync: SecretSync
+
+
+class SecretSyncList(WireModel):
+    """`{secretSyncs}`, by name."""
+
+    secret_syncs: list[SecretSync]
+
+
+class SecretSyncOption(WireModel):
+    """A destination as it is offered (interface.md section 2.2)."""
+
+    name: str
+    connection: str
+    destination: str
+    can_import_secrets: bool
+    can_remove_secrets_on_deletion: bool
+
+
+class SecretSyncOptionList(WireModel):
+    """`{secretSyncOptions}`, by name."""
+
+    secret_sync_options: list[SecretSyncOption]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncBodies:
+    """The forms of one destination's requests."""
+
+    create: type[CreateSecretSync]
+    update: type[UpdateSecretSync]
+    check: type[CheckDestination]
+
+
+@cache
+def bodies_of(destination: str) -> SyncBodies:
+    """Return the forms of a destination with a driver.
+
+    Raises:
+        LookupError: it has none.
+    """
+    model = next(model for model in DRIVEN if model.name == destination)
+    title = "".join(part.capitalize() for part in model.name.split("-"))
+    options: Any = _options_of(model, title)
+    config: Any = Annotated[DestinationConfig, _Read(model.config)]
+    return SyncBodies(
+        create_model(
+            f"Create{title}Sync",
+            __base__=CreateSecretSync,
+            __module__=__name__,
+            sync_options=(options, ...),
+            destination_config=(config, ...),
+        ),
+        create_model(
+            f"Update{title}Sync",
+            __base__=UpdateSecretSync,
+            __module__=__name__,
+            sync_options=(options | None, None),
+            destination_config=(config | None, None),
+        ),
+        create_model(
+            f"Check{title}Destination",
+            __base__=CheckDestination,
+            __module__=__name__,
+            destination_config=(config, ...),
+        ),
+    )
+
+
+def _options_of(model: DestinationModel, title: str) -> type[SyncOptions]:
+    """Return the model's options; where nothing can be read back, there is nothing to begin from but our side."""
+    known = offered(model.name)
+    if known is None or known.can_import:
+        return model.options
+    only: Any = Annotated[Literal["overwrite-destination"], AfterValidator(InitialSyncBehavior)]
+    return create_model(
+        f"{title}SyncOptions",
+        __base__=model.options,
+        __module__=__name__,
+        initial_sync_behavior=(only, ...),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Has a field be what an adapter validates."""
+
+    adapter: TypeAdapter[DestinationConfig]
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        self.adapter.rebuild()
+        return self.adapter.core_schema
