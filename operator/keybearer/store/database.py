@@ -20,11 +20,12 @@ from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
 from keybearer.store.attempts import note_commit
 from keybearer.store.change_bus import ChangeBus, LocalBus
-from keybearer.store.engines import Bounds, place_of, postgres_engine, sqlite_engine
+from keybearer.store.engines import Bounds, connect_postgres, place_of, postgres_engine, sqlite_engine
 from keybearer.store.failures import BusyError, ConnectError, UnavailableError, brief, translated
 from keybearer.store.migrate import upgrade
 from keybearer.store.postgres_bus import PostgresBus
-from keybearer.store.revisions import Changes, RevisionBook, read_revisions
+from keybearer.store.revision_check import RevisionCheck
+from keybearer.store.revisions import Changes, RevisionBook
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.unit import UnitOfWork
 
@@ -54,8 +55,7 @@ class Database:
             self.bus = PostgresBus(url, bounds)
             self._writer = postgres_engine(url, bounds, isolation="READ COMMITTED", read_only=False)
             self._readers = postgres_engine(url, bounds, isolation="REPEATABLE READ", read_only=True)
-        # One statement by itself needs no transaction around it, and so no two more round trips.
-        self._glances = self._readers.execution_options(isolation_level="AUTOCOMMIT")
+        self._check = RevisionCheck(lambda: connect_postgres(url, bounds, read_only=True), bounds.connect)
 
     @property
     def sole_process(self) -> bool:
@@ -106,9 +106,8 @@ class Database:
         if self.sole_process:
             return self.revisions.stands(revisions)
         wanted = dict(revisions)
-        with translated():
-            async with self._connected(self._glances) as connection:
-                return await read_revisions(connection, wanted) == wanted
+        latest = await self._check.latest(set(wanted))
+        return all(latest.get(name) == revision for name, revision in wanted.items())
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[UnitOfWork]:
@@ -174,6 +173,7 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections."""
+        await self._check.close()
         await self._readers.dispose()
         await self._writer.dispose()
 

@@ -45,7 +45,8 @@ class Bounds:
     """How much of the database one process takes, and for how long.
 
     Attributes:
-        pool_size: connections for reading, and as many for writing; one more listens for changes. SQLite always
+        pool_size: connections for reading, and as many for writing; one more listens for changes, and one
+            asks whether lists that are kept still stand. SQLite always
             has one writer.
         wait: for a connection, or for the turn to write.
         statement: one statement on PostgreSQL; a lock is waited for half as long.

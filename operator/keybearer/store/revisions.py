@@ -10,14 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sqlalchemy import select, union_all
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId, ProjectId
-from keybearer.store.tables.identities import OrganizationRow
-from keybearer.store.tables.projects import ProjectRow
 
-__all__ = ["NOTED_MAX", "ChangeKind", "Changes", "ListChange", "RevisionBook", "read_revisions"]
+__all__ = ["NOTED_MAX", "ChangeKind", "Changes", "ListChange", "RevisionBook"]
 
 NOTED_MAX = 10_000
 """Secrets that one unit names as changed; what changes more is told of the whole organization."""
@@ -60,6 +55,7 @@ class Changes:
         folders: what changed in the lists of folders, in order; what follows from it in the lists of other
             folders, by import or reference, is found later by who wants to know.
         organizations: those in which more changed than is told folder by folder: an environment went, say.
+        jobs: whether jobs of secret syncs were queued or ended, so that there may be something to run.
     """
 
     revisions: dict[str, int] = field(default_factory=dict)
@@ -67,6 +63,7 @@ class Changes:
     tokens: set[str] = field(default_factory=set)
     folders: list[ListChange] = field(default_factory=list)
     organizations: set[OrganizationId] = field(default_factory=set)
+    jobs: bool = False
 
 
 class RevisionBook:
@@ -100,13 +97,3 @@ class RevisionBook:
         """Return whether every one of these is the latest known."""
         known = self._known
         return all(known.get(name) == revision for name, revision in revisions)
-
-
-async def read_revisions(connection: AsyncConnection, ids: Iterable[str]) -> dict[str, int]:
-    """Return the present revision of each project and of each organization's names that exists, by id."""
-    wanted = list(ids)
-    statement = union_all(
-        select(ProjectRow.id, ProjectRow.revision).where(ProjectRow.id.in_(wanted)),
-        select(OrganizationRow.id, OrganizationRow.names_revision).where(OrganizationRow.id.in_(wanted)),
-    )
-    return {row.id: row.revision for row in await connection.execute(statement)}
