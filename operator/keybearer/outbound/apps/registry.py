@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.outbound.apps.idp import IdentityProvider
 from keybearer.outbound.apps.protocol import App
 
 __all__ = ["APPS"]
 
-APPS: Mapping[str, App] = {}
+APPS: Mapping[str, App] = {
+    "idp": IdentityProvider(),
+}

@@ -24,11 +24,21 @@ class MethodModel:
 
     Attributes:
         given: what is given for it.
-        shown: what is answered: the fields of `given` that it has as well.
+        shown: what is answered: the fields of the kept credentials that it has as well.
+        kept: what is stored where that isn't what is given: a code is good for one exchange. The app is then
+            `Exchanging`.
+        is_rotatable: whether its credentials can be made anew by themselves. The app is then `Rotatable`.
     """
 
     given: type[Credentials]
     shown: type[ShownCredentials] = ShownCredentials
+    kept: type[Credentials] | None = None
+    is_rotatable: bool = False
+
+    @property
+    def stored(self) -> type[Credentials]:
+        """What is stored."""
+        return self.kept or self.given
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +49,13 @@ class AppModel:
         name: interface.md's word.
         title: as people write it.
         methods: by their word on the wire.
-        is_rotatable: whether its credentials can be made anew by themselves.
     """
 
     name: str
     title: str
     methods: Mapping[str, MethodModel]
-    is_rotatable: bool = False
+
+    @property
+    def is_rotatable(self) -> bool:
+        """Whether credentials of any method can be made anew by themselves."""
+        return any(method.is_rotatable for method in self.methods.values())

@@ -5,10 +5,15 @@ from __future__ import annotations
 from keybearer.wire.connections.base import AppModel
 from keybearer.wire.connections.external_infisical import EXTERNAL_INFISICAL
 from keybearer.wire.connections.hashicorp_vault import HASHICORP_VAULT
+from keybearer.wire.connections.idp import IDP
 
 __all__ = ["APPS", "app_model"]
 
-APPS: tuple[AppModel, ...] = (HASHICORP_VAULT, EXTERNAL_INFISICAL)
+APPS: tuple[AppModel, ...] = (
+    EXTERNAL_INFISICAL,
+    HASHICORP_VAULT,
+    IDP,
+)
 
 _BY_NAME = {app.name: app for app in APPS}
 
