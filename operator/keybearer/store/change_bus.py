@@ -100,8 +100,9 @@ class MessageError(KeybearerError):
 def write_messages(changes: Changes) -> list[str]:
     """Return the changes as messages of at most `MESSAGE_MAX_BYTES` bytes each; none where nothing is to be told.
 
-    Compact JSON with one key per kind of news: `i` identities, `t` tokens, `o` organizations, and `f` folders as
-    `[project, environment, path, kind, owner, keys]` with the letters c, u, d and i for kinds. Revisions stay at
+    Compact JSON with one key per kind of news: `i` identities, `t` tokens, `o` organizations, `j` jobs (a single
+    text, `queued`), and `f` folders as `[project, environment, path, kind, owner, keys]` with the letters c, u, d
+    and i for kinds. Revisions stay at
     home: only a sole process uses them.
     """
     messages: list[str] = []
@@ -133,6 +134,7 @@ def read_message(text: str) -> Changes:
             identities={IdentityId(_text(item)) for item in _news(news, "i")},
             tokens={_text(item) for item in _news(news, "t")},
             organizations={OrganizationId(_text(item)) for item in _news(news, "o")},
+            jobs=bool(_news(news, "j")),
             folders=[change for item in _news(news, "f") for change in _folder(item)],
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -146,6 +148,8 @@ def _items(changes: Changes) -> Iterator[tuple[str, object]]:
         yield "t", token_id
     for organization_id in sorted(changes.organizations):
         yield "o", organization_id
+    if changes.jobs:
+        yield "j", "queued"
     # One item per folder and kind holds many keys; a few at a time, so that an item fits into a message.
     keys: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for change in changes.folders:

@@ -240,25 +240,36 @@ class SecretSyncs:
                 .values(values)
             )
 
+    async def unsettle(self, sync_ids: Sequence[str]) -> None:
+        """Note that runs are under way: until they end well, the ledger tells nothing for certain."""
+        for start in range(0, len(sync_ids), _CHUNK):
+            await self._set(sync_ids[start : start + _CHUNK], is_settled=False)
+
     async def settle(
         self,
         sync_id: str,
         *,
-        is_settled: bool,
-        source_digest: bytes | None,
-        reached: Mapping[str, int] | None,
+        source_digest: bytes,
+        reached: Mapping[str, int],
         listed_at: datetime | None,
     ) -> None:
-        """Note what is known after a run, or that a run is under way and nothing is known meanwhile."""
+        """Note what is known after a run that ended well; without `listed_at` it didn't look at the remote."""
+        listed = {} if listed_at is None else {"listed_at": listed_at}
+        await self._set(
+            [sync_id], is_settled=True, source_digest=source_digest, reached=dict(reached), **listed
+        )
+
+    async def reach(self, sync_id: str, reached: Mapping[str, int]) -> None:
+        """Note that what the last successful run carried is still the same at these revisions."""
+        await self._set([sync_id], reached=dict(reached))
+
+    async def look_anew(self, sync_id: str) -> None:
+        """Have the next run look at the remote, whatever the ledger says."""
+        await self._set([sync_id], listed_at=None)
+
+    async def _set(self, sync_ids: Sequence[str], **values: object) -> None:
         await self._connection.execute(
-            update(SecretSyncRow)
-            .where(SecretSyncRow.id == sync_id)
-            .values(
-                is_settled=is_settled,
-                source_digest=source_digest,
-                reached=None if reached is None else dict(reached),
-                listed_at=listed_at,
-            )
+            update(SecretSyncRow).where(SecretSyncRow.id.in_(sync_ids)).values(values)
         )
 
     async def delete(self, sync_id: str) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Select, case, delete, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, literal, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
 from keybearer.store.columns import Instant, record_columns, select_record
-from keybearer.store.tables.secret_syncs import SyncJobRow
+from keybearer.store.revisions import Changes
+from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
 
 __all__ = ["SyncJob", "SyncJobs"]
 
 _CHUNK = 200
+_LOCK = 7217358043
+"""Of PostgreSQL's advisory locks: the one after that of root keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,11 @@ _JOBS = select_record(SyncJobRow, SyncJob)
 
 
 class SyncJobs:
-    """Repository of jobs."""
+    """Repository of jobs; it notes in `changes` when there may be something to run."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, changes: Changes) -> None:
         self._connection = connection
+        self._changes = changes
 
     async def add(self, jobs: Iterable[SyncJob]) -> None:
         """Queue jobs; one of the kind that waits for the sync already is enough.
@@ -59,6 +64,7 @@ class SyncJobs:
         That one takes the new parameters, and is due as soon as either. One that is claimed meanwhile is no longer
         waiting: another is queued behind it.
         """
+        self._changes.jobs = True
         for job in jobs:
             hastened = await self._connection.execute(
                 update(SyncJobRow)
@@ -92,51 +98,90 @@ class SyncJobs:
     ) -> list[SyncJob]:
         """Take jobs that are due for this process, the longest waiting first; no other process gets them.
 
-        None is taken of a sync that has one running, and of a connection no more than `per_connection` run.
+        None is taken of a sync that has one running, and of a connection no more than `per_connection` run, in all
+        processes together.
         """
-        candidates = await self._connection.execute(_due(now, limit=limit * 4))
-        running: dict[str, int] = {}
-        syncs: set[str] = set()
-        for sync_id, connection_id in await self._connection.execute(
-            select(SyncJobRow.sync_id, SyncJobRow.connection_id).where(SyncJobRow.is_running.is_(True))
+        await self._queue_claims()
+        running: Counter[str] = Counter()
+        for (connection_id,) in await self._connection.execute(
+            select(SyncJobRow.connection_id).where(SyncJobRow.is_running.is_(True))
         ):
-            syncs.add(sync_id)
-            running[connection_id] = running.get(connection_id, 0) + 1
+            running[connection_id] += 1
         claimed: list[SyncJob] = []
-        for row in candidates:
-            job = SyncJob(*row)
-            if len(claimed) >= limit:
+        while len(claimed) < limit:
+            # Asked again until enough are found: a connection that is full must not hide the others behind it.
+            full = [connection_id for connection_id, count in running.items() if count >= per_connection]
+            chosen: dict[str, SyncJob] = {}
+            for row in await self._connection.execute(_due(now, full, limit=limit)):
+                job = SyncJob(*row)
+                if len(claimed) + len(chosen) >= limit:
+                    break
+                if job.sync_id not in chosen and running[job.connection_id] < per_connection:
+                    chosen[job.sync_id] = job
+                    running[job.connection_id] += 1
+            taken = await self._take(chosen, process_id, lease_ends_at)
+            if not taken:
                 break
-            if job.sync_id in syncs or running.get(job.connection_id, 0) >= per_connection:
-                continue
-            syncs.add(job.sync_id)
-            running[job.connection_id] = running.get(job.connection_id, 0) + 1
-            claimed.append(job)
-        for job in claimed:
-            await self._connection.execute(
-                update(SyncJobRow)
-                .where(SyncJobRow.id == job.id)
-                .values(
-                    is_running=True,
-                    attempt=SyncJobRow.attempt + 1,
-                    claimed_by=process_id,
-                    lease_ends_at=lease_ends_at,
-                )
-            )
+            claimed += taken
         return claimed
 
-    async def next_due(self) -> datetime | None:
-        """Return when the next waiting job is due; None where none waits."""
-        statement = select(func.min(SyncJobRow.due_at)).where(SyncJobRow.is_running.is_(False))
+    async def _queue_claims(self) -> None:
+        """Have one claim at a time: how many run of a connection is counted, and then acted upon."""
+        if self._connection.dialect.name == "postgresql":
+            await self._connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _LOCK})
+
+    async def _take(
+        self, chosen: Mapping[str, SyncJob], process_id: str, lease_ends_at: datetime
+    ) -> list[SyncJob]:
+        if not chosen:
+            return []
+        # The sync before its job, as everybody does; one that somebody is just changing has its turn later.
+        locked = await self._connection.execute(
+            select(SecretSyncRow.id)
+            .where(SecretSyncRow.id.in_(list(chosen)))
+            .with_for_update(skip_locked=True)
+        )
+        taken = await self._connection.execute(
+            update(SyncJobRow)
+            .where(
+                SyncJobRow.id.in_([chosen[sync_id].id for sync_id in locked.scalars()]),
+                SyncJobRow.is_running.is_(False),
+            )
+            .values(
+                is_running=True,
+                attempt=SyncJobRow.attempt + 1,
+                claimed_by=process_id,
+                lease_ends_at=lease_ends_at,
+            )
+            .returning(*record_columns(SyncJobRow, SyncJob))
+        )
+        return [SyncJob(*row) for row in taken]
+
+    async def is_any_due(self, now: datetime) -> bool:
+        """Return whether a job waits that is due."""
+        statement = select(SyncJobRow.id).where(SyncJobRow.is_running.is_(False), SyncJobRow.due_at <= now)
+        return (await self._connection.execute(statement.limit(1))).first() is not None
+
+    async def next_due(self, after: datetime) -> datetime | None:
+        """Return when the next job is due that isn't yet; None where there is none."""
+        statement = select(func.min(SyncJobRow.due_at)).where(
+            SyncJobRow.is_running.is_(False), SyncJobRow.due_at > after
+        )
         return (await self._connection.execute(statement)).scalar_one()
 
-    async def prolong(self, process_id: str, lease_ends_at: datetime) -> None:
-        """Keep all that this process runs for longer."""
-        await self._connection.execute(
+    async def is_waiting(self, sync_id: str, kind: str) -> bool:
+        """Return whether a job of the kind waits for the sync."""
+        return (await self._connection.execute(_waiting(sync_id, kind))).first() is not None
+
+    async def prolong(self, process_id: str, lease_ends_at: datetime) -> set[str]:
+        """Keep all that this process runs for longer; return the ids of these jobs."""
+        kept = await self._connection.execute(
             update(SyncJobRow)
             .where(SyncJobRow.claimed_by == process_id, SyncJobRow.is_running.is_(True))
             .values(lease_ends_at=lease_ends_at)
+            .returning(SyncJobRow.id)
         )
+        return set(kept.scalars())
 
     async def orphaned(self, now: datetime | None) -> list[SyncJob]:
         """Return running jobs whose process let its lease end; None: all that run, whoever has them."""
@@ -145,44 +190,82 @@ class SyncJobs:
             statement = statement.where(SyncJobRow.lease_ends_at < now)
         return [SyncJob(*row) for row in await self._connection.execute(statement)]
 
-    async def release(self, job: SyncJob, due_at: datetime) -> None:
-        """Have a running job wait again; one of its kind that waits already takes its place."""
-        other = select(SyncJobRow.id).where(
-            SyncJobRow.sync_id == job.sync_id,
-            SyncJobRow.kind == job.kind,
-            SyncJobRow.is_running.is_(False),
+    async def is_held(self, job: SyncJob) -> bool:
+        """Return whether the process that claimed the job has it still; until the unit ends nobody takes it over."""
+        statement = select(SyncJobRow.id).where(*_held(job)).with_for_update()
+        return (await self._connection.execute(statement)).first() is not None
+
+    async def release(self, job: SyncJob, due_at: datetime, *, attempt: int | None = None) -> bool:
+        """Have a running job wait again, as often begun as `attempt` says; False where it is held no more.
+
+        One of its kind that was queued behind it is in it then, with what that wants.
+        """
+        if not await self.is_held(job):
+            return False
+        behind = await self._connection.execute(
+            delete(SyncJobRow)
+            .where(
+                SyncJobRow.sync_id == job.sync_id,
+                SyncJobRow.kind == job.kind,
+                SyncJobRow.is_running.is_(False),
+            )
+            .returning(SyncJobRow.parameters)
         )
-        if (await self._connection.execute(other)).first() is not None:
-            await self.finish(job.id)
-            return
+        parameters = behind.scalar_one_or_none()
         await self._connection.execute(
             update(SyncJobRow)
             .where(SyncJobRow.id == job.id)
-            .values(is_running=False, claimed_by=None, lease_ends_at=None, due_at=due_at)
+            .values(
+                is_running=False,
+                attempt=job.attempt if attempt is None else attempt,
+                parameters=dict(job.parameters) if parameters is None else parameters,
+                claimed_by=None,
+                lease_ends_at=None,
+                due_at=due_at,
+            )
         )
+        self._changes.jobs = True
+        return True
 
-    async def finish(self, job_id: str) -> bool:
-        """Remove a job; False where it is gone already, because another process took it over or its sync went."""
+    async def finish(self, job: SyncJob) -> bool:
+        """Remove a running job; False where it is held no more: another process took it over, or its sync went."""
         deleted = await self._connection.execute(
-            delete(SyncJobRow).where(SyncJobRow.id == job_id).returning(SyncJobRow.id)
+            delete(SyncJobRow).where(*_held(job)).returning(SyncJobRow.id)
         )
+        # What waits behind it may run now.
+        self._changes.jobs = True
         return deleted.first() is not None
 
 
-def _due(now: datetime, *, limit: int) -> Select[*tuple[Any, ...]]:
+def _held(job: SyncJob) -> tuple[ColumnElement[bool], ...]:
+    return (
+        SyncJobRow.id == job.id,
+        SyncJobRow.is_running.is_(True),
+        SyncJobRow.claimed_by == job.claimed_by,
+        SyncJobRow.attempt == job.attempt,
+    )
+
+
+def _waiting(sync_id: str, kind: str) -> Select[tuple[str]]:
+    return select(SyncJobRow.id).where(
+        SyncJobRow.sync_id == sync_id, SyncJobRow.kind == kind, SyncJobRow.is_running.is_(False)
+    )
+
+
+def _due(now: datetime, full: Sequence[str], *, limit: int) -> Select[*tuple[Any, ...]]:
     # Jobs of one sync run one after the other: what waits behind a running one isn't looked at.
     running = aliased(SyncJobRow)
     return (
         _JOBS.where(
             SyncJobRow.is_running.is_(False),
             SyncJobRow.due_at <= now,
+            SyncJobRow.connection_id.not_in(full),
             ~select(running.id)
             .where(running.sync_id == SyncJobRow.sync_id, running.is_running.is_(True))
             .exists(),
         )
         .order_by(SyncJobRow.due_at, SyncJobRow.id)
         .limit(limit)
-        .with_for_update(skip_locked=True)
     )
 
 

@@ -65,7 +65,7 @@ class UnitOfWork:
         self.references = References(connection)
         self.app_connections = AppConnections(connection, self.keys)
         self.secret_syncs = SecretSyncs(connection)
-        self.sync_jobs = SyncJobs(connection)
+        self.sync_jobs = SyncJobs(connection, self.changes)
         self.pushes = Pushes(connection)
 
     async def audit(self, event: AuditEvent) -> None:

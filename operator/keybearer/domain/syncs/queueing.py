@@ -29,14 +29,18 @@ async def queue(
     now: datetime,
     *,
     due_at: datetime | None = None,
+    afresh: bool = False,
 ) -> SecretSync:
     """Have this done for the sync, from `due_at` on, at once by default; return it as it is then.
 
     What waits already is enough: it takes these parameters and the earlier of both times. While one of the kind
     runs, another waits behind it, so that whoever ends the running one leaves the status `pending`.
+    `afresh` has the run look at the remote, whatever is known of it: people ask because they doubt it.
     """
     # The status first: it is the lock that keeps two who queue for one sync apart.
     await unit.secret_syncs.move([sync.record.id], kind, {"status": JobStatus.PENDING})
+    if afresh:
+        await unit.secret_syncs.look_anew(sync.record.id)
     await unit.sync_jobs.add(
         [
             SyncJob(
