@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from keybearer.wire.connections.base import AppModel
+from keybearer.wire.connections.codehost import CODEHOST
 from keybearer.wire.connections.external_infisical import EXTERNAL_INFISICAL
+from keybearer.wire.connections.gitlab import GITLAB
 from keybearer.wire.connections.hashicorp_vault import HASHICORP_VAULT
 from keybearer.wire.connections.idp import IDP
 
 __all__ = ["APPS", "app_model"]
 
 APPS: tuple[AppModel, ...] = (
+    CODEHOST,
     EXTERNAL_INFISICAL,
+    GITLAB,
     HASHICORP_VAULT,
     IDP,
 )

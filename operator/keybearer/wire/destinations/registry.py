@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from keybearer.wire.destinations.base import DestinationModel
+from keybearer.wire.destinations.codehost import CODEHOST
 from keybearer.wire.destinations.external_infisical import EXTERNAL_INFISICAL
+from keybearer.wire.destinations.gitlab import GITLAB
 from keybearer.wire.destinations.hashicorp_vault import HASHICORP_VAULT
 
 __all__ = ["DRIVEN", "destination_model"]
 
-DRIVEN: tuple[DestinationModel, ...] = (HASHICORP_VAULT, EXTERNAL_INFISICAL)
+DRIVEN: tuple[DestinationModel, ...] = (
+    CODEHOST,
+    HASHICORP_VAULT,
+    EXTERNAL_INFISICAL,
+    GITLAB,
+)
 
 _BY_NAME = {destination.name: destination for destination in DRIVEN}
 
