@@ -206,7 +206,9 @@ class _Lookup:
             return
         self._projects.update(dict.fromkeys(fresh))
         for access in await open_projects(self._unit, self._home.principal, slugs=fresh):
-            self._projects[access.project.slug] = access
+            # Its own project by its slug is the same project, with the same rights.
+            is_home = access.project.id == self._home.project.id
+            self._projects[access.project.slug] = self._home if is_home else access
 
     async def _require_readable(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
         # Asked of each folder once: many references share one.

@@ -35,7 +35,7 @@ from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import HIDDEN_VALUE, LIST_DEPTH_MAX
 
-__all__ = ["SecretReading", "folder_missing"]
+__all__ = ["SecretReading", "folder_missing", "revisions_of"]
 
 
 class SecretReading:
@@ -77,7 +77,7 @@ class SecretReading:
                 expanded = await expand_all(unit, access, opened, single=False)
             else:
                 expanded = Expanded({secret.id: secret.value or "" for secret in opened}, FurtherReach())
-            revisions = await self._revisions(unit, access, expanded.reach)
+            revisions = await revisions_of(unit, access, expanded.reach)
         tag = self._tags.make(principal, query, expanded.reach, revisions)
         reached = Reached(tuple(sorted(revisions.items())))
         self._database.revisions.observe(revisions)
@@ -224,22 +224,22 @@ class SecretReading:
         reach = self._tags.reach_of(tag)
         if reach is None:
             return None
-        revisions = await self._revisions(unit, access, reach)
+        revisions = await revisions_of(unit, access, reach)
         if tag != self._tags.make(access.principal, query, reach, revisions):
             return None
         self._database.revisions.observe(revisions)
         return Reached(tuple(sorted(revisions.items())))
 
-    async def _revisions(
-        self, unit: UnitOfWork, access: ProjectAccess, reach: FurtherReach
-    ) -> dict[str, int]:
-        revisions: dict[str, int] = {access.project.id: access.project.revision}
-        if reach.projects:
-            revisions.update(await unit.projects.revisions(reach.projects))
-        if reach.names:
-            organization_id = access.project.organization_id
-            revisions[organization_id] = await unit.projects.names_revision(organization_id)
-        return revisions
+
+async def revisions_of(unit: UnitOfWork, access: ProjectAccess, reach: FurtherReach) -> dict[str, int]:
+    """Return the revision of all that an answer was read from, by the id of its project or organization."""
+    revisions: dict[str, int] = {access.project.id: access.project.revision}
+    if reach.projects:
+        revisions.update(await unit.projects.revisions(reach.projects))
+    if reach.names:
+        organization_id = access.project.organization_id
+        revisions[organization_id] = await unit.projects.names_revision(organization_id)
+    return revisions
 
 
 def folder_missing(at: SecretsAt, *, name: str) -> NotFoundError:
