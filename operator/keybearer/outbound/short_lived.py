@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,8 +11,9 @@ from datetime import datetime, timedelta
 from weakref import WeakValueDictionary
 
 from keybearer.base.clock import Clock
+from keybearer.wire.connections.base import Credentials
 
-__all__ = ["Issued", "ShortLived"]
+__all__ = ["Issued", "ShortLived", "key_of"]
 
 _KEPT_MAX = 1000
 _MARGIN = timedelta(minutes=1)
@@ -24,6 +26,11 @@ class Issued:
 
     parts: Mapping[str, str] = field(repr=False)
     ends_at: datetime
+
+
+def key_of(app: str, credentials: Credentials) -> tuple[str, ...]:
+    """Return what tokens of these credentials are kept under."""
+    return app, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
 
 
 class ShortLived:
