@@ -85,8 +85,30 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="CIDR|HOST[:PORT]",
-            help="A loopback, private or otherwise inner address that Kubernetes and LDAP hosts of identities may "
-            "have; repeatable. None are allowed without.",
+            help="A loopback, private or otherwise inner address that hosts of app connections, and Kubernetes and "
+            "LDAP hosts of identities, may have; repeatable. None are allowed without.",
+        ),
+    ] = None,
+    outbound_ca: Annotated[
+        Path | None,
+        typer.Option(
+            help="PEM CA certificates that hosts of app connections may be verified by, beside the system's."
+        ),
+    ] = None,
+    app_endpoint: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="APP=URL",
+            help="Where the app of connections is, cloud for example, if not at its usual place; may be an inner "
+            "address. Repeatable.",
+        ),
+    ] = None,
+    app_credentials: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="APP=FILE",
+            help="JSON file with what the service itself has at an app, for methods of connections that rest on it; "
+            "repeatable.",
         ),
     ] = None,
     service_account_dir: Annotated[
@@ -162,7 +184,14 @@ def serve(
         options = replace(options, connections_max=max_connections)
         bounds = Bounds(pool_size=database_pool_size, statement=timedelta(seconds=database_statement_timeout))
         account = None if service_account_dir is None else service_account_dir.absolute()
-        outbound = OutboundSettings(tuple(allow_outbound or ()), account, service_account_api)
+        outbound = OutboundSettings(
+            tuple(allow_outbound or ()),
+            account,
+            service_account_api,
+            None if outbound_ca is None else outbound_ca.absolute(),
+            tuple(app_endpoint or ()),
+            tuple(app_credentials or ()),
+        )
         retention = timedelta(days=audit_retention_days)
         limits = parse_rate_limits(rate_limit or ())
         options = replace(options, outbound=outbound, audit_retention=retention, rate_limits=limits)

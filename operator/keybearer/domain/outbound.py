@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+from pydantic import ValidationError
+
+from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
 from keybearer.outbound.allowed import parse_allowed
+from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.gate import Gate
 from keybearer.outbound.http import OutboundHttp
 from keybearer.outbound.ldap import Directory
 from keybearer.outbound.own_account import OwnAccount
+from keybearer.outbound.remote import RemoteHttp
+from keybearer.outbound.short_lived import ShortLived
 from keybearer.outbound.token_review import TokenReviews
+from keybearer.outbound.trust import trust_as_well
 from keybearer.outbound.urls import HTTP_PORTS, OutboundUrl, parse_url
+from keybearer.wire.connections.base import AppModel, Credentials
+from keybearer.wire.connections.registry import APPS, app_model
+from keybearer.wire.vocabulary import canonical_app
 
-__all__ = ["Outbound", "OutboundSettings", "outbound_of"]
+__all__ = ["Outbound", "OutboundSettings", "Remotes", "outbound_of"]
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +40,42 @@ class OutboundSettings:
         allow: places inside that may be called, `CIDR|HOST[:PORT]`.
         account_dir: where the pod's ServiceAccount token is mounted; None: the service asks for no review as itself.
         account_api: URL of the API server that this token is for. It may be called as if it were listed.
+        ca_file: PEM certificates that remotes of app connections may prove themselves with, beside the system's.
+        app_endpoints: where a remote is that isn't at its usual place, `APP=URL`; it may be called as if listed.
+        app_credentials: what the service itself has at a remote, `APP=FILE` with a JSON object.
     """
 
     allow: tuple[str, ...] = ()
     account_dir: Path | None = None
     account_api: str = "https://kubernetes.default.svc"
+    ca_file: Path | None = None
+    app_endpoints: tuple[str, ...] = ()
+    app_credentials: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remotes:
+    """What apps and destinations of connections are called with; shared by all of them.
+
+    Attributes:
+        http: the one way out.
+        short_lived: tokens that remotes gave.
+        endpoints: by the app's name, see `AppContext`.
+        own_credentials: likewise.
+    """
+
+    http: RemoteHttp
+    short_lived: ShortLived
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+    own_credentials: Mapping[str, Credentials] = field(default_factory=dict, repr=False)
+
+    def context(self, organization_id: str) -> AppContext:
+        """Return what an app works with for a connection of the organization."""
+        return AppContext(self.http, self.short_lived, organization_id, self.endpoints, self.own_credentials)
+
+    async def close(self) -> None:
+        """Close the connections that are kept open."""
+        await self.http.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +83,21 @@ class Outbound:
     """The ways out.
 
     Attributes:
+        remotes: for app connections.
         own_account: reviews tokens of its own API server where a configuration names no reviewer.
     """
 
     reviews: TokenReviews
     directory: Directory
+    remotes: Remotes
     own_account: OwnAccount | None = None
 
+    async def close(self) -> None:
+        """Close the connections that are kept open."""
+        await self.remotes.close()
 
-def outbound_of(settings: OutboundSettings) -> Outbound:
+
+def outbound_of(settings: OutboundSettings, clock: Clock) -> Outbound:
     """Return the ways out under these settings.
 
     Raises:
@@ -59,10 +111,62 @@ def outbound_of(settings: OutboundSettings) -> Outbound:
             raise ConfigurationError(f"--service-account-api {error}") from error
         account = OwnAccount(api, settings.account_dir)
         allow = (*allow, _place(api))
-    gate = Gate(parse_allowed(allow))
-    return Outbound(TokenReviews(OutboundHttp(gate)), Directory(gate), account)
+    endpoints = _by_app("--app-endpoint", settings.app_endpoints, _endpoint)
+    gate = Gate(parse_allowed((*allow, *map(_place, endpoints.values()))))
+    http = RemoteHttp(gate, clock, None if settings.ca_file is None else _trusted(settings.ca_file))
+    remotes = Remotes(
+        http,
+        ShortLived(clock),
+        {name: f"{url.scheme}://{_place(url)}{url.path}" for name, url in endpoints.items()},
+        _by_app("--app-credentials", settings.app_credentials, _own_credentials),
+    )
+    return Outbound(TokenReviews(OutboundHttp(gate)), Directory(gate), remotes, account)
 
 
 def _place(url: OutboundUrl) -> str:
     host = f"[{url.host}]" if ":" in url.host else url.host
     return f"{host}:{url.port}"
+
+
+def _trusted(file: Path) -> ssl.SSLContext:
+    try:
+        return trust_as_well(file.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        raise ConfigurationError(f"--outbound-ca: {file} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"--outbound-ca: {file} {error}") from error
+
+
+def _by_app(option: str, texts: tuple[str, ...], read: Callable[[AppModel, str], _Read]) -> dict[str, _Read]:
+    given: dict[str, _Read] = {}
+    for text in texts:
+        word, equals, rest = text.partition("=")
+        app = app_model(canonical_app(word.strip())[0])
+        if not equals or app is None:
+            known = ", ".join(sorted(app.name for app in APPS))
+            raise ConfigurationError(f"{option} {text!r} begins with no APP=; apps are {known}")
+        if app.name in given:
+            raise ConfigurationError(f"{option} names {app.name} twice; give each app once")
+        try:
+            given[app.name] = read(app, rest.strip())
+        except ValueError as error:
+            raise ConfigurationError(f"{option} of {app.name} {error}") from None
+    return given
+
+
+def _endpoint(_: AppModel, text: str) -> OutboundUrl:
+    return parse_url(text, HTTP_PORTS)
+
+
+def _own_credentials(app: AppModel, text: str) -> Credentials:
+    if app.own is None:
+        raise ValueError("is of no use: none of its methods rests on anything that the service has")
+    try:
+        return app.own.model_validate_json(Path(text).read_bytes())
+    except OSError as error:
+        raise ValueError(f"can't be read from {text}: {error.strerror}") from error
+    except ValidationError as error:
+        wrong = {
+            ".".join(map(str, issue["loc"])) or "the file" for issue in error.errors(include_input=False)
+        }
+        raise ValueError(f"can't be used; see to {', '.join(sorted(wrong))} in {text}") from None

@@ -23,6 +23,7 @@ from keybearer.base.clock import Clock
 from keybearer.outbound.errors import OutboundError, OutboundFailedError, OutboundRefusedError
 from keybearer.outbound.gate import Gate
 from keybearer.outbound.http import GatedBackend
+from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import HTTP_PORTS, OutboundUrl, parse_url
 
 __all__ = [
@@ -147,7 +148,7 @@ class RemoteHttp:
         self._gate = gate
         self._clock = clock
         self._sleep = sleep
-        self._trusted = trusted or ssl.create_default_context()
+        self._trusted = trusted
         self._pools: dict[str, httpcore.AsyncConnectionPool] = {}
 
     def now(self) -> datetime:
@@ -232,7 +233,8 @@ class RemoteHttp:
         pool = self._pools.get(scheme)
         if pool is None:
             pool = self._pools[scheme] = httpcore.AsyncConnectionPool(
-                ssl_context=self._trusted,
+                # Read when the first remote is called: most services have none.
+                ssl_context=self._trusted or trust(""),
                 max_connections=_CONNECTIONS,
                 keepalive_expiry=_KEPT.total_seconds(),
                 http2=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import ssl
 
-__all__ = ["trust"]
+__all__ = ["trust", "trust_as_well"]
 
 
 @functools.lru_cache(maxsize=64)
@@ -18,10 +18,29 @@ def trust(ca_pem: str) -> ssl.SSLContext:
     if not ca_pem.strip():
         return ssl.create_default_context()
     try:
-        # Bundles carry names of their CAs beside the certificates, in any script; OpenSSL is given ASCII alone.
-        context = ssl.create_default_context(cadata=ca_pem.encode("ascii", "replace").decode("ascii"))
+        context = ssl.create_default_context(cadata=_plain(ca_pem))
     except (ssl.SSLError, ValueError):
         raise ValueError("holds no PEM certificate") from None
     # On by default from Python 3.13; the CAs of many clusters lack the identifiers that it demands.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
+
+
+def trust_as_well(ca_pem: str) -> ssl.SSLContext:
+    """Return a context that verifies by the system's CA certificates and by these.
+
+    Raises:
+        ValueError: the text holds no PEM certificate.
+    """
+    context = ssl.create_default_context()
+    try:
+        context.load_verify_locations(cadata=_plain(ca_pem))
+    except (ssl.SSLError, ValueError):
+        raise ValueError("holds no PEM certificate") from None
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def _plain(ca_pem: str) -> str:
+    # Bundles carry names of their CAs beside the certificates, in any script; OpenSSL is given ASCII alone.
+    return ca_pem.encode("ascii", "replace").decode("ascii")

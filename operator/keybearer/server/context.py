@@ -98,10 +98,11 @@ def build_context(
     audit = AuditTrail(database, clock, retention=audit_retention, strict=audit_strict)
     passwords = Passwords()
     gate = PasswordGate(database, keys, passwords, clock)
+    outbound = outbound or outbound_of(OutboundSettings(), clock)
     authentication = Authentication(database, keys, clock)
     return ServiceContext(
         authentication=authentication,
-        external_logins=ExternalLogins(database, keys, outbound or outbound_of(OutboundSettings()), clock),
+        external_logins=ExternalLogins(database, keys, outbound, clock),
         auth_methods=AuthMethods(database, clock),
         setup=InstanceSetup(database, keys, passwords, clock, door),
         user_logins=UserLogins(database, keys, gate, clock),

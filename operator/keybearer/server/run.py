@@ -106,7 +106,7 @@ async def _opened(
         if options.database_url is None
         else database_url(options.database_url)
     )
-    outbound = outbound_of(options.outbound)
+    outbound = outbound_of(options.outbound, clock)
     database = Database(url, clock, options.database_bounds)
     try:
         await database.prepare()
@@ -127,6 +127,7 @@ async def _opened(
         finally:
             await context.key_rotation.close()
     finally:
+        await outbound.close()
         await database.close()
 
 

@@ -21,7 +21,7 @@ from keybearer.domain.identities import Identities
 from keybearer.domain.issuing import IssuedToken
 from keybearer.domain.kubernetes_auth import KubernetesAuthChange, KubernetesAuthTerms
 from keybearer.domain.ldap_auth import LdapAuthChange, LdapAuthTerms
-from keybearer.domain.outbound import Outbound
+from keybearer.domain.outbound import Outbound, OutboundSettings, outbound_of
 from keybearer.domain.server_keys import RootKeySource, unlock
 from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
 from keybearer.outbound.http import OutboundHttp
@@ -155,7 +155,8 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     (account / "ca.crt").write_text("")
     reviews, people = Reviews(), People()
     own = OwnAccount(OutboundUrl("https", "kubernetes.default.svc", 443, ""), account)
-    logins = ExternalLogins(database, keys, Outbound(reviews, people, own), clock)
+    remotes = outbound_of(OutboundSettings(), clock).remotes
+    logins = ExternalLogins(database, keys, Outbound(reviews, people, remotes, own), clock)
     methods = AuthMethods(database, clock)
     yield House(
         clock,

@@ -20,7 +20,7 @@ from keybearer.wire.connections.idp import ClientCredentials
 
 __all__ = ["IdentityProvider"]
 
-_TOKEN_PATH = "/oauth/token"  # noqa: S105 - a path
+_TOKEN_PATH = "/oauth/token"
 _CODE = re.compile(r"[a-z][a-z_]{0,63}")
 """An error's word (RFC 6749 section 5.2); its description may repeat what was sent and is not read."""
 

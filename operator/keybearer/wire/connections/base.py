@@ -49,11 +49,13 @@ class AppModel:
         name: interface.md's word.
         title: as people write it.
         methods: by their word on the wire.
+        own: what the service itself may be given for the remote, `--app-credentials`; None where nothing is of use.
     """
 
     name: str
     title: str
     methods: Mapping[str, MethodModel]
+    own: type[Credentials] | None = None
 
     @property
     def is_rotatable(self) -> bool:
