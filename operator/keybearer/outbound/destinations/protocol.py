@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.remote import RemoteRefusedError
+from keybearer.wire.connections.base import Credentials
+from keybearer.wire.destinations.base import DestinationConfig, SyncOptions
+from keybearer.wire.key_schema import KeyNaming
 
 __all__ = [
     "Change",
     "Destination",
+    "Driver",
+    "DriverInput",
     "ForeignContentError",
     "KeepsExtras",
     "Outgoing",
@@ -123,3 +129,24 @@ class KeepsExtras(Destination, Protocol):
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
         """Return what is to stand beside that value, to compare with `Present.extras`; None compares nothing."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class DriverInput:
+    """What a driver is made from.
+
+    Attributes:
+        config: of the class that the destination's model has.
+        options: likewise.
+        naming: how keys become names; drivers of one object apply it to that object's name.
+        credentials: of the connection, checked.
+    """
+
+    config: DestinationConfig
+    options: SyncOptions
+    naming: KeyNaming
+    credentials: Credentials = field(repr=False)
+    context: AppContext
+
+
+Driver = Callable[[DriverInput], Destination]
