@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keybearer.wire.connections.base import AppModel
+from keybearer.wire.connections.cloud import CLOUD
 from keybearer.wire.connections.codehost import CODEHOST
 from keybearer.wire.connections.external_infisical import EXTERNAL_INFISICAL
 from keybearer.wire.connections.gitlab import GITLAB
@@ -12,6 +13,7 @@ from keybearer.wire.connections.idp import IDP
 __all__ = ["APPS", "app_model"]
 
 APPS: tuple[AppModel, ...] = (
+    CLOUD,
     CODEHOST,
     EXTERNAL_INFISICAL,
     GITLAB,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from keybearer.wire.destinations.base import DestinationModel
+from keybearer.wire.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE
+from keybearer.wire.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
 from keybearer.wire.destinations.codehost import CODEHOST
 from keybearer.wire.destinations.external_infisical import EXTERNAL_INFISICAL
 from keybearer.wire.destinations.gitlab import GITLAB
@@ -11,6 +13,8 @@ from keybearer.wire.destinations.hashicorp_vault import HASHICORP_VAULT
 __all__ = ["DRIVEN", "destination_model"]
 
 DRIVEN: tuple[DestinationModel, ...] = (
+    CLOUD_PARAMETER_STORE,
+    CLOUD_SECRETS_MANAGER,
     CODEHOST,
     HASHICORP_VAULT,
     EXTERNAL_INFISICAL,

@@ -1,0 +1,58 @@
+"""The app `cloud`: an account of the cloud, by an access key or by a role that the service assumes (wire.md 4.2)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, StringConstraints
+
+from keybearer.wire.base import Confidential
+from keybearer.wire.connections.base import AppModel, Credentials, MethodModel, ShownCredentials
+from keybearer.wire.instance_url import InstanceUrl
+
+__all__ = ["CLOUD", "AccessKeyCredentials", "AssumeRoleCredentials", "ShownAccessKey"]
+
+_CREDENTIAL_MAX = 256
+_ROLE_ARN = r"^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]{1,576}$"
+_ROLE_ARN_MAX = 2048
+
+
+def _absent_if_empty(given: object) -> object:
+    return None if isinstance(given, str) and not given.strip() else given
+
+
+_Trimmed = StringConstraints(
+    strip_whitespace=True, min_length=1, max_length=_CREDENTIAL_MAX, pattern=r"^[!-~]+$"
+)
+
+
+class AccessKeyCredentials(Credentials):
+    """A key of a user of the account."""
+
+    access_key_id: Annotated[str, _Trimmed]
+    secret_access_key: Annotated[Confidential, _Trimmed]
+
+
+class AssumeRoleCredentials(Credentials):
+    """A role that trusts the account of the service, with the id of the organization as external id."""
+
+    role_arn: Annotated[
+        str, StringConstraints(strip_whitespace=True, max_length=_ROLE_ARN_MAX, pattern=_ROLE_ARN)
+    ]
+    sts_endpoint: Annotated[InstanceUrl | None, BeforeValidator(_absent_if_empty)] = None
+
+
+class ShownAccessKey(ShownCredentials):
+    """What is answered of a key; of a role, nothing is."""
+
+    access_key_id: str
+
+
+CLOUD = AppModel(
+    "cloud",
+    "AWS",
+    {
+        "assume-role": MethodModel(AssumeRoleCredentials),
+        "access-key": MethodModel(AccessKeyCredentials, ShownAccessKey, is_rotatable=True),
+    },
+)

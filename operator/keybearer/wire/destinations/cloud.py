@@ -1,0 +1,105 @@
+"""What the two destinations of the app `cloud` share: regions, and options (interface.md 2.1)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from keybearer.wire.base import Flag
+from keybearer.wire.destinations.base import SyncOptions
+from keybearer.wire.strict import StrictModel
+
+__all__ = ["CloudOptions", "CloudTag", "Region"]
+
+KEY_ID_MAX = 256
+TAGS_MAX = 50
+TAG_KEY_MAX = 128
+TAG_VALUE_MAX = 256
+_TAG_PATTERN = r"^[\p{L}\p{Z}\p{N}_.:/=+@-]*$"
+
+
+class Region(StrEnum):
+    """Where secrets can go (interface.md 2.1)."""
+
+    US_EAST_1 = "us-east-1"
+    US_EAST_2 = "us-east-2"
+    US_WEST_1 = "us-west-1"
+    US_WEST_2 = "us-west-2"
+    US_GOV_EAST_1 = "us-gov-east-1"
+    US_GOV_WEST_1 = "us-gov-west-1"
+    AF_SOUTH_1 = "af-south-1"
+    AP_EAST_1 = "ap-east-1"
+    AP_SOUTH_1 = "ap-south-1"
+    AP_SOUTH_2 = "ap-south-2"
+    AP_NORTHEAST_1 = "ap-northeast-1"
+    AP_NORTHEAST_2 = "ap-northeast-2"
+    AP_NORTHEAST_3 = "ap-northeast-3"
+    AP_SOUTHEAST_1 = "ap-southeast-1"
+    AP_SOUTHEAST_2 = "ap-southeast-2"
+    AP_SOUTHEAST_3 = "ap-southeast-3"
+    AP_SOUTHEAST_4 = "ap-southeast-4"
+    CA_CENTRAL_1 = "ca-central-1"
+    EU_CENTRAL_1 = "eu-central-1"
+    EU_CENTRAL_2 = "eu-central-2"
+    EU_WEST_1 = "eu-west-1"
+    EU_WEST_2 = "eu-west-2"
+    EU_WEST_3 = "eu-west-3"
+    EU_SOUTH_1 = "eu-south-1"
+    EU_SOUTH_2 = "eu-south-2"
+    EU_NORTH_1 = "eu-north-1"
+    ME_SOUTH_1 = "me-south-1"
+    ME_CENTRAL_1 = "me-central-1"
+    SA_EAST_1 = "sa-east-1"
+
+
+def _check_tag_text(text: str) -> str:
+    # Letters, separators and digits of all scripts, as the cloud's own rule has it.
+    if any(
+        unicodedata.category(character)[0] not in "LZN" and character not in "_.:/=+-@" for character in text
+    ):
+        raise ValueError("can only contain letters, digits, white space and any of the following: _.:/=+@-")
+    return text
+
+
+class CloudTag(StrictModel):
+    """A tag that all that is synced gets."""
+
+    key: Annotated[
+        str,
+        Field(min_length=1, max_length=TAG_KEY_MAX, json_schema_extra={"pattern": _TAG_PATTERN}),
+        AfterValidator(_check_tag_text),
+    ]
+    value: Annotated[
+        str,
+        Field(max_length=TAG_VALUE_MAX, json_schema_extra={"pattern": _TAG_PATTERN}),
+        AfterValidator(_check_tag_text),
+    ]
+
+
+def _check_unique(tags: Sequence[CloudTag]) -> Sequence[CloudTag]:
+    if len({tag.key for tag in tags}) != len(tags):
+        raise ValueError("Tag keys must be unique")
+    return tags
+
+
+class CloudOptions(SyncOptions):
+    """Options of both destinations.
+
+    Attributes:
+        key_id: id or alias of the key that encrypts; each destination has a default of the account.
+        tags: set on all that is synced.
+        sync_secret_metadata_as_tags: whether pairs of the secret itself become tags; `tags` win over them.
+    """
+
+    key_id: (
+        Annotated[str, StringConstraints(min_length=1, max_length=KEY_ID_MAX, pattern=r"^[a-zA-Z0-9:/_-]+$")]
+        | None
+    ) = None
+    tags: (
+        Annotated[tuple[CloudTag, ...], Field(max_length=TAGS_MAX), AfterValidator(_check_unique)] | None
+    ) = None
+    sync_secret_metadata_as_tags: Flag | None = None
