@@ -89,6 +89,9 @@ class EventType(StrEnum):
     REVOKE_TOKEN = "revoke-access-token"
     ROTATE_ROOT_KEY = "rotate-root-key"
     ROTATE_DATA_KEY = "rotate-data-key"
+    SYNC_SECRETS = "secret-sync-sync-secrets"
+    IMPORT_SECRETS = "secret-sync-import-secrets"
+    REMOVE_SECRETS = "secret-sync-remove-secrets"
     LOGIN_FAILED = "login-failed"
     ACCESS_DENIED = "access-denied"
     EVENTS_OMITTED = "audit-events-omitted"
@@ -112,7 +115,9 @@ def audited(
     """
     origin = current_origin()
     actor = (
-        AuditActor(by.kind, by.identity_id, by.name, by.organization_id) if isinstance(by, Principal) else by
+        AuditActor(by.kind, by.identity_id or None, by.name, by.organization_id)
+        if isinstance(by, Principal)
+        else by
     )
     return AuditEvent(
         event_type=event,

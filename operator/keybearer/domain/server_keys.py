@@ -42,6 +42,7 @@ class ServerKeys:
     token_signing: bytes = field(repr=False)
     credential_digest: bytes = field(repr=False)
     entity_tags: bytes = field(repr=False)
+    sync_digests: bytes = field(repr=False)
 
 
 async def unlock(database: Database, source: RootKeySource) -> ServerKeys:
@@ -72,6 +73,7 @@ async def unlock(database: Database, source: RootKeySource) -> ServerKeys:
             token_signing=await unit.keys.server_key("token signing"),
             credential_digest=await unit.keys.server_key("credential digest"),
             entity_tags=await unit.keys.server_key("entity tags"),
+            sync_digests=await unit.keys.server_key("sync digests"),
         )
         await unit.auth_methods.prepare()
     return keys

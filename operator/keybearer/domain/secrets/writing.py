@@ -134,6 +134,24 @@ class SecretWriting:
             await audit_secrets(unit, access, UPDATED, [one.secret for one in shown])
             return shown
 
+    async def take_in(
+        self, unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, values: Mapping[str, str]
+    ) -> None:
+        """Store what a secret sync imports within a unit that is under way: new secrets, and new values of others.
+
+        Raises:
+            NotFoundError: the folder is gone.
+            InvalidError: a value is the mask of a hidden one.
+            SchemaViolationError: a name or value has a form that is not allowed.
+        """
+        changes = [
+            (at, ChangedSecret(_key(access, key, field="secretName"), value)) for key, value in values.items()
+        ]
+        shown: list[ShownSecret] = []
+        for run in _runs(changes):
+            shown += await self._update(unit, access, run, "", OnMissing.UPSERT)
+        await audit_secrets(unit, access, UPDATED, [one.secret for one in shown])
+
     async def delete(
         self, principal: Principal, at: SecretsAt, keys: Sequence[str], *, personal: bool = False
     ) -> list[ShownSecret]:

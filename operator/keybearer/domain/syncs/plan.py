@@ -1,0 +1,211 @@
+"""What one run changes at a destination: a pure function of source, remote, ledger and options (wire.md 3.4).
+
+A destination is compared in one of two ways. Where it was just listed, what it shows decides, and the ledger only
+where values don't come back. Where the ledger is trusted, it alone decides: names it doesn't know are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from keybearer.base.errors import KeybearerError
+from keybearer.outbound.destinations.protocol import Change, Outgoing, Present, Traits
+from keybearer.store.pushes import Push
+from keybearer.wire.key_schema import KeyNaming
+
+__all__ = [
+    "Ledger",
+    "Plan",
+    "PlanRefusedError",
+    "Settings",
+    "Wanted",
+    "naming_of",
+    "plan",
+    "removal",
+    "wanted_names",
+    "with_versions",
+]
+
+Ledger = Mapping[str, Push]
+"""What was written last, by name."""
+
+
+class PlanRefusedError(KeybearerError):
+    """The destination can't hold what the source has; the text says why, and holds no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A secret of the source as it is pushed; metadata only where the destination is to hold it."""
+
+    key: str
+    value: str = field(repr=False)
+    metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a plan is made under.
+
+    Attributes:
+        naming: as `naming_of` returns it.
+        keeps_others: whether nothing is removed (`disableSecretDeletion`).
+        digest: keyed, of what is written and all that decides how.
+    """
+
+    traits: Traits
+    naming: KeyNaming
+    keeps_others: bool
+    digest: Callable[[Outgoing], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A change, and what the ledger is to know.
+
+    Attributes:
+        digests: of all that the destination is to hold, by name.
+        learnt: what is in place without the ledger's knowing it.
+        forgotten: what the ledger knows, and is neither there nor wanted any more.
+    """
+
+    change: Change
+    digests: Mapping[str, bytes] = field(repr=False)
+    learnt: tuple[Push, ...] = ()
+    forgotten: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the destination stays as it is."""
+        return not self.change.put and not self.change.delete
+
+
+def naming_of(traits: Traits, naming: KeyNaming) -> KeyNaming:
+    """Return how keys are named within the destination: one object holds them as they are."""
+    if traits.is_one_object:
+        return KeyNaming("", "")
+    if traits.folds_case:
+        return KeyNaming(naming.prefix.upper(), naming.suffix.upper())
+    return naming
+
+
+def wanted_names(source: Iterable[Wanted], traits: Traits, naming: KeyNaming) -> dict[str, Outgoing]:
+    """Return what the destination is to hold, by name.
+
+    Raises:
+        PlanRefusedError: a key makes no name of the schema, two make the same, or there are too many.
+    """
+    wanted: dict[str, Outgoing] = {}
+    keys: dict[str, str] = {}
+    for secret in source:
+        if traits.skips_empty and not secret.value:
+            continue
+        key = secret.key.upper() if traits.folds_case else secret.key
+        name = naming.name_of(key)
+        if naming.key_of(name) != key:
+            raise PlanRefusedError(
+                f"The secret '{secret.key}' makes no name that the key schema recognizes: with a schema that holds "
+                "a slash a key must not hold one; rename the secret, or change the key schema"
+            )
+        if name in wanted:
+            raise PlanRefusedError(
+                f"The secrets '{keys[name]}' and '{secret.key}' would have the same name '{name}' at the "
+                "destination, which takes upper and lower case for the same; rename one of them"
+            )
+        wanted[name] = Outgoing(name, secret.value, secret.metadata)
+        keys[name] = secret.key
+    if traits.names_max is not None and len(wanted) > traits.names_max:
+        raise PlanRefusedError(
+            f"The destination takes {traits.names_max} secrets at most, and the source has {len(wanted)}; "
+            "remove some, or sync several folders to several places"
+        )
+    return wanted
+
+
+def plan(
+    source: Iterable[Wanted], listing: Mapping[str, Present] | None, ledger: Ledger, settings: Settings
+) -> Plan:
+    """Return what is to be done so that the destination holds what the source has.
+
+    Args:
+        source: each key once.
+        listing: what the destination holds; None: the ledger is trusted.
+        ledger: what was written before.
+        settings: what the plan is made under.
+
+    Raises:
+        PlanRefusedError: the destination can't hold it.
+    """
+    traits, naming = settings.traits, settings.naming
+    wanted = wanted_names(source, traits, naming)
+    digests = {name: settings.digest(outgoing) for name, outgoing in wanted.items()}
+    if listing is None:
+        stale = {name for name in ledger if name not in wanted and naming.key_of(name) is not None}
+        put = [one for name, one in wanted.items() if not _is_noted(ledger.get(name), digests[name])]
+        learnt: list[Push] = []
+        forgotten: list[str] = []
+    else:
+        stale = {name for name in listing if name not in wanted and naming.key_of(name) is not None}
+        same = {
+            name
+            for name, one in wanted.items()
+            if _is_same(one, listing.get(name), ledger.get(name), digests[name])
+        }
+        put = [one for name, one in wanted.items() if name not in same]
+        learnt = [Push(name, digests[name], listing[name].version) for name in wanted if name in same]
+        learnt = [push for push in learnt if ledger.get(push.name) != push]
+        forgotten = [name for name in ledger if name not in wanted and name not in listing]
+    delete = () if settings.keeps_others else tuple(sorted(stale))
+    whole = {name: one.value for name, one in wanted.items()}
+    if traits.is_one_object and listing is not None:
+        gone = set(delete)
+        kept = {
+            name: one.value for name, one in listing.items() if name not in gone and one.value is not None
+        }
+        whole = {**kept, **whole}
+    change = Change(tuple(put), delete, whole)
+    return Plan(change, digests, tuple(learnt), tuple(forgotten))
+
+
+def removal(
+    source: Iterable[Wanted],
+    listing: Mapping[str, Present],
+    ledger: Ledger,
+    traits: Traits,
+    naming: KeyNaming,
+) -> Change:
+    """Return the change that takes away what is ours: what was written, and what the source has as well.
+
+    What others keep in the same place stays; of one object nothing does.
+    """
+    if traits.is_one_object:
+        return Change((), tuple(sorted(listing)), {})
+    ours = set(ledger)
+    for secret in source:
+        name = naming.name_of(secret.key.upper() if traits.folds_case else secret.key)
+        if naming.key_of(name) is not None:
+            ours.add(name)
+    return Change((), tuple(sorted(ours & listing.keys())), {})
+
+
+def with_versions(pushes: Iterable[Push], listing: Mapping[str, Present]) -> list[Push]:
+    """Return what was written with the versions that the remote shows for it now."""
+    return [
+        replace(push, remote_version=listing[push.name].version) for push in pushes if push.name in listing
+    ]
+
+
+def _is_noted(push: Push | None, digest: bytes) -> bool:
+    return push is not None and push.digest == digest
+
+
+def _is_same(outgoing: Outgoing, present: Present | None, push: Push | None, digest: bytes) -> bool:
+    """Return whether the remote holds this already."""
+    if present is None:
+        return False
+    if present.value is not None:
+        # What is kept beside a value is only known from the ledger.
+        beside = present.extras is None or _is_noted(push, digest)
+        return present.value == outgoing.value and beside
+    return push is not None and push.digest == digest and push.remote_version == present.version
