@@ -49,7 +49,7 @@ def serve(
         typer.Option(
             min=1,
             max=200,
-            help="Connections to PostgreSQL for reading, and as many for writing; one more listens, and one checks lists.",
+            help="Connections to PostgreSQL for reading, and as many for writing; two more listen and check lists.",
         ),
     ] = 4,
     database_statement_timeout: Annotated[
