@@ -145,6 +145,7 @@ _STATUS_COLUMNS = {
     JobKind.IMPORT: ("import_status", "last_import_job_id", "last_import_message", "last_imported_at"),
     JobKind.REMOVE: ("remove_status", "last_remove_job_id", "last_remove_message", "last_removed_at"),
 }
+_KNOWN = ("source_digest", "reached", "is_settled", "listed_at")
 
 
 class SecretSyncs:
@@ -158,21 +159,20 @@ class SecretSyncs:
         await self._connection.execute(insert(SecretSyncRow).values(_values(new)))
 
     async def update(self, changed: SyncRecord) -> None:
-        """Store the present fields of what people set; the fields of jobs have `move` and `settle`."""
+        """Store the present fields of what people set; those of jobs and of what is known have their own ways."""
         values = _values(changed)
-        for name in (
-            *(name for names in _STATUS_COLUMNS.values() for name in names),
-            "source_digest",
-            "reached",
-        ):
+        for name in (*(name for names in _STATUS_COLUMNS.values() for name in names), *_KNOWN):
             del values[name]
         await self._connection.execute(
             update(SecretSyncRow).where(SecretSyncRow.id == changed.id).values(values)
         )
 
-    async def get(self, sync_id: str) -> SecretSync | None:
-        """Return the sync of that id, or None."""
-        found = await self._all(_SYNCS.where(SecretSyncRow.id == sync_id))
+    async def get(self, sync_id: str, *, for_change: bool = False) -> SecretSync | None:
+        """Return the sync of that id, or None; for a change no job of it is claimed meanwhile."""
+        statement = _SYNCS.where(SecretSyncRow.id == sync_id)
+        if for_change:
+            statement = statement.with_for_update(of=SecretSyncRow)
+        found = await self._all(statement)
         return found[0] if found else None
 
     async def named(self, project_id: ProjectId, name: str) -> SecretSync | None:
@@ -262,6 +262,14 @@ class SecretSyncs:
     async def reach(self, sync_id: str, reached: Mapping[str, int]) -> None:
         """Note that what the last successful run carried is still the same at these revisions."""
         await self._set([sync_id], reached=dict(reached))
+
+    async def resource(self, sync_id: str) -> None:
+        """Note that it reads another folder: what the last run carried says nothing of the next."""
+        await self._set([sync_id], source_digest=None, reached=None)
+
+    async def unlearn(self, sync_id: str) -> None:
+        """Note that nothing is known of the remote, as before the first run."""
+        await self._set([sync_id], source_digest=None, reached=None, is_settled=False, listed_at=None)
 
     async def look_anew(self, sync_id: str) -> None:
         """Have the next run look at the remote, whatever the ledger says."""

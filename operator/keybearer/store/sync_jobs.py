@@ -74,6 +74,7 @@ class SyncJobs:
                     SyncJobRow.is_running.is_(False),
                 )
                 .values(
+                    connection_id=job.connection_id,
                     parameters=dict(job.parameters),
                     due_at=case(
                         (SyncJobRow.due_at > job.due_at, literal(job.due_at, Instant)),

@@ -1,0 +1,118 @@
+"""What a sync is made of, and what of its knowledge a change makes worthless. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from enum import Enum, auto
+
+from pydantic import JsonValue
+
+from keybearer.base.ids import ProjectId, new_uuid
+from keybearer.domain.syncs.requests import NewSync, SyncChange, Unchanged
+from keybearer.domain.syncs.rules import destination_digest
+from keybearer.store.secret_syncs import SyncRecord
+from keybearer.wire.destinations.base import DestinationModel
+
+__all__ = ["Loss", "changed_record", "loss_of", "new_record"]
+
+_HARMLESS = frozenset({"initialSyncBehavior", "disableSecretDeletion"})
+"""Options that don't change what is written under a name."""
+
+
+class Loss(Enum):
+    """What is no longer known after a change."""
+
+    NOTHING = auto()
+    SOURCE = auto()
+    """What the last run carried."""
+    REMOTE = auto()
+    """That too, and whether the remote is as it should be."""
+    LEDGER = auto()
+    """All of it, and what was written there: it was written elsewhere, or otherwise."""
+
+
+def new_record(
+    project_id: ProjectId, folder_id: str, model: DestinationModel, new: NewSync, now: datetime
+) -> SyncRecord:
+    """Return a sync that never ran."""
+    return SyncRecord(
+        id=new_uuid(),
+        project_id=project_id,
+        folder_id=folder_id,
+        connection_id=new.connection_id,
+        name=new.name,
+        description=new.description,
+        is_auto_sync_enabled=new.is_auto_sync_enabled,
+        version=1,
+        destination=model.name,
+        destination_config=new.config.written(),
+        destination_digest=destination_digest(model, new.config),
+        sync_options=new.options.written(),
+        sync_status=None,
+        last_sync_job_id=None,
+        last_sync_message=None,
+        last_synced_at=None,
+        import_status=None,
+        last_import_job_id=None,
+        last_import_message=None,
+        last_imported_at=None,
+        remove_status=None,
+        last_remove_job_id=None,
+        last_remove_message=None,
+        last_removed_at=None,
+        source_digest=None,
+        reached=None,
+        is_settled=False,
+        listed_at=None,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def changed_record(
+    old: SyncRecord, model: DestinationModel, change: SyncChange, folder_id: str | None, now: datetime
+) -> SyncRecord:
+    """Return the sync after the change, which reads that folder then."""
+    changed = replace(
+        old,
+        name=change.name or old.name,
+        description=old.description if isinstance(change.description, Unchanged) else change.description,
+        is_auto_sync_enabled=(
+            old.is_auto_sync_enabled if change.is_auto_sync_enabled is None else change.is_auto_sync_enabled
+        ),
+        connection_id=change.connection_id or old.connection_id,
+        folder_id=folder_id,
+        version=old.version + 1,
+        updated_at=now,
+    )
+    if change.options is not None:
+        changed = replace(changed, sync_options=change.options.written())
+    if change.config is not None:
+        changed = replace(
+            changed,
+            destination_config=change.config.written(),
+            destination_digest=destination_digest(model, change.config),
+        )
+    return changed
+
+
+def loss_of(old: SyncRecord, new: SyncRecord) -> Loss:
+    """Return what is no longer known of a sync that was changed.
+
+    Secrets that were pushed under other names, or to another place, stay there and are nobody's from then on.
+    """
+    if (
+        new.connection_id != old.connection_id
+        or new.destination_config != old.destination_config
+        or _telling(new.sync_options) != _telling(old.sync_options)
+    ):
+        return Loss.LEDGER
+    if new.sync_options != old.sync_options:
+        return Loss.REMOTE
+    return Loss.NOTHING if new.folder_id == old.folder_id else Loss.SOURCE
+
+
+def _telling(options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in options.items() if name not in _HARMLESS}

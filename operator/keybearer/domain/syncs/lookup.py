@@ -1,0 +1,60 @@
+"""How a request comes to a sync: by id or name, below its destination, seen through what the principal may do."""
+
+from __future__ import annotations
+
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.authorization import Action, Principal, Subject
+from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.store.secret_syncs import SecretSync
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.destinations.catalogue import OfferedDestination
+
+__all__ = ["sync_of_id", "sync_of_name"]
+
+
+async def sync_of_id(
+    unit: UnitOfWork,
+    principal: Principal,
+    destination: OfferedDestination,
+    sync_id: str,
+    action: Action,
+) -> tuple[ProjectAccess, SecretSync]:
+    """Return a sync for this action, and what else the principal may do in its project.
+
+    Unless it is only read, no job of it is claimed until the unit ends.
+
+    Raises:
+        NotFoundError: the organization has no such sync.
+        ForbiddenError: the principal may not do this with syncs of its project.
+        InvalidError: it is of another destination.
+    """
+    sync = await unit.secret_syncs.get(sync_id, for_change=action is not Action.READ)
+    if sync is None or sync.organization_id != principal.organization_id:
+        raise NotFoundError(f'Could not find {destination.title} Sync with ID "{sync_id}"')
+    access = await open_project(unit, principal, ProjectRef(id=sync.record.project_id))
+    access.require(action, Subject.SECRET_SYNCS)
+    if sync.record.destination != destination.name:
+        raise InvalidError(f'Secret sync with ID "{sync_id}" is not configured for {destination.title}')
+    return access, sync
+
+
+async def sync_of_name(
+    unit: UnitOfWork, principal: Principal, destination: OfferedDestination, project_id: str, name: str
+) -> SecretSync:
+    """Return the project's sync to the destination of that name.
+
+    Raises:
+        NotFoundError: the organization has no such project, or the project no such sync.
+        ForbiddenError: the principal may not see syncs of the project.
+        InvalidError: it is of another destination.
+    """
+    access = await open_project(unit, principal, ProjectRef(id=project_id))
+    access.require(Action.READ, Subject.SECRET_SYNCS)
+    sync = await unit.secret_syncs.named(access.project.id, name)
+    if sync is None:
+        raise NotFoundError(f'Could not find {destination.title} Sync with name "{name}"')
+    if sync.record.destination != destination.name:
+        raise InvalidError(
+            f'Secret sync with ID "{sync.record.id}" is not configured for {destination.title}'
+        )
+    return sync

@@ -1,0 +1,70 @@
+"""What people ask of a secret sync, as the domain takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.wire.destinations.base import DestinationConfig, SyncOptions
+
+__all__ = ["UNCHANGED", "DestinationCheck", "NewSync", "SyncChange", "Unchanged"]
+
+
+class Unchanged:
+    """Stands for a field that stays, where None takes it away."""
+
+    __slots__ = ()
+
+
+UNCHANGED: Final = Unchanged()
+
+
+@dataclass(frozen=True, slots=True)
+class NewSync:
+    """A sync to be made; options and configuration are of the destination's own classes."""
+
+    name: str
+    description: str | None
+    project_id: str
+    connection_id: str
+    environment: EnvironmentSlug
+    path: FolderPath
+    is_auto_sync_enabled: bool
+    options: SyncOptions
+    config: DestinationConfig
+
+
+@dataclass(frozen=True, slots=True)
+class SyncChange:
+    """What changes of a sync; None leaves a field as it is."""
+
+    name: str | None = None
+    description: str | Unchanged | None = UNCHANGED
+    connection_id: str | None = None
+    environment: EnvironmentSlug | None = None
+    path: FolderPath | None = None
+    is_auto_sync_enabled: bool | None = None
+    options: SyncOptions | None = None
+    config: DestinationConfig | None = None
+
+    @property
+    def touches_pushing(self) -> bool:
+        """Whether it changes what is pushed, where, or how."""
+        given = (self.connection_id, self.environment, self.path, self.options, self.config)
+        return any(one is not None for one in given)
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationCheck:
+    """A place, asked about before a sync to it is made.
+
+    Attributes:
+        excluded_sync_id: a sync that may well write there: the one that is being changed.
+        connection_id: only syncs over this connection count; None for those over any.
+    """
+
+    project_id: str
+    config: DestinationConfig
+    excluded_sync_id: str | None = None
+    connection_id: str | None = None

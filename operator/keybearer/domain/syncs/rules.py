@@ -1,0 +1,200 @@
+"""What a sync needs before it is made, changed or set off (wire.md section 3.6)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.domain.access import ProjectAccess
+from keybearer.domain.authorization import Action, Subject, Where, require_organization
+from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError, SchemaViolationError
+from keybearer.store.app_connections import AppConnection
+from keybearer.store.records import Folder
+from keybearer.store.secret_syncs import SecretSync
+from keybearer.store.sync_jobs import SyncJob
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.destinations.base import (
+    DestinationConfig,
+    DestinationModel,
+    InitialSyncBehavior,
+    SyncOptions,
+)
+from keybearer.wire.destinations.catalogue import OfferedDestination, offered
+from keybearer.wire.destinations.registry import destination_model
+
+__all__ = [
+    "destination_digest",
+    "driven",
+    "existing_destination",
+    "require_idle",
+    "require_may_import",
+    "require_may_push",
+    "require_removable",
+    "require_source",
+    "require_together",
+    "source_folder",
+    "usable_connection",
+]
+
+
+def existing_destination(name: str) -> OfferedDestination:
+    """Return the destination of interface.md's name.
+
+    Raises:
+        NotFoundError: none is called so.
+    """
+    found = offered(name)
+    if found is None:
+        raise NotFoundError(
+            "There is no such destination; GET /api/v1/secret-syncs/options names those there are"
+        )
+    return found
+
+
+def driven(destination: OfferedDestination) -> DestinationModel:
+    """Return the model of a destination that syncs can be made to.
+
+    Raises:
+        InvalidError: it is offered, but nothing here can write to it.
+    """
+    model = destination_model(destination.name)
+    if model is None:
+        raise InvalidError(
+            f"{destination.title} is not supported yet: this version has no driver that could push to it"
+        )
+    return model
+
+
+def require_together(model: DestinationModel, config: DestinationConfig, options: SyncOptions) -> None:
+    """Let pass what goes together.
+
+    Raises:
+        SchemaViolationError: options and configuration contradict each other.
+    """
+    try:
+        model.agree(config, options)
+    except ValueError as error:
+        raise SchemaViolationError(str(error), field="syncOptions") from None
+
+
+async def usable_connection(
+    unit: UnitOfWork, access: ProjectAccess, connection_id: str, destination: OfferedDestination
+) -> AppConnection:
+    """Return the connection that a sync of the project is to use.
+
+    Raises:
+        NotFoundError: the organization has no such connection.
+        ForbiddenError: the principal may not use it, or it belongs to another project.
+        InvalidError: it leads to another app.
+    """
+    connection = await unit.app_connections.get(connection_id)
+    if connection is None or connection.organization_id != access.project.organization_id:
+        raise NotFoundError(f"Could not find App Connection with ID {connection_id}")
+    if connection.project_id is None:
+        require_organization(access.principal, Action.READ, Subject.APP_CONNECTIONS)
+    elif connection.project_id == access.project.id:
+        access.require(Action.READ, Subject.APP_CONNECTIONS)
+    else:
+        raise ForbiddenError(
+            f"App Connection with ID {connection_id} belongs to another project and can be used only there"
+        )
+    if connection.app != destination.app:
+        raise InvalidError(
+            f'{destination.title} Syncs need a connection of App "{destination.app}"; '
+            f'App Connection with ID {connection_id} is for App "{connection.app}"'
+        )
+    return connection
+
+
+def require_may_push(access: ProjectAccess, where: Where) -> None:
+    """Let pass who may read the values that are to leave the service.
+
+    Raises:
+        ForbiddenError: the principal may not read them.
+    """
+    if not access.allows(Action.READ_VALUE, Subject.SECRETS, where):
+        raise ForbiddenError(
+            f"You do not have permission to read secrets at path {where.path}",
+            denial=Denial(
+                Action.READ_VALUE,
+                Subject.SECRETS,
+                where.environment,
+                where.path,
+                project_id=access.project.id,
+            ),
+        )
+
+
+def require_may_import(access: ProjectAccess, where: Where, behavior: str) -> None:
+    """Let pass who may write what a destination would bring into the source.
+
+    Raises:
+        ForbiddenError: the principal may not create secrets there, or edit them where the destination wins.
+    """
+    if behavior == InitialSyncBehavior.OVERWRITE_DESTINATION:
+        return
+    access.require(Action.CREATE, Subject.SECRETS, where)
+    if behavior.endswith("prioritize-destination"):
+        access.require(Action.EDIT, Subject.SECRETS, where)
+
+
+async def source_folder(
+    unit: UnitOfWork, access: ProjectAccess, environment: EnvironmentSlug, path: FolderPath
+) -> Folder:
+    """Return the folder that a sync reads.
+
+    Raises:
+        InvalidError: the project has no such folder or environment.
+    """
+    folder = await unit.folders.at(access.project.id, environment, path)
+    if folder is None:
+        raise InvalidError(
+            f'Could not find folder with path "{path}" in environment "{environment}" '
+            f'for project with ID "{access.project.id}"'
+        )
+    return folder
+
+
+def require_removable(destination: OfferedDestination) -> None:
+    """Let pass a destination that secrets can be removed from.
+
+    Raises:
+        InvalidError: they can't.
+    """
+    if not destination.can_remove:
+        raise InvalidError(f"{destination.title} does not support removing secrets.")
+
+
+def require_source(sync: SecretSync) -> Where:
+    """Return where the sync reads.
+
+    Raises:
+        InvalidError: the folder is gone.
+    """
+    if sync.environment_slug is None or sync.folder_path is None:
+        raise InvalidError(
+            "Invalid source configuration: folder no longer exists. "
+            "Please configure a valid source and try again."
+        )
+    return Where(sync.environment_slug, sync.folder_path)
+
+
+async def require_idle(unit: UnitOfWork, sync: SecretSync) -> Sequence[SyncJob]:
+    """Return the jobs that wait for the sync, of which none runs.
+
+    Raises:
+        InvalidError: one does.
+    """
+    jobs = await unit.sync_jobs.of_syncs([sync.record.id])
+    if any(job.is_running for job in jobs):
+        raise InvalidError("A job for this sync is already in progress. Please try again shortly.")
+    return jobs
+
+
+def destination_digest(model: DestinationModel, config: DestinationConfig) -> str:
+    """Return what is equal for two syncs to the same place."""
+    place = {"destination": model.name, "place": dict(model.place(config))}
+    # Not orjson: numbers of a configuration may be longer than it takes.
+    return hashlib.sha256(json.dumps(place, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,266 @@
+"""Secret syncs as people make, see, change and delete them (wire.md sections 3.1 to 3.3 and 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project, open_projects
+from keybearer.domain.audit import EventType
+from keybearer.domain.authorization import Action, Principal, Subject, Where
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.syncs.auditing import sync_event
+from keybearer.domain.syncs.changes import Loss, changed_record, loss_of, new_record
+from keybearer.domain.syncs.lookup import sync_of_id, sync_of_name
+from keybearer.domain.syncs.queueing import DELETES_SYNC, queue
+from keybearer.domain.syncs.requests import DestinationCheck, NewSync, SyncChange
+from keybearer.domain.syncs.rules import (
+    destination_digest,
+    driven,
+    existing_destination,
+    require_idle,
+    require_may_import,
+    require_may_push,
+    require_removable,
+    require_source,
+    require_together,
+    source_folder,
+    usable_connection,
+)
+from keybearer.store.database import Database
+from keybearer.store.secret_syncs import JobKind, SecretSync, SyncRecord
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.destinations.base import DestinationConfig, DestinationModel, SyncOptions
+from keybearer.wire.destinations.catalogue import DESTINATIONS, OfferedDestination
+
+__all__ = ["CheckedPlace", "SecretSyncs"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlace:
+    """Whether another sync writes to a place; its project only for those who may see the syncs of it."""
+
+    has_duplicate: bool
+    project_id: ProjectId | None = None
+
+
+class SecretSyncs:
+    """Decides about secret syncs. Destinations are named in interface.md's words.
+
+    Every method that takes a destination raises NotFoundError for one that isn't offered, and for a sync or project
+    that isn't there, and ForbiddenError where the principal may not.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    @staticmethod
+    def options() -> Sequence[OfferedDestination]:
+        """Return all destinations that are offered, by name."""
+        return sorted(DESTINATIONS, key=lambda one: (one.title.casefold(), one.name))
+
+    async def list(
+        self, principal: Principal, project_id: str, destination: str | None = None
+    ) -> Sequence[SecretSync]:
+        """Return the project's syncs by name, of one destination or of all."""
+        if destination is not None:
+            existing_destination(destination)
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ProjectRef(id=project_id))
+            access.require(Action.READ, Subject.SECRET_SYNCS)
+            return await unit.secret_syncs.of_project(access.project.id, destination)
+
+    async def get(self, principal: Principal, destination: str, sync_id: str) -> SecretSync:
+        """Return one sync.
+
+        Raises:
+            InvalidError: it is of another destination.
+        """
+        offered = existing_destination(destination)
+        async with self._database.reading() as unit:
+            _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.READ)
+            return sync
+
+    async def named(self, principal: Principal, destination: str, project_id: str, name: str) -> SecretSync:
+        """Return the project's sync of that name.
+
+        Raises:
+            InvalidError: it is of another destination.
+        """
+        offered = existing_destination(destination)
+        async with self._database.reading() as unit:
+            return await sync_of_name(unit, principal, offered, project_id, name)
+
+    async def create(self, principal: Principal, destination: str, new: NewSync) -> SecretSync:
+        """Make a sync; with auto-sync its first run is queued.
+
+        Raises:
+            InvalidError: the destination has no driver, the name is taken, the folder isn't there, or the
+                connection is of another app.
+            SchemaViolationError: options and configuration don't go together.
+        """
+        offered = existing_destination(destination)
+        model = driven(offered)
+        require_together(model, new.config, new.options)
+        async with self._database.writing() as unit:
+            access = await open_project(unit, principal, ProjectRef(id=new.project_id))
+            access.require(Action.CREATE, Subject.SECRET_SYNCS)
+            await usable_connection(unit, access, new.connection_id, offered)
+            folder_id = await _source(unit, access, new.environment, new.path, new.options)
+            await _require_free_name(unit, access.project.id, new.name)
+            record = new_record(access.project.id, folder_id, model, new, self._clock.now())
+            await unit.secret_syncs.add(record)
+            sync = await _stored(unit, record.id)
+            if new.is_auto_sync_enabled:
+                sync = await queue(unit, sync, JobKind.SYNC, {}, self._clock.now())
+            await unit.audit(sync_event(principal, EventType.CREATE_SECRET_SYNC, sync))
+            return sync
+
+    async def update(
+        self, principal: Principal, destination: str, sync_id: str, change: SyncChange
+    ) -> SecretSync:
+        """Change a sync; with auto-sync a run is queued. What it pushed to another place before stays there.
+
+        Raises:
+            InvalidError: as at creation; or it is of another destination, or a job of it runs while what it pushes
+                is to change.
+            SchemaViolationError: options and configuration don't go together.
+        """
+        offered = existing_destination(destination)
+        async with self._database.writing() as unit:
+            access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
+            old = sync.record
+            folder_id = old.folder_id
+            if change.touches_pushing:
+                folder_id = await _source_after(unit, access, offered, sync, change)
+            if change.name is not None and change.name != old.name:
+                await _require_free_name(unit, old.project_id, change.name)
+            changed = changed_record(old, driven(offered), change, folder_id, self._clock.now())
+            await unit.secret_syncs.update(changed)
+            await _forget(unit, old.id, loss_of(old, changed))
+            sync = await _stored(unit, old.id)
+            if changed.is_auto_sync_enabled and changed.folder_id is not None:
+                sync = await queue(unit, sync, JobKind.SYNC, {}, self._clock.now())
+            await unit.audit(sync_event(principal, EventType.UPDATE_SECRET_SYNC, sync))
+            return sync
+
+    async def delete(
+        self, principal: Principal, destination: str, sync_id: str, *, remove_secrets: bool
+    ) -> SecretSync:
+        """Remove a sync: at once, or as soon as what it pushed is removed from the destination.
+
+        Raises:
+            InvalidError: it is of another destination; or its secrets can't be removed, because of the destination,
+                because its folder is gone, or because a job of it runs.
+        """
+        offered = existing_destination(destination)
+        async with self._database.writing() as unit:
+            _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.DELETE)
+            await unit.audit(
+                sync_event(principal, EventType.DELETE_SECRET_SYNC, sync, removeSecrets=remove_secrets)
+            )
+            if not remove_secrets:
+                await unit.secret_syncs.delete(sync.record.id)
+                return sync
+            require_removable(offered)
+            require_source(sync)
+            await require_idle(unit, sync)
+            return await queue(unit, sync, JobKind.REMOVE, {DELETES_SYNC: True}, self._clock.now())
+
+    async def check_destination(
+        self, principal: Principal, destination: str, check: DestinationCheck
+    ) -> CheckedPlace:
+        """Return whether another sync of the organization writes to that place.
+
+        Raises:
+            InvalidError: the destination has no driver.
+        """
+        digest = destination_digest(driven(existing_destination(destination)), check.config)
+        async with self._database.reading() as unit:
+            access = await open_project(unit, principal, ProjectRef(id=check.project_id))
+            access.require(Action.READ, Subject.SECRET_SYNCS)
+            found = [
+                sync.record
+                for sync in await unit.secret_syncs.to_same_place(principal.organization_id, digest)
+                if sync.record.id != check.excluded_sync_id
+                and check.connection_id in (None, sync.record.connection_id)
+            ]
+            projects = dict.fromkeys(record.project_id for record in found)
+            shown = [
+                other.project.id
+                for other in await open_projects(unit, principal, ids=projects)
+                if other.allows(Action.READ, Subject.SECRET_SYNCS)
+            ]
+        # The asked project, if it is one of them, before the others.
+        nearest = sorted(shown, key=lambda one: one != access.project.id)
+        return CheckedPlace(bool(found), nearest[0] if nearest else None)
+
+
+async def _source_after(
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    offered: OfferedDestination,
+    sync: SecretSync,
+    change: SyncChange,
+) -> str | None:
+    """Return the id of the folder that the sync reads after the change, if all that it does then may be done."""
+    await require_idle(unit, sync)
+    options, config = _pushed_as(driven(offered), sync.record, change)
+    require_together(driven(offered), config, options)
+    await usable_connection(unit, access, change.connection_id or sync.record.connection_id, offered)
+    environment, path = change.environment or sync.environment_slug, change.path or sync.folder_path
+    if environment is not None and path is not None:
+        return await _source(unit, access, environment, path, options)
+    if change.environment is None and change.path is None:
+        return None
+    raise InvalidError("Must specify both source environment and secret path")
+
+
+async def _source(
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    environment: EnvironmentSlug,
+    path: FolderPath,
+    options: SyncOptions,
+) -> str:
+    where = Where(environment, path)
+    require_may_push(access, where)
+    require_may_import(access, where, options.initial_sync_behavior)
+    return (await source_folder(unit, access, environment, path)).id
+
+
+async def _require_free_name(unit: UnitOfWork, project_id: ProjectId, name: str) -> None:
+    if await unit.secret_syncs.named(project_id, name) is not None:
+        raise InvalidError(
+            f'A Secret Sync with the name "{name}" already exists for the project with ID "{project_id}"'
+        )
+
+
+async def _stored(unit: UnitOfWork, sync_id: str) -> SecretSync:
+    sync = await unit.secret_syncs.get(sync_id)
+    if sync is None:
+        raise AssertionError("a sync that this unit wrote is gone")
+    return sync
+
+
+async def _forget(unit: UnitOfWork, sync_id: str, loss: Loss) -> None:
+    if loss is Loss.LEDGER:
+        await unit.pushes.forget(sync_id)
+    if loss in (Loss.LEDGER, Loss.REMOTE):
+        await unit.secret_syncs.unlearn(sync_id)
+    elif loss is Loss.SOURCE:
+        await unit.secret_syncs.resource(sync_id)
+
+
+def _pushed_as(
+    model: DestinationModel, record: SyncRecord, change: SyncChange
+) -> tuple[SyncOptions, DestinationConfig]:
+    """Return options and configuration after the change."""
+    options, config = change.options, change.config
+    return (
+        model.options.model_validate(dict(record.sync_options)) if options is None else options,
+        model.config.validate_python(dict(record.destination_config)) if config is None else config,
+    )
