@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.outbound.apps.external_infisical import ExternalInfisical
+from keybearer.outbound.apps.hashicorp_vault import Vault
 from keybearer.outbound.apps.idp import IdentityProvider
 from keybearer.outbound.apps.protocol import App
 
@@ -11,4 +13,6 @@ __all__ = ["APPS"]
 
 APPS: Mapping[str, App] = {
     "idp": IdentityProvider(),
+    "hashicorp-vault": Vault(),
+    "external-infisical": ExternalInfisical(),
 }

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.outbound.destinations.external_infisical import ExternalInfisicalFolder
+from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
 from keybearer.outbound.destinations.protocol import Driver
 
 __all__ = ["DRIVERS"]
 
-DRIVERS: Mapping[str, Driver] = {}
+DRIVERS: Mapping[str, Driver] = {
+    "hashicorp-vault": VaultSecret,
+    "external-infisical": ExternalInfisicalFolder,
+}
