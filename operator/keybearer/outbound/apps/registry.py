@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.outbound.apps.codehost import CodeHost
 from keybearer.outbound.apps.external_infisical import ExternalInfisical
+from keybearer.outbound.apps.gitlab import GitLab
 from keybearer.outbound.apps.hashicorp_vault import Vault
 from keybearer.outbound.apps.idp import IdentityProvider
 from keybearer.outbound.apps.protocol import App
@@ -12,6 +14,8 @@ from keybearer.outbound.apps.protocol import App
 __all__ = ["APPS"]
 
 APPS: Mapping[str, App] = {
+    "codehost": CodeHost(),
+    "gitlab": GitLab(),
     "idp": IdentityProvider(),
     "hashicorp-vault": Vault(),
     "external-infisical": ExternalInfisical(),

@@ -144,4 +144,5 @@ CODEHOST = AppModel(
         "oauth": MethodModel(OAuthCredentials, _Shown, kept=LoginCredentials),
         "pat": MethodModel(PatCredentials, _Shown),
     },
+    own=OwnCredentials,
 )
