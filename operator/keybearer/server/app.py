@@ -28,6 +28,7 @@ from keybearer.server.routes import (
     memberships,
     projects,
     secret_moves,
+    secret_syncs,
     secret_writes,
     secrets,
     status,
@@ -61,6 +62,7 @@ _ROUTERS: tuple[APIRouter, ...] = (
     keys.router,
     events.router,
     grants.router,
+    secret_syncs.router,
 )
 
 

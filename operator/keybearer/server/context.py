@@ -32,6 +32,8 @@ from keybearer.domain.secrets.moving import SecretMoving
 from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.server_keys import RootKeySource, ServerKeys
+from keybearer.domain.syncs.asking import SyncRequests
+from keybearer.domain.syncs.service import SecretSyncs
 from keybearer.domain.tags import Tags
 from keybearer.domain.user_login import PasswordGate, UserLogins
 from keybearer.domain.users import Users
@@ -67,6 +69,8 @@ class ServiceContext:
     lists: ListCache
     events: Events
     grants: ProjectGrants
+    secret_syncs: SecretSyncs
+    sync_requests: SyncRequests
     audit: AuditTrail
     audit_list: AuditList
     key_rotation: KeyRotation
@@ -121,6 +125,8 @@ def build_context(
         lists=ListCache(database),
         events=Events(database, authentication, clock, dependent_changes),
         grants=ProjectGrants(database, clock),
+        secret_syncs=SecretSyncs(database, clock),
+        sync_requests=SyncRequests(database, clock),
         audit=audit,
         audit_list=AuditList(database, audit),
         key_rotation=KeyRotation(database, root_key, clock),

@@ -11,8 +11,7 @@ from functools import cache
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, JsonValue, TypeAdapter, create_model
-from pydantic_core import CoreSchema
+from pydantic import AfterValidator, Field, JsonValue, create_model
 
 from keybearer.wire.base import Flag, QueryFlag, Slug, WireInstant, WireModel
 from keybearer.wire.destinations.base import (
@@ -38,7 +37,6 @@ __all__ = [
     "CreateSecretSync",
     "DeleteSyncQuery",
     "ImportQuery",
-    "OfferedSync",
     "SecretSync",
     "SecretSyncAnswer",
     "SecretSyncList",
@@ -82,7 +80,9 @@ class ImportQuery(WireModel):
     import_behavior: ImportBehavior
 
 
-class _NewSync(WireModel):
+class CreateSecretSync(WireModel):
+    """POST …/{destination}; each destination has a form of its own, see `bodies_of`."""
+
     name: _Name
     project_id: NonEmpty
     description: _Description | None = None
@@ -90,20 +90,8 @@ class _NewSync(WireModel):
     environment: _Environment
     secret_path: _Path
     is_auto_sync_enabled: Flag = True
-
-
-class CreateSecretSync(_NewSync):
-    """POST …/{destination}; each destination has a form of its own, see `bodies_of`."""
-
     sync_options: SyncOptions
     destination_config: DestinationConfig
-
-
-class OfferedSync(_NewSync):
-    """POST …/{destination} for one that is offered and can't be written to yet: whatever it takes."""
-
-    sync_options: dict[str, JsonValue]
-    destination_config: dict[str, JsonValue]
 
 
 class UpdateSecretSync(WireModel):
@@ -242,7 +230,7 @@ def bodies_of(destination: str) -> SyncBodies:
     model = next(model for model in DRIVEN if model.name == destination)
     title = "".join(part.capitalize() for part in model.name.split("-"))
     options: Any = _options_of(model, title)
-    config: Any = Annotated[DestinationConfig, _Read(model.config)]
+    config: Any = model.config._type  # noqa: SLF001 - an adapter has no other way back to what it adapts
     return SyncBodies(
         create_model(
             f"Create{title}Sync",
@@ -279,14 +267,3 @@ def _options_of(model: DestinationModel, title: str) -> type[SyncOptions]:
         __module__=__name__,
         initial_sync_behavior=(only, ...),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """Has a field be what an adapter validates."""
-
-    adapter: TypeAdapter[DestinationConfig]
-
-    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        self.adapter.rebuild()
-        return self.adapter.core_schema

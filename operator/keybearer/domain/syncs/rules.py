@@ -35,6 +35,7 @@ __all__ = [
     "require_source",
     "require_together",
     "source_folder",
+    "undriven",
     "usable_connection",
 ]
 
@@ -61,10 +62,15 @@ def driven(destination: OfferedDestination) -> DestinationModel:
     """
     model = destination_model(destination.name)
     if model is None:
-        raise InvalidError(
-            f"{destination.title} is not supported yet: this version has no driver that could push to it"
-        )
+        raise undriven(destination)
     return model
+
+
+def undriven(destination: OfferedDestination) -> InvalidError:
+    """Return the refusal of a destination without a driver."""
+    return InvalidError(
+        f"{destination.title} is not supported yet: this version has no driver that could push to it"
+    )
 
 
 def require_together(model: DestinationModel, config: DestinationConfig, options: SyncOptions) -> None:
