@@ -26,6 +26,8 @@ _REQUESTED_AT = "keybearer.dev/requestedAt"
 _BODIES_MAX_BYTES = 16 * 1024 * 1024
 """Bodies of drifted targets kept at once; a reconcile that finds none reads the target itself."""
 
+_WRITE_TARGETS = frozenset({"SecretSync"})
+
 JsonObject = Mapping[str, JsonValue]
 
 
@@ -53,7 +55,10 @@ class ObservedObject:
     request: str | None
     requested_at: str | None
     target: TargetKey
-    """What its spec says it writes, judged or not: how an event of the target finds its way here."""
+    """What its spec says it writes, judged or not: how an event of the target finds its way here.
+
+    Of no kind where it writes nothing into the cluster.
+    """
     trigger_at: float
     """Monotonic seconds: what is read from a source after this instant includes what led to this version."""
 
@@ -79,7 +84,7 @@ class ObservedObject:
             deletion_timestamp=text_of(meta.get("deletionTimestamp")) or None,
             request=text_of(annotations.get(_REQUEST)) or None,
             requested_at=text_of(annotations.get(_REQUESTED_AT)) or None,
-            target=_target_of(body.get("spec"), namespace, name),
+            target=_target_of(kind, body.get("spec"), namespace, name),
             trigger_at=trigger_at,
         )
 
@@ -269,7 +274,9 @@ def _is_older(one: ObservedObject, other: ObservedObject) -> bool:
     return all(version.isdecimal() for version in versions) and int(versions[0]) < int(versions[1])
 
 
-def _target_of(spec: JsonValue, namespace: str, name: str) -> TargetKey:
+def _target_of(kind: str, spec: JsonValue, namespace: str, name: str) -> TargetKey:
+    if kind not in _WRITE_TARGETS:
+        return TargetKey("", namespace, name)
     target = spec.get("target") if isinstance(spec, Mapping) else None
     target = target if isinstance(target, Mapping) else {}
     return TargetKey(text_of(target.get("kind")) or "Secret", namespace, text_of(target.get("name")) or name)

@@ -6,11 +6,12 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from keybearer import __version__
 from keybearer.base.logs import get_logger
+from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.queue import Lane, WorkItem, WorkQueue
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import EventType, ObjectReference, Occurrence
-from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
+from keybearer.kube.resources import ObjectKey
 
 __all__ = ["OperatorMetrics", "Telemetry"]
 
@@ -170,9 +171,6 @@ class Telemetry:
         self, seen: ObservedObject, type_: EventType, reason: str, message: str, *, action: str
     ) -> None:
         regarding = ObjectReference(
-            _RESOURCES[seen.key.kind], ObjectKey(seen.key.namespace, seen.key.name), seen.uid
+            RESOURCES[seen.key.kind], ObjectKey(seen.key.namespace, seen.key.name), seen.uid
         )
         self._recorder.record(Occurrence(regarding, type_, reason, action, message))
-
-
-_RESOURCES = {"SecretSync": SECRET_SYNCS}

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from keybearer.kube.errors import InvalidError
 
 __all__ = [
+    "APP_CONNECTIONS",
     "CONFIG_MAPS",
     "CUSTOM_RESOURCE_DEFINITIONS",
     "DAEMON_SETS",
@@ -88,6 +89,7 @@ def _segment(name: str, what: str) -> str:
     return name
 
 
+APP_CONNECTIONS = Resource("keybearer.dev", "v1alpha1", "appconnections", "AppConnection")
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 CUSTOM_RESOURCE_DEFINITIONS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False

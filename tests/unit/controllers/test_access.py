@@ -129,8 +129,7 @@ async def test_an_identity_of_which_no_client_can_be_made_names_its_secret_each_
 
         assert error.reason == "IdentityInvalid"
         assert error.message == (
-            "identity Secret team-a/login can't be used: caBundle holds a certificate that can't be read, or other "
-            "text; correct it"
+            "identity Secret team-a/login can't be used: caBundle holds a certificate that can't be read; correct it"
         )
 
 

@@ -5,40 +5,31 @@ That is keys merged into an object of somebody else. Owned targets go by ownerRe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
 
-from pydantic import JsonValue
-
-from keybearer.base.clock import Clock, parse_instant
+from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
+from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
 from keybearer.controllers.objects import ObservedObject, TargetKey
-from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.reading import targets_of
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.telemetry import Telemetry
-from keybearer.kube.errors import ConflictError, KubeError, LeaseLostError
+from keybearer.kube.errors import KubeError, LeaseLostError
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
 
-__all__ = ["FINALIZER", "Cleaner"]
+__all__ = ["Cleaner"]
 
 _log = get_logger(__name__)
-
-FINALIZER = "keybearer.dev/cleanup"
-_DEFAULT_DEADLINE = timedelta(minutes=10)
-_ATTEMPTS = 3
 
 
 class Cleaner:
     """Sets the finalizer before there is something to clean, and cleans when the object goes."""
 
     def __init__(self, clock: Clock, gateway: Gateway, writer: TargetWriter, telemetry: Telemetry) -> None:
-        self._clock = clock
-        self._gateway = gateway
+        self._finalizer = FinalizerKeeper(clock, gateway)
         self._writer = writer
         self._telemetry = telemetry
 
@@ -55,8 +46,8 @@ class Cleaner:
             KubeError: the API server refuses or can't be asked.
         """
         writes = approved or spec.mode is not Mode.PLAN
-        if writes and _needs_finalizer(spec) and FINALIZER not in seen.finalizers:
-            await self._set(seen, present=True)
+        if writes and _needs_finalizer(spec):
+            await self._finalizer.set(seen, present=True)
 
     async def settle(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
         """Remove the finalizer where nothing is left to clean: once the target of before has been retired.
@@ -65,8 +56,8 @@ class Cleaner:
             ObjectGoneError: the object was deleted meanwhile.
             KubeError: the API server refuses or can't be asked.
         """
-        if FINALIZER in seen.finalizers and not _needs_finalizer(spec) and spec.mode is not Mode.PLAN:
-            await self._set(seen, present=False)
+        if not _needs_finalizer(spec) and spec.mode is not Mode.PLAN:
+            await self._finalizer.set(seen, present=False)
 
     async def clean_up(
         self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
@@ -86,15 +77,12 @@ class Cleaner:
             return
         if spec is None or spec.target.on_delete is DeletionPolicy.DELETE:
             await self._retire(seen, previous, spec)
-        await self._set(seen, present=False)
+        await self._finalizer.set(seen, present=False)
 
     def time_left(self, seen: ObservedObject, spec: SecretSyncSpec | None) -> timedelta | None:
         """Return the time until cleaning up is given up; None where it has passed, or none is running."""
-        if seen.deletion_timestamp is None:
-            return None
-        deadline = spec.deletion_deadline if spec is not None else _DEFAULT_DEADLINE
-        left = parse_instant(seen.deletion_timestamp) + deadline - self._clock.now()
-        return left if left > timedelta() else None
+        deadline = spec.deletion_deadline if spec is not None else DEFAULT_DEADLINE
+        return self._finalizer.time_left(seen, deadline)
 
     async def _retire(
         self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
@@ -113,43 +101,14 @@ class Cleaner:
                 raise
             self._telemetry.orphaned(seen, key, str(error))
 
-    async def require(self, seen: ObservedObject) -> Mapping[str, JsonValue]:
-        """Return the metadata of the SecretSync as the API server holds it.
+    async def require(self, seen: ObservedObject) -> None:
+        """Make sure that the SecretSync is still there.
 
         Raises:
             ObjectGoneError: it is gone, or another one of the same name.
             KubeError: the API server can't be asked.
         """
-        key = ObjectKey(seen.key.namespace, seen.key.name)
-        current = await self._gateway.get(SECRET_SYNCS, key, metadata_only=True)
-        meta = current.get("metadata") if current is not None else None
-        if not isinstance(meta, Mapping) or meta.get("uid") != seen.uid:
-            raise ObjectGoneError
-        return meta
-
-    async def _set(self, seen: ObservedObject, *, present: bool) -> None:
-        for _ in range(_ATTEMPTS - 1):
-            try:
-                await self._try_to_set(seen, present=present)
-            except ConflictError:
-                continue  # somebody else wrote it since we looked
-            return
-        await self._try_to_set(seen, present=present)
-
-    async def _try_to_set(self, seen: ObservedObject, *, present: bool) -> None:
-        key = ObjectKey(seen.key.namespace, seen.key.name)
-        meta = await self.require(seen)
-        listed = meta.get("finalizers")
-        others = [name for name in listed if name != FINALIZER] if isinstance(listed, list) else []
-        wanted: list[JsonValue] = [*others, FINALIZER] if present else others
-        # The version guards finalizers that others set since we looked.
-        await self._gateway.merge_patch(
-            SECRET_SYNCS,
-            key,
-            {"metadata": {"finalizers": wanted}},
-            uid=seen.uid,
-            resource_version=str(meta.get("resourceVersion", "")),
-        )
+        await self._finalizer.require(seen)
 
 
 def _needs_finalizer(spec: SecretSyncSpec) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from keybearer.controllers.conditions import Tone
 from keybearer.controllers.secretsync.changes import KeyChanges
 from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.gather import Material
 from keybearer.controllers.secretsync.plan import TargetPlan
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.report import Report, Tone
+from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.selection import KeyProblemReason
 from keybearer.controllers.secretsync.spec_target import TargetKind

@@ -11,6 +11,8 @@ from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
+from keybearer.controllers.conditions import Tone
+from keybearer.controllers.faults import internal_message, where_raised
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
@@ -30,7 +32,7 @@ from keybearer.controllers.secretsync.plan import (
 )
 from keybearer.controllers.secretsync.reading import read_spec, read_status
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.report import Report, Tone
+from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.secretsync.request import PendingRequest, pending_request
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
@@ -160,11 +162,10 @@ class SecretSyncReconciler:
                 name=seen.key.name,
                 reconcile_id=reconcile_id,
                 error=type(error).__name__,
-                at=_where(error),
+                at=where_raised(error),
             )
-            report = Report(
-                Tone.WAITING, Reason.INTERNAL_ERROR, _internal_message(error, previous, reconcile_id)
-            )
+            told = (condition.message for condition in previous.conditions)
+            report = Report(Tone.WAITING, Reason.INTERNAL_ERROR, internal_message(error, told, reconcile_id))
         return report, RunResult(failed=True)
 
     async def _reconcile_spec(
@@ -252,20 +253,3 @@ def _depends_on_foreign_target(spec: SecretSyncSpec, previous: SecretSyncStatus)
     if spec.target.creation_policy is CreationPolicy.MERGE:
         return True
     return any(condition.reason == Reason.TARGET_CONFLICT for condition in previous.conditions)
-
-
-def _internal_message(error: Exception, previous: SecretSyncStatus, reconcile_id: str) -> str:
-    """Return where the log tells more: as long as the same happens, under the first run's id."""
-    what = f"an unexpected {type(error).__name__}; the operator's log tells more under reconcile_id "
-    told = (condition.message for condition in previous.conditions)
-    return next((message for message in told if message.startswith(what)), f"{what}{reconcile_id}")
-
-
-def _where(error: BaseException) -> list[str]:
-    frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        frames.append(f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}")
-        trace = trace.tb_next
-    return frames[-8:]

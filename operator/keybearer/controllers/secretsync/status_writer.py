@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from keybearer.base.clock import Clock
 from keybearer.base.packed_json import packed_json
+from keybearer.controllers.conditions import Tone
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.reading import read_status
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
+from keybearer.controllers.secretsync.report import Report, build_status, says_the_same
 from keybearer.controllers.secretsync.spec_target import TargetKind
 from keybearer.controllers.secretsync.status import SecretSyncStatus, TargetName, Updates
 from keybearer.controllers.sources import SourceReader

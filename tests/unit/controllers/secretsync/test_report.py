@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keybearer.controllers.conditions import Tone
 from keybearer.controllers.secretsync.changes import KeyChanges
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.report import Report, Tone, build_status, says_the_same
+from keybearer.controllers.secretsync.report import Report, build_status, says_the_same
 from keybearer.controllers.secretsync.spec_target import TargetKind
 from keybearer.controllers.secretsync.status import (
     KEYS_MAX,
