@@ -19,6 +19,7 @@ __all__ = [
     "Where",
     "allows",
     "denied",
+    "organization_allows",
     "require_organization",
 ]
 
@@ -152,13 +153,18 @@ def require_organization(principal: Principal, action: Action, subject: Subject)
     Raises:
         ForbiddenError: the role doesn't allow it.
     """
+    if not organization_allows(principal, action, subject):
+        raise denied(action, subject)
+
+
+def organization_allows(principal: Principal, action: Action, subject: Subject) -> bool:
+    """Return whether the principal's role in the organization allows it; one that is not known allows nothing."""
     rules = (
         _ORGANIZATION_RULES[OrganizationRole(principal.organization_role)]
         if principal.organization_role in frozenset(OrganizationRole)
         else {}
     )
-    if action not in rules.get(subject, frozenset()):
-        raise denied(action, subject)
+    return action in rules.get(subject, frozenset())
 
 
 def denied(

@@ -14,6 +14,7 @@ from keybearer.server.rate_limits import RateLimits, RateLimitShell
 from keybearer.server.request_scope import RequestShell
 from keybearer.server.routes import (
     admin,
+    app_connections,
     audit,
     auth,
     environments,
@@ -60,6 +61,7 @@ _ROUTERS: tuple[APIRouter, ...] = (
     users.router,
     admin.router,
     keys.router,
+    app_connections.router,
     events.router,
     grants.router,
     secret_syncs.router,

@@ -13,6 +13,9 @@ from keybearer.domain.audit_list import AuditList
 from keybearer.domain.audit_trail import DEFAULT_RETENTION, AuditTrail
 from keybearer.domain.auth_methods import AuthMethods
 from keybearer.domain.authentication import Authentication
+from keybearer.domain.connections.proving import Proving
+from keybearer.domain.connections.rotation import ConnectionRotation
+from keybearer.domain.connections.service import AppConnections
 from keybearer.domain.environments import Environments
 from keybearer.domain.events import Events
 from keybearer.domain.external_logins import ExternalLogins
@@ -37,6 +40,7 @@ from keybearer.domain.syncs.service import SecretSyncs
 from keybearer.domain.tags import Tags
 from keybearer.domain.user_login import PasswordGate, UserLogins
 from keybearer.domain.users import Users
+from keybearer.outbound.apps.registry import APPS
 from keybearer.server.list_cache import ListCache
 from keybearer.store.database import Database
 
@@ -74,6 +78,8 @@ class ServiceContext:
     audit: AuditTrail
     audit_list: AuditList
     key_rotation: KeyRotation
+    app_connections: AppConnections
+    connection_rotation: ConnectionRotation
 
 
 def build_context(
@@ -104,6 +110,8 @@ def build_context(
     gate = PasswordGate(database, keys, passwords, clock)
     outbound = outbound or outbound_of(OutboundSettings(), clock)
     authentication = Authentication(database, keys, clock)
+    proving = Proving(outbound.remotes, APPS)
+    app_connections = AppConnections(database, proving, clock)
     return ServiceContext(
         authentication=authentication,
         external_logins=ExternalLogins(database, keys, outbound, clock),
@@ -130,6 +138,8 @@ def build_context(
         audit=audit,
         audit_list=AuditList(database, audit),
         key_rotation=KeyRotation(database, root_key, clock),
+        app_connections=app_connections,
+        connection_rotation=ConnectionRotation(database, app_connections, proving, clock),
     )
 
 

@@ -239,6 +239,7 @@ async def _run(
             group.create_task(context.audit.keep_written(), name="write-audit-log"),
             group.create_task(context.audit.keep_pruned(), name="prune-audit-log"),
             group.create_task(context.key_rotation.run(), name="rotate-keys"),
+            group.create_task(context.connection_rotation.run(), name="rotate-connections"),
         ]
         if tls is not None and certificate is not None:
             watch = keep_certificate_fresh(tls, certificate)

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import OrganizationId, ProjectId
@@ -21,7 +21,14 @@ from keybearer.store.sealing.envelope import Ciphertext, Plaintext, associate, k
 from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.secret_syncs import SecretSyncRow
 
-__all__ = ["CONNECTION_CREDENTIALS", "RETIRING_CREDENTIALS", "AppConnection", "AppConnections"]
+__all__ = [
+    "CONNECTION_CREDENTIALS",
+    "RETIRING_CREDENTIALS",
+    "AppConnection",
+    "AppConnections",
+    "OpenedConnection",
+    "SyncOfConnection",
+]
 
 CONNECTION_CREDENTIALS, RETIRING_CREDENTIALS = "app connection", "retiring app connection"
 """What each is bound to when it is sealed, beside its record."""
@@ -68,6 +75,15 @@ class OpenedConnection:
     connection: AppConnection
     credentials: Mapping[str, JsonValue] = field(repr=False)
     retiring: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOfConnection:
+    """A sync that uses a connection."""
+
+    project_id: ProjectId
+    id: str
+    name: str
 
 
 _CONNECTIONS = select_record(AppConnectionRow, AppConnection)
@@ -166,14 +182,59 @@ class AppConnections:
             None if retiring is None else await self._open(RETIRING_CREDENTIALS, found.id, retiring),
         )
 
-    async def due_for_rotation(self, now: datetime, limit: int) -> list[AppConnection]:
-        """Return connections whose next rotation was to be by now, the longest overdue first."""
+    async def due_for_rotation(self, now: datetime, limit: int) -> list[str]:
+        """Return the ids of connections that have a rotation to begin, or one to end that was cut off."""
+        row = AppConnectionRow
+        # Whoever ends one says so; a hold that ran out is of somebody who didn't get that far.
+        cut_off = and_(row.retiring.is_not(None), row.rotation_held_until.is_not(None))
         statement = (
-            _CONNECTIONS.where(AppConnectionRow.next_rotation_at <= now)
-            .order_by(AppConnectionRow.next_rotation_at)
+            select(row.id)
+            .where(or_(row.next_rotation_at <= now, cut_off), _is_free(now))
+            .order_by(row.next_rotation_at, row.id)
             .limit(limit)
         )
-        return [AppConnection(*row) for row in await self._connection.execute(statement)]
+        return list((await self._connection.execute(statement)).scalars())
+
+    async def hold_rotation(self, connection_id: str, now: datetime, until: datetime) -> bool:
+        """Keep others from rotating the connection until then; return False where another does that."""
+        held = (
+            update(AppConnectionRow)
+            .where(AppConnectionRow.id == connection_id, _is_free(now))
+            .values(rotation_held_until=until)
+            .returning(AppConnectionRow.id)
+        )
+        return (await self._connection.execute(held)).first() is not None
+
+    async def release_rotation(self, connection_id: str) -> None:
+        """Let anybody rotate the connection."""
+        await self._connection.execute(
+            update(AppConnectionRow)
+            .where(AppConnectionRow.id == connection_id)
+            .values(rotation_held_until=None)
+        )
+
+    async def is_retiring(self, connection_id: str) -> bool:
+        """Return whether credentials have still to be made worthless."""
+        statement = select(AppConnectionRow.id).where(
+            AppConnectionRow.id == connection_id, AppConnectionRow.retiring.is_not(None)
+        )
+        return (await self._connection.execute(statement)).first() is not None
+
+    async def number(self, organization_id: OrganizationId, project_id: ProjectId | None) -> int:
+        """Return how many there are of the organization itself, or of one of its projects."""
+        statement = (
+            select(func.count())
+            .select_from(AppConnectionRow)
+            .where(AppConnectionRow.organization_id == organization_id, _of_project(project_id))
+        )
+        return (await self._connection.execute(statement)).scalar_one()
+
+    async def users(self, connection_id: str) -> list[SyncOfConnection]:
+        """Return the syncs that use the connection, by project and name."""
+        row = SecretSyncRow
+        statement = select(row.project_id, row.id, row.name).where(row.connection_id == connection_id)
+        found = await self._connection.execute(statement.order_by(row.project_id, row.name))
+        return [SyncOfConnection(ProjectId(project_id), sync_id, name) for project_id, sync_id, name in found]
 
     async def is_used(self, connection_id: str) -> bool:
         """Return whether any sync uses the connection."""
@@ -193,6 +254,11 @@ class AppConnections:
         key = await self._keys.opened_in_line(CREDENTIALS, key_name_of(ciphertext))
         opened: dict[str, JsonValue] = orjson.loads(key.open(ciphertext, associate(purpose, record_id)))
         return opened
+
+
+def _is_free(now: datetime) -> ColumnElement[bool]:
+    held_until = AppConnectionRow.rotation_held_until
+    return or_(held_until.is_(None), held_until <= now)
 
 
 def _of_project(project_id: ProjectId | None) -> ColumnElement[bool]:

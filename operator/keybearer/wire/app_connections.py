@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -95,45 +95,60 @@ class UpdateAppConnection(WireModel):
 
 def create_body(app: AppModel) -> Any:  # noqa: ANN401 - a type that is made while it runs
     """Return what a connection to the app is made with: a model for each method, chosen by `method`."""
-    variants = {
-        word: create_model(
-            f"Create{_pascal(app.name)}{_pascal(word)}Connection",
-            __base__=CreateAppConnection,
-            __doc__=f"A connection to {app.title} by {word}.",
-            method=(Literal[word], ...),
-            credentials=(Annotated[method.given, Field(repr=False)], ...),
-            **_refused(app.title),
-            **({"is_auto_rotation_enabled": (Flag, False)} if method.is_rotatable else _unrotated(app.title)),
-        )
-        for word, method in app.methods.items()
-    }
+    variants = {word: _create_variant(app, word, method) for word, method in app.methods.items()}
     if len(variants) == 1:
         return next(iter(variants.values()))
-    of_method = create_model(
-        f"_MethodOf{_pascal(app.name)}", __base__=WireModel, method=(Literal[tuple(variants)], ...)
-    )
 
-    def choose(given: object, _: object) -> BaseModel:
+    method_in = _method_reader(app)
+
+    def choose(given: object, _: object) -> CreateAppConnection:
         # By hand, so that an issue's path holds fields alone: the parser's own choice would put the method into it.
-        return variants[of_method.model_validate(given).method].model_validate(given)  # type: ignore[attr-defined] # made above
+        return variants[method_in(given)].model_validate(given)
 
     return Annotated[_union(variants.values()), WrapValidator(choose)]
 
 
 def update_body(app: AppModel) -> type[UpdateAppConnection]:
     """Return what a connection to the app is changed with."""
-    given = Annotated[
-        _union(method.given for method in app.methods.values()), WrapValidator(_fitting(app.methods))
-    ]
-    rotation: dict[str, Any] = {"is_auto_rotation_enabled": (Flag | None, None)}
+    given: Any = _union(method.given for method in app.methods.values())
+    fitting: Any = Annotated[given, WrapValidator(_fitting(app.methods))]
+    fields: dict[str, Any] = {
+        "credentials": (Annotated[fitting | None, Field(repr=False)], None),
+        **_refused(app.title),
+        **({"is_auto_rotation_enabled": (Flag | None, None)} if app.is_rotatable else _unrotated(app.title)),
+    }
     return create_model(
         f"Update{_pascal(app.name)}Connection",
         __base__=UpdateAppConnection,
         __doc__=f"A change of a connection to {app.title}: what is absent stays.",
-        credentials=(Annotated[given | None, Field(repr=False)], None),
-        **_refused(app.title),
-        **(rotation if app.is_rotatable else _unrotated(app.title)),
+        **fields,
     )
+
+
+def _create_variant(app: AppModel, word: str, method: MethodModel) -> type[CreateAppConnection]:
+    fields: dict[str, Any] = {
+        "method": (Literal[word], ...),
+        "credentials": (Annotated[method.given, Field(repr=False)], ...),
+        **_refused(app.title),
+        **({"is_auto_rotation_enabled": (Flag, False)} if method.is_rotatable else _unrotated(app.title)),
+    }
+    return create_model(
+        f"Create{_pascal(app.name)}{_pascal(word)}Connection",
+        __base__=CreateAppConnection,
+        __doc__=f"A connection to {app.title} by {word}.",
+        **fields,
+    )
+
+
+def _method_reader(app: AppModel) -> Callable[[object], str]:
+    fields: dict[str, Any] = {"method": (Literal[tuple(app.methods)], ...)}
+    of_method = create_model(f"_MethodOf{_pascal(app.name)}", __base__=WireModel, **fields)
+
+    def read(given: object) -> str:
+        method: str = of_method.model_validate(given).model_dump()["method"]
+        return method
+
+    return read
 
 
 def _fitting(methods: Mapping[str, MethodModel]) -> Callable[[object, object], dict[str, Credentials]]:
@@ -178,7 +193,7 @@ def _never(title: str, *, but: object) -> BeforeValidator:
     return BeforeValidator(refuse)
 
 
-def _union(kinds: Any) -> Any:  # noqa: ANN401 - of types that are made while it runs
+def _union(kinds: Iterable[type[BaseModel]]) -> Any:  # noqa: ANN401 - a type that is made while it runs
     return functools.reduce(operator.or_, kinds)
 
 

@@ -19,7 +19,8 @@ class AppConnectionRow(Row):
 
     `credentials` is an envelope bound to the id. `credentials_hash` is of the envelope that was last written by a
     person, so that sealing it anew with another key changes nothing that anybody sees. `retiring` are credentials
-    that were replaced but are not yet worthless at the remote.
+    that were replaced but are not yet worthless at the remote. Until `rotation_held_until` some process is busy with
+    its rotation; whoever ends one clears it.
     """
 
     __tablename__ = "app_connections"
@@ -61,6 +62,7 @@ class AppConnectionRow(Row):
     rotation_status: Mapped[str | None] = mapped_column(String(16))
     last_rotation_message: Mapped[str | None] = mapped_column(Text)
     next_rotation_at: Mapped[datetime | None] = mapped_column(Instant)
+    rotation_held_until: Mapped[datetime | None] = mapped_column(Instant)
     retiring: Mapped[bytes | None] = mapped_column(LargeBinary)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)

@@ -54,6 +54,7 @@ def _create_connections() -> None:
         sa.Column("rotation_status", sa.String(length=16)),
         sa.Column("last_rotation_message", sa.Text()),
         sa.Column("next_rotation_at", sa.BigInteger()),
+        sa.Column("rotation_held_until", sa.BigInteger()),
         sa.Column("retiring", sa.LargeBinary()),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),

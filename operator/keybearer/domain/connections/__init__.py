@@ -1,0 +1,1 @@
+"""App connections: made, changed, proven at their remote, and their credentials made anew."""

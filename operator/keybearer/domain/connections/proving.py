@@ -1,0 +1,109 @@
+"""Whether a remote takes credentials, asked before they are stored. No transaction is open meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from keybearer.base.ids import OrganizationId
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.outbound import Remotes
+from keybearer.outbound.apps.protocol import App, Exchanging, Rotatable
+from keybearer.outbound.remote import (
+    RemoteDeniedError,
+    RemoteError,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+)
+from keybearer.wire.connections.base import AppModel, Credentials
+
+__all__ = ["Proving", "advice_of"]
+
+_DEADLINE_SECONDS = 40
+"""Of all that one remote is asked; a request has a minute."""
+_AT_ONCE = 32
+_MESSAGE_MAX = 1024
+
+
+class Proving:
+    """Asks remotes about credentials, so many at a time."""
+
+    def __init__(self, remotes: Remotes, apps: Mapping[str, App]) -> None:
+        self._remotes = remotes
+        self._apps = apps
+        self._places = asyncio.Semaphore(_AT_ONCE)
+
+    async def proven(
+        self, model: AppModel, organization_id: OrganizationId, given: Credentials
+    ) -> Credentials:
+        """Return what is to be kept of credentials that the remote takes.
+
+        Raises:
+            InvalidError: it doesn't take them, or can't be asked.
+        """
+        app, context = self._app(model), self._remotes.context(organization_id)
+        async with self._asking():
+            kept = await app.exchange(given, context) if isinstance(app, Exchanging) else given
+            await app.check(kept, context)
+            return kept
+
+    async def renewed(
+        self, model: AppModel, organization_id: OrganizationId, present: Credentials
+    ) -> Credentials:
+        """Return new credentials that the present ones made.
+
+        Raises:
+            RemoteError: the remote doesn't make them.
+        """
+        async with self._places, asyncio.timeout(_DEADLINE_SECONDS):
+            return await self._rotatable(model).renew(present, self._remotes.context(organization_id))
+
+    async def retired(
+        self, model: AppModel, organization_id: OrganizationId, old: Credentials, new: Credentials
+    ) -> None:
+        """Make old credentials worthless by means of the new ones.
+
+        Raises:
+            RemoteError: the remote doesn't do it.
+        """
+        async with self._places, asyncio.timeout(_DEADLINE_SECONDS):
+            await self._rotatable(model).retire(old, new, self._remotes.context(organization_id))
+
+    @asynccontextmanager
+    async def _asking(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(_DEADLINE_SECONDS), self._places:
+                yield
+        except TimeoutError as error:
+            raise InvalidError(
+                "Unable to validate connection: the remote took too long to answer; try again later"
+            ) from error
+        except RemoteError as error:
+            raise InvalidError(f"Unable to validate connection: {advice_of(error)}") from error
+
+    def _app(self, model: AppModel) -> App:
+        app = self._apps.get(model.name)
+        if app is None:
+            raise InvalidError(f"{model.title} Connections are not available in this version")
+        return app
+
+    def _rotatable(self, model: AppModel) -> Rotatable:
+        app = self._app(model)
+        if not isinstance(app, Rotatable):
+            raise InvalidError(f"Rotation is not supported for {model.title} Connections")
+        return app
+
+
+def advice_of(error: RemoteError) -> str:
+    """Return what went wrong at a remote and what to do about it; holds no credential."""
+    text = str(error)[:_MESSAGE_MAX]
+    match error:
+        case RemoteDeniedError():
+            return f"verify credentials: {text}"
+        case RemoteThrottledError():
+            return f"{text}; try again later"
+        case RemoteUnavailableError():
+            return f"{text}; see whether the host is right and can be reached from the service, or try again later"
+        case _:
+            return text
