@@ -18,8 +18,8 @@ ROLE = {"roleArn": "arn:aws:iam::123456789012:role/team/keybearer"}
 BEHAVIOR = {"initialSyncBehavior": "overwrite-destination"}
 REGIONS = """us-east-1, us-east-2, us-west-1, us-west-2, us-gov-east-1, us-gov-west-1, af-south-1, ap-east-1,
 ap-south-1, ap-south-2, ap-northeast-1, ap-northeast-2, ap-northeast-3, ap-southeast-1, ap-southeast-2,
-ap-southeast-3, ap-southeast-4, ca-central-1, eu-central-1, eu-central-2, eu-west-1, eu-west-2, eu-west-3, eu-south-1, eu-south-2,
-eu-north-1, me-south-1, me-central-1, sa-east-1"""
+ap-southeast-3, ap-southeast-4, ca-central-1, eu-central-1, eu-central-2, eu-west-1, eu-west-2, eu-west-3, eu-south-1,
+eu-south-2, eu-north-1, me-south-1, me-central-1, sa-east-1"""
 ONE = {"region": "eu-west-1", "mappingBehavior": "one-to-one"}
 MANY = {"region": "eu-west-1", "mappingBehavior": "many-to-one", "secretName": "shop/all"}
 BOTH = pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.outbound.apps.cloud import Cloud
 from keybearer.outbound.apps.codehost import CodeHost
 from keybearer.outbound.apps.external_infisical import ExternalInfisical
 from keybearer.outbound.apps.gitlab import GitLab
@@ -14,6 +15,7 @@ from keybearer.outbound.apps.protocol import App
 __all__ = ["APPS"]
 
 APPS: Mapping[str, App] = {
+    "cloud": Cloud(),
     "codehost": CodeHost(),
     "gitlab": GitLab(),
     "idp": IdentityProvider(),

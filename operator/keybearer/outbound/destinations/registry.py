@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.outbound.destinations.cloud_parameter_store import ParameterStore
+from keybearer.outbound.destinations.cloud_secrets_manager import secrets_manager
 from keybearer.outbound.destinations.codehost import CodehostSecrets
 from keybearer.outbound.destinations.external_infisical import ExternalInfisicalFolder
 from keybearer.outbound.destinations.gitlab import GitLabVariables
@@ -13,6 +15,8 @@ from keybearer.outbound.destinations.protocol import Driver
 __all__ = ["DRIVERS"]
 
 DRIVERS: Mapping[str, Driver] = {
+    "cloud-parameter-store": ParameterStore,
+    "cloud-secrets-manager": secrets_manager,
     "codehost": CodehostSecrets,
     "gitlab": GitLabVariables,
     "hashicorp-vault": VaultSecret,
