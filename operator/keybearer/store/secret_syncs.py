@@ -175,6 +175,13 @@ class SecretSyncs:
         found = await self._all(statement)
         return found[0] if found else None
 
+    async def by_ids(self, sync_ids: Sequence[str], *, for_change: bool = False) -> list[SecretSync]:
+        """Return those of the syncs that exist, by id; for a change no job of them is claimed meanwhile."""
+        statement = _SYNCS.where(SecretSyncRow.id.in_(sync_ids)).order_by(SecretSyncRow.id)
+        if for_change:
+            statement = statement.with_for_update(of=SecretSyncRow)
+        return await self._all(statement)
+
     async def named(self, project_id: ProjectId, name: str) -> SecretSync | None:
         """Return the project's sync of that name, or None."""
         found = await self._all(
@@ -259,9 +266,13 @@ class SecretSyncs:
             [sync_id], is_settled=True, source_digest=source_digest, reached=dict(reached), **listed
         )
 
-    async def reach(self, sync_id: str, reached: Mapping[str, int]) -> None:
-        """Note that what the last successful run carried is still the same at these revisions."""
-        await self._set([sync_id], reached=dict(reached))
+    async def reach(self, sync_id: str, source_digest: bytes, reached: Mapping[str, int]) -> None:
+        """Note that the last successful run, if it is still that one, carried the same as these revisions do."""
+        await self._connection.execute(
+            update(SecretSyncRow)
+            .where(SecretSyncRow.id == sync_id, SecretSyncRow.source_digest == source_digest)
+            .values(reached=dict(reached))
+        )
 
     async def resource(self, sync_id: str) -> None:
         """Note that it reads another folder: what the last run carried says nothing of the next."""

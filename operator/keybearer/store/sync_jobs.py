@@ -193,6 +193,8 @@ class SyncJobs:
 
     async def is_held(self, job: SyncJob) -> bool:
         """Return whether the process that claimed the job has it still; until the unit ends nobody takes it over."""
+        sync = select(SecretSyncRow.id).where(SecretSyncRow.id == job.sync_id).with_for_update()
+        await self._connection.execute(sync)
         statement = select(SyncJobRow.id).where(*_held(job)).with_for_update()
         return (await self._connection.execute(statement)).first() is not None
 

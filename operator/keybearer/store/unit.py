@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import update
+from collections.abc import Iterable
+
+from sqlalchemy import select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
@@ -71,6 +73,15 @@ class UnitOfWork:
     async def audit(self, event: AuditEvent) -> None:
         """Write down what this unit does: durable with it, undone with it."""
         await self.audit_log.add([AuditRecord.of(event, self._clock.now())])
+
+    async def revisions(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return the present revision of each project and of each organization's names that exists, by id."""
+        wanted = list(ids)
+        statement = union_all(
+            select(ProjectRow.id, ProjectRow.revision).where(ProjectRow.id.in_(wanted)),
+            select(OrganizationRow.id, OrganizationRow.names_revision).where(OrganizationRow.id.in_(wanted)),
+        )
+        return {row.id: row.revision for row in await self._connection.execute(statement)}
 
     async def move_project(self, project_id: ProjectId) -> None:
         """Raise the project's revision. Called before the change itself: it also queues writers."""

@@ -53,7 +53,7 @@ def found_in(listing: Mapping[str, Present], naming: KeyNaming) -> dict[str, str
         more = f" and {len(invalid) - _NAMED_MAX} more" if len(invalid) > _NAMED_MAX else ""
         raise InvalidError(
             f"Found {len(invalid)} invalid secret name(s) at the destination: {named}{more}. A name is not "
-            "empty, has no colon, slash or NUL, and no white space around it; rename them there, or narrow the key schema"
+            "empty, has no colon, slash or NUL, and no white space around it; rename them there, or set a key schema"
         )
     return found
 

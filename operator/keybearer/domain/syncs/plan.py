@@ -52,12 +52,14 @@ class Settings:
         naming: as `naming_of` returns it.
         keeps_others: whether nothing is removed (`disableSecretDeletion`).
         digest: keyed, of what is written and all that decides how.
+        extras_of: what is to stand beside a value, None where that isn't compared.
     """
 
     traits: Traits
     naming: KeyNaming
     keeps_others: bool
     digest: Callable[[Outgoing], bytes]
+    extras_of: Callable[[Outgoing], Mapping[str, str] | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def plan(
         same = {
             name
             for name, one in wanted.items()
-            if _is_same(one, listing.get(name), ledger.get(name), digests[name])
+            if _is_same(one, listing.get(name), ledger.get(name), digests[name], settings.extras_of(one))
         }
         put = [one for name, one in wanted.items() if name not in same]
         learnt = [Push(name, digests[name], listing[name].version) for name in wanted if name in same]
@@ -200,12 +202,16 @@ def _is_noted(push: Push | None, digest: bytes) -> bool:
     return push is not None and push.digest == digest
 
 
-def _is_same(outgoing: Outgoing, present: Present | None, push: Push | None, digest: bytes) -> bool:
+def _is_same(
+    outgoing: Outgoing,
+    present: Present | None,
+    push: Push | None,
+    digest: bytes,
+    extras: Mapping[str, str] | None,
+) -> bool:
     """Return whether the remote holds this already."""
-    if present is None:
+    if present is None or (extras is not None and present.extras != extras):
         return False
     if present.value is not None:
-        # What is kept beside a value is only known from the ledger.
-        beside = present.extras is None or _is_noted(push, digest)
-        return present.value == outgoing.value and beside
+        return present.value == outgoing.value
     return push is not None and push.digest == digest and push.remote_version == present.version

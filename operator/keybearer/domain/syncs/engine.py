@@ -1,0 +1,180 @@
+"""Runs the jobs of secret syncs: as many as may, as soon as they are due, until told to stop.
+
+Nothing is asked over and over: a commit of this or another process says when there may be something to run, a job
+that waits says when it is due, and beside other processes their leases are looked at now and then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import TypeVar
+
+from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.domain.syncs.jobs import JobTerms, SyncQueue
+from keybearer.domain.syncs.outcomes import LostJobError, failure_of
+from keybearer.domain.syncs.run import Begun, Pushing, Run
+from keybearer.domain.syncs.triggers import SyncTriggers
+from keybearer.store.database import Database
+from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
+from keybearer.store.revisions import Changes
+
+__all__ = ["SyncEngine"]
+
+_DRAIN = timedelta(seconds=15)
+"""How long runs may go on when the service ends; then they are cut off, and go on after the next start."""
+_AGAIN = timedelta(seconds=5)
+"""After the database was away."""
+_T = TypeVar("_T")
+_log = get_logger(__name__)
+
+
+class SyncEngine:
+    """The jobs of this process. `run` must be under way; it ends by `stop`, or when cancelled."""
+
+    def __init__(
+        self, database: Database, pushing: Pushing, triggers: SyncTriggers, clock: Clock, terms: JobTerms
+    ) -> None:
+        self._database = database
+        self._pushing = pushing
+        self._triggers = triggers
+        self._terms = terms
+        self._queue = SyncQueue(database, clock, terms)
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._woken = asyncio.Event()
+        self._is_stopping = False
+        database.bus.subscribe(self._hear, self._woken.set)
+
+    async def run(self) -> None:
+        """Run what is due until `stop` is called; what runs then may end."""
+        async with asyncio.TaskGroup() as group:
+            beside = [
+                group.create_task(self._triggers.run(), name="follow-secret-syncs"),
+                group.create_task(self._keep_leases(), name="keep-secret-sync-leases"),
+            ]
+            try:
+                await self._steadily(lambda: self._queue.take_up(is_starting=True))
+                while not self._is_stopping:
+                    self._woken.clear()
+                    await self._wait(await self._begin_or_wait(group))
+                await self._drain()
+            finally:
+                for task in (*beside, *self._running.values()):
+                    task.cancel()
+
+    def stop(self) -> None:
+        """Begin nothing any more."""
+        self._is_stopping = True
+        self._woken.set()
+
+    def _hear(self, changes: Changes) -> None:
+        if changes.jobs:
+            self._woken.set()
+
+    async def _begin_or_wait(self, group: asyncio.TaskGroup) -> timedelta | None:
+        try:
+            return await self._begin(group)
+        except Exception as error:  # noqa: BLE001 - whatever it is, jobs must not wait for ever
+            _log.warning("secret_sync_jobs_not_begun", kind=type(error).__name__)
+            return _AGAIN
+
+    async def _begin(self, group: asyncio.TaskGroup) -> timedelta | None:
+        """Begin what is due and has room; return how long nothing more can be due, None: until something is heard."""
+        free = self._terms.workers - len(self._running)
+        if free <= 0:
+            return None
+        begun = await self._queue.claim(free)
+        for one in begun:
+            name = f"secret-sync-{one.job.kind}"
+            self._running[one.job.id] = group.create_task(self._perform(one), name=name)
+        wait = await self._queue.next_due()
+        if self._database.sole_process:
+            return wait
+        # A process that is gone tells nobody.
+        await self._queue.take_up(is_starting=False)
+        return self._terms.lease if wait is None else min(wait, self._terms.lease)
+
+    async def _perform(self, begun: Begun) -> None:
+        """Run one job to its end, whatever that is."""
+        run = Run(self._pushing, begun)
+        job = begun.job
+        try:
+            try:
+                done = await run.perform()
+            except LostJobError:
+                _log.warning("secret_sync_job_lost", sync_id=job.sync_id, kind=job.kind)
+                return
+            except Exception as error:  # noqa: BLE001 - whatever it is, the sync says so and nothing stays running
+                await self._fail(begun, run, error)
+                return
+            await self._steadily(lambda: self._queue.end(begun, done))
+            _log.info(
+                "secret_sync_ended", sync_id=job.sync_id, kind=job.kind, attempt=job.attempt, **done.counts
+            )
+        except asyncio.CancelledError:
+            # The next process goes on at once instead of waiting for the lease to end.
+            with suppress(Exception):
+                await asyncio.shield(self._queue.put_back(begun))
+            raise
+        except Exception as error:  # noqa: BLE001 - its end couldn't be noted: the next attempt does it all again
+            _log.error("secret_sync_end_not_noted", sync_id=job.sync_id, kind=type(error).__name__)
+            with suppress(Exception):
+                await self._queue.fail(begun, failure_of(error, run.confidential))
+        finally:
+            self._running.pop(job.id, None)
+            self._woken.set()
+
+    async def _fail(self, begun: Begun, run: Run, error: Exception) -> None:
+        job = begun.job
+        failure = failure_of(error, run.confidential)
+        if not failure.is_foreseen:
+            _log.error("secret_sync_broke", sync_id=job.sync_id, job=job.kind, kind=type(error).__name__)
+        is_retried = await self._steadily(lambda: self._queue.fail(begun, failure))
+        _log.warning(
+            "secret_sync_failed",
+            sync_id=job.sync_id,
+            kind=job.kind,
+            attempt=job.attempt,
+            error=type(error).__name__,
+            retried=is_retried,
+        )
+
+    async def _steadily(self, operation: Callable[[], Awaitable[_T]]) -> _T:
+        """Return what the operation returns; while the database is busy or away, ask again."""
+        while True:
+            try:
+                return await operation()
+            except (BusyError, TooSlowError, UnavailableError) as error:
+                _log.warning("secret_syncs_wait_for_the_database", kind=type(error).__name__)
+                await asyncio.sleep(_AGAIN.total_seconds())
+
+    async def _keep_leases(self) -> None:
+        """Say in time that what runs here is alive; end what another process took over."""
+        while True:
+            await asyncio.sleep(self._terms.lease.total_seconds() / 3)
+            if not self._running or self._database.sole_process:
+                continue
+            before = set(self._running)
+            try:
+                kept = await self._queue.prolong()
+            except Exception as error:  # noqa: BLE001 - there are two more turns before the lease ends
+                _log.warning("secret_sync_leases_not_kept", kind=type(error).__name__)
+                continue
+            for job_id in before - kept:
+                task = self._running.get(job_id)
+                if task is not None:
+                    task.cancel()
+
+    async def _drain(self) -> None:
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=_DRAIN.total_seconds())
+
+    async def _wait(self, limit: timedelta | None) -> None:
+        try:
+            async with asyncio.timeout(None if limit is None else max(limit.total_seconds(), 0.001)):
+                await self._woken.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,224 @@
+"""How jobs begin and end: every step of a sync's status is one transaction with that of its job (wire.md 3.3)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from keybearer.base.backoff import Backoff
+from keybearer.base.clock import Clock
+from keybearer.base.ids import new_uuid
+from keybearer.base.logs import get_logger
+from keybearer.domain.audit import EventType
+from keybearer.domain.syncs.auditing import sync_event
+from keybearer.domain.syncs.outcomes import Failure
+from keybearer.domain.syncs.queueing import DELETES_SYNC
+from keybearer.domain.syncs.run import Begun, Done
+from keybearer.domain.syncs.source import reader_of
+from keybearer.store.attempts import repeated
+from keybearer.store.audit import AuditDetail
+from keybearer.store.database import Database
+from keybearer.store.secret_syncs import JobKind, JobStatus
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["JobTerms", "SyncQueue"]
+
+_EVENTS = {
+    JobKind.SYNC: EventType.SYNC_SECRETS,
+    JobKind.IMPORT: EventType.IMPORT_SECRETS,
+    JobKind.REMOVE: EventType.REMOVE_SECRETS,
+}
+_BACKOFF = Backoff(floor=timedelta(seconds=3), ceiling=timedelta(minutes=2))
+_RNG = random.Random()  # noqa: S311 - jitter, not cryptography
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class JobTerms:
+    """How jobs are run (wire.md section 3.3).
+
+    Attributes:
+        workers: jobs that this process runs at once.
+        per_connection: jobs that all processes together run at once for one connection.
+        attempts: of a sync; imports and removals have one.
+        backoff: between attempts.
+        lease: after which a job of a process that says nothing is another's.
+        start_delay: how long a change waits for others to come, so that many become one run.
+    """
+
+    workers: int = 10
+    per_connection: int = 5
+    attempts: int = 5
+    backoff: Backoff = _BACKOFF
+    lease: timedelta = timedelta(seconds=60)
+    start_delay: timedelta = timedelta(seconds=1)
+
+    def attempts_of(self, kind: JobKind) -> int:
+        """Return how often a job of the kind is begun at most."""
+        return self.attempts if kind is JobKind.SYNC else 1
+
+
+class SyncQueue:
+    """This process's part in the jobs of all."""
+
+    def __init__(self, database: Database, clock: Clock, terms: JobTerms) -> None:
+        self._database = database
+        self._clock = clock
+        self._terms = terms
+        self._process_id = new_uuid()
+
+    async def take_up(self, *, is_starting: bool) -> int:
+        """Have jobs wait again whose process is gone, and return how many there were.
+
+        On SQLite those of any other process are: this one has the data directory. It happens at the start only.
+        """
+        is_alone = self._database.sole_process
+        if is_alone and not is_starting:
+            return 0
+        now = self._clock.now()
+        async with self._database.reading() as unit:
+            orphans = await unit.sync_jobs.orphaned(None if is_alone else now)
+        for job in orphans:
+            async with self._database.writing() as unit:
+                # A process that was killed is no fault of the job's: the attempt doesn't count.
+                await unit.sync_jobs.release(job, now, attempt=max(0, job.attempt - 1))
+            _log.info("secret_sync_job_taken_up", sync_id=job.sync_id, kind=job.kind)
+        return len(orphans)
+
+    async def claim(self, limit: int) -> list[Begun]:
+        """Begin jobs that are due."""
+        now = self._clock.now()
+        async with self._database.reading() as unit:
+            if not await unit.sync_jobs.is_any_due(now):
+                return []
+        return await repeated(lambda: self._claim(limit))
+
+    async def _claim(self, limit: int) -> list[Begun]:
+        now = self._clock.now()
+        begun: list[Begun] = []
+        async with self._database.writing() as unit:
+            jobs = await unit.sync_jobs.claim(
+                self._process_id,
+                now=now,
+                lease_ends_at=now + self._terms.lease,
+                limit=limit,
+                per_connection=self._terms.per_connection,
+            )
+            for job in jobs:
+                sync = await unit.secret_syncs.get(job.sync_id)
+                if sync is None:
+                    continue
+                kind = JobKind(job.kind)
+                await unit.secret_syncs.move(
+                    [job.sync_id], kind, {"status": JobStatus.RUNNING, "job_id": job.id}
+                )
+                begun.append(Begun(job, sync))
+            await unit.secret_syncs.unsettle(
+                [one.job.sync_id for one in begun if one.job.kind != JobKind.IMPORT]
+            )
+        return begun
+
+    async def prolong(self) -> set[str]:
+        """Keep what this process runs, and return the ids of these jobs."""
+
+        async def prolonged() -> set[str]:
+            async with self._database.writing() as unit:
+                return await unit.sync_jobs.prolong(self._process_id, self._clock.now() + self._terms.lease)
+
+        return await repeated(prolonged)
+
+    async def next_due(self) -> timedelta | None:
+        """Return how long it is until a job is due that isn't yet; None: there is none."""
+        now = self._clock.now()
+        async with self._database.reading() as unit:
+            due_at = await unit.sync_jobs.next_due(now)
+        return None if due_at is None else due_at - now
+
+    async def put_back(self, begun: Begun) -> None:
+        """Have a job that was cut off wait again, for whichever process is next; the attempt doesn't count."""
+        job = begun.job
+
+        async def release() -> None:
+            async with self._database.writing() as unit:
+                await unit.sync_jobs.release(job, self._clock.now(), attempt=job.attempt - 1)
+
+        await repeated(release)
+
+    async def end(self, begun: Begun, done: Done) -> None:
+        """Note that a run ended well."""
+
+        async def noted() -> None:
+            async with self._database.writing() as unit:
+                await self._end(unit, begun, done)
+
+        await repeated(noted)
+
+    async def _end(self, unit: UnitOfWork, begun: Begun, done: Done) -> None:
+        job, kind = begun.job, JobKind(begun.job.kind)
+        # The sync before its job, as everybody does.
+        sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+        if sync is None or not await unit.sync_jobs.finish(job):
+            return
+        if done.notes is not None:
+            await done.notes.store(unit)
+        await self._audit(unit, begun, JobStatus.SUCCEEDED, done.counts)
+        if kind is JobKind.REMOVE and job.parameters.get(DELETES_SYNC) is True:
+            await unit.secret_syncs.delete(job.sync_id)
+            return
+        is_waiting = await unit.sync_jobs.is_waiting(job.sync_id, kind)
+        # What was set up otherwise meanwhile is not what was carried.
+        if done.source_digest is not None and sync.record.version == begun.sync.record.version:
+            await unit.secret_syncs.settle(
+                job.sync_id,
+                source_digest=done.source_digest,
+                reached=done.reached,
+                # Whoever waits behind may want to see what changed since.
+                listed_at=None if is_waiting else done.listed_at,
+            )
+        status = JobStatus.PENDING if is_waiting else JobStatus.SUCCEEDED
+        now = self._clock.now()
+        await unit.secret_syncs.move(
+            [job.sync_id], kind, {"status": status, "message": None, "at": now, "job_id": job.id}
+        )
+
+    async def fail(self, begun: Begun, failure: Failure) -> bool:
+        """Note that a run failed; return whether another attempt follows."""
+        job = begun.job
+        if failure.is_retryable and job.attempt < self._terms.attempts_of(JobKind(job.kind)):
+            due_at = self._clock.now() + self._terms.backoff.delay(job.attempt, _RNG)
+
+            async def retried() -> None:
+                async with self._database.writing() as unit:
+                    await unit.secret_syncs.get(job.sync_id, for_change=True)
+                    await unit.sync_jobs.release(job, due_at)
+
+            await repeated(retried)
+            return True
+
+        async def noted() -> None:
+            async with self._database.writing() as unit:
+                await self._fail(unit, begun, failure.message)
+
+        await repeated(noted)
+        return False
+
+    async def _fail(self, unit: UnitOfWork, begun: Begun, message: str) -> None:
+        job, kind = begun.job, JobKind(begun.job.kind)
+        sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+        if sync is None or not await unit.sync_jobs.finish(job):
+            return
+        await self._audit(unit, begun, JobStatus.FAILED, {})
+        is_waiting = await unit.sync_jobs.is_waiting(job.sync_id, kind)
+        status = JobStatus.PENDING if is_waiting else JobStatus.FAILED
+        await unit.secret_syncs.move(
+            [job.sync_id], kind, {"status": status, "message": message, "job_id": job.id}
+        )
+
+    async def _audit(
+        self, unit: UnitOfWork, begun: Begun, status: JobStatus, counts: Mapping[str, int]
+    ) -> None:
+        details: dict[str, AuditDetail] = {"jobId": begun.job.id, "status": status.value, **counts}
+        kind = JobKind(begun.job.kind)
+        await unit.audit(sync_event(reader_of(begun.sync), _EVENTS[kind], begun.sync, **details))

@@ -1,0 +1,98 @@
+"""How a run ended, in words for the people who look at the sync; never a value, never a credential."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue, ValidationError
+
+from keybearer.base.errors import KeybearerError
+from keybearer.domain.errors import DomainError
+from keybearer.domain.syncs.plan import PlanRefusedError
+from keybearer.outbound.remote import RemoteError
+from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
+
+__all__ = ["Failure", "LostJobError", "confidential_texts", "failure_of"]
+
+MESSAGE_MAX = 1024
+_DETAILS_MAX = 5
+_RECOGNIZED_MIN = 6
+"""Characters of a value that is looked for in messages: shorter ones are words of the messages themselves."""
+_REDACTED = "[redacted]"
+_LATER = (BusyError, TooSlowError, UnavailableError)
+
+
+class LostJobError(KeybearerError):
+    """The job is another process's by now, or its sync is gone: nothing more is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run failed, and whether the same may work later."""
+
+    message: str
+    is_retryable: bool
+    is_foreseen: bool = True
+
+
+def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
+    """Return what is said of an error, and whether another attempt is worth it.
+
+    Args:
+        error: what ended the run.
+        confidential: texts that must not be in the message, whoever put them there.
+    """
+    match error:
+        case RemoteError():
+            failure = Failure(str(error), error.is_retryable)
+        case PlanRefusedError():
+            failure = Failure(str(error), is_retryable=False)
+        case DomainError():
+            failure = Failure(" ".join([error.message, *error.details[:_DETAILS_MAX]]), is_retryable=False)
+        case ValidationError():
+            failure = Failure(
+                "What is stored of the sync or its connection no longer has the form that this version takes; "
+                "save it again",
+                is_retryable=False,
+            )
+        case TimeoutError():
+            failure = Failure(
+                "The run took too long and was ended; it goes on where it was", is_retryable=True
+            )
+        case _ if isinstance(error, _LATER):
+            failure = Failure("The service's own database was busy or away", is_retryable=True)
+        case _:
+            failure = Failure(
+                f"An error of the service itself ended the run ({type(error).__name__}); its log tells when",
+                is_retryable=True,
+                is_foreseen=False,
+            )
+    return Failure(_redacted(failure.message, confidential), failure.is_retryable, failure.is_foreseen)
+
+
+def confidential_texts(given: Mapping[str, JsonValue], shown: Mapping[str, JsonValue]) -> list[str]:
+    """Return the texts of credentials that are shown to nobody."""
+    open_texts = set(_texts(dict(shown)))
+    return [text for text in _texts(dict(given)) if text not in open_texts]
+
+
+def _texts(content: JsonValue) -> list[str]:
+    match content:
+        case str():
+            return [content]
+        case dict():
+            return [text for value in content.values() for text in _texts(value)]
+        case list():
+            return [text for value in content for text in _texts(value)]
+        case _:
+            return []
+
+
+def _redacted(message: str, confidential: Iterable[str]) -> str:
+    # The longest first: one may be a part of another.
+    for text in sorted(
+        {text for text in confidential if len(text) >= _RECOGNIZED_MIN}, key=len, reverse=True
+    ):
+        message = message.replace(text, _REDACTED)
+    return message if len(message) <= MESSAGE_MAX else f"{message[: MESSAGE_MAX - 1]}…"

@@ -1,0 +1,364 @@
+"""One run of one job: read the source, look at the destination if need be, change it, note what arrived.
+
+Every line may be the last one before the process is killed. What was claimed is not settled until the run ended well,
+so that whoever goes on looks at the destination first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.audit_trail import AuditTrail
+from keybearer.domain.connections.credentials import credentials_of
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.outbound import Remotes
+from keybearer.domain.secrets.writing import SecretWriting
+from keybearer.domain.syncs.digests import Digests
+from keybearer.domain.syncs.importing import behavior_at_first, found_in, take_in
+from keybearer.domain.syncs.ledger import Notes
+from keybearer.domain.syncs.outcomes import LostJobError, confidential_texts
+from keybearer.domain.syncs.plan import Plan, Settings, naming_of, plan, removal, wanted_names, with_versions
+from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR
+from keybearer.domain.syncs.source import Source, folder_of, read_source, reader_of
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    Destination,
+    Driver,
+    DriverInput,
+    ForeignContentError,
+    KeepsExtras,
+    Present,
+    Traits,
+)
+from keybearer.outbound.destinations.registry import DRIVERS
+from keybearer.store.app_connections import OpenedConnection
+from keybearer.store.attempts import repeated
+from keybearer.store.database import Database
+from keybearer.store.pushes import Push
+from keybearer.store.secret_syncs import JobKind, SecretSync
+from keybearer.store.sync_jobs import SyncJob
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.destinations.base import DestinationModel, ImportBehavior, SyncOptions
+from keybearer.wire.destinations.registry import destination_model
+from keybearer.wire.key_schema import KeyNaming
+
+__all__ = ["Begun", "Done", "Pushing", "Run", "Wiring"]
+
+_LISTING_HOLDS = timedelta(hours=6)
+"""After that a run looks at the remote again, for what others changed there."""
+_RUN = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """By which names destinations are found; others in tests."""
+
+    model: Callable[[str], DestinationModel | None] = destination_model
+    drivers: Mapping[str, Driver] = field(default_factory=lambda: DRIVERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A claimed job, and its sync as it was before."""
+
+    job: SyncJob
+    sync: SecretSync
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a run that ended well leaves to be noted, in one transaction with the end of its job.
+
+    Attributes:
+        notes: what the ledger doesn't know yet.
+        source_digest: of what was carried; None where nothing was.
+        listed_at: when the destination was looked at, if it was.
+        counts: for log and audit.
+    """
+
+    notes: Notes | None = None
+    source_digest: bytes | None = field(default=None, repr=False)
+    reached: Mapping[str, int] = field(default_factory=dict)
+    listed_at: datetime | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A destination ready to be used."""
+
+    destination: Destination
+    options: SyncOptions
+    naming: KeyNaming
+
+    @property
+    def traits(self) -> Traits:
+        return self.destination.traits
+
+    @property
+    def keeps_others(self) -> bool:
+        return bool(self.options.disable_secret_deletion)
+
+
+class Pushing:
+    """What all runs share."""
+
+    def __init__(
+        self,
+        database: Database,
+        remotes: Remotes,
+        digest_key: bytes,
+        writing: SecretWriting,
+        trail: AuditTrail,
+        clock: Clock,
+        wiring: Wiring | None = None,
+    ) -> None:
+        self.database = database
+        self.remotes = remotes
+        self.digest_key = digest_key
+        self.writing = writing
+        self.trail = trail
+        self.clock = clock
+        self.wiring = wiring or Wiring()
+
+    def model_of(self, sync: SecretSync) -> DestinationModel:
+        """Return the model of the sync's destination.
+
+        Raises:
+            InvalidError: nothing here can write to it.
+        """
+        model = self.wiring.model(sync.record.destination)
+        if model is None or sync.record.destination not in self.wiring.drivers:
+            raise InvalidError(f"This version has no driver for the destination '{sync.record.destination}'")
+        return model
+
+    def options_of(self, sync: SecretSync) -> SyncOptions:
+        """Return the sync's options.
+
+        Raises:
+            InvalidError: nothing here can write to its destination.
+            ValidationError: they no longer fit.
+        """
+        return self.model_of(sync).options.model_validate(dict(sync.record.sync_options))
+
+    async def source_of(self, unit: UnitOfWork, sync: SecretSync) -> tuple[Source, bytes]:
+        """Return what the sync is to carry, and its digest.
+
+        Raises:
+            DomainError: it can't be read.
+            ValidationError: what is stored of the sync no longer fits.
+        """
+        source = await read_source(unit, sync, with_metadata=_wants_metadata(self.options_of(sync)))
+        return source, Digests(self.digest_key, sync.record).of_source(source.secrets)
+
+
+class Run:
+    """One attempt at one job.
+
+    `confidential` holds all texts that no message may show; it grows as they become known.
+    """
+
+    def __init__(self, pushing: Pushing, begun: Begun) -> None:
+        self._pushing = pushing
+        self._database = pushing.database
+        self._job = begun.job
+        self._sync = begun.sync
+        self._digests = Digests(pushing.digest_key, begun.sync.record)
+        self.confidential: list[str] = []
+
+    async def perform(self) -> Done:
+        """Do what the job is for.
+
+        Raises:
+            RemoteError: the destination doesn't do what is asked.
+            DomainError: the source can't be read or written.
+            PlanRefusedError: the destination can't hold what the source has.
+            LostJobError: the job is held no more.
+            TimeoutError: it took too long.
+        """
+        async with asyncio.timeout(_RUN.total_seconds()):
+            match JobKind(self._job.kind):
+                case JobKind.SYNC:
+                    return await self._push()
+                case JobKind.IMPORT:
+                    return await self._import()
+                case JobKind.REMOVE:
+                    return await self._remove()
+
+    async def _push(self) -> Done:
+        record = self._sync.record
+        source, digest, ledger, opened = await self._gathered()
+        place = await self._place(opened)
+        listing: Mapping[str, Present] | None = None
+        listed_at: datetime | None = None
+        first = (
+            behavior_at_first(place.options.initial_sync_behavior) if record.last_synced_at is None else None
+        )
+        # Of one object that others keep things in, all must be known to write it.
+        if (
+            first is not None
+            or not self._trusts_ledger()
+            or (place.traits.is_one_object and place.keeps_others)
+        ):
+            listed_at = self._pushing.clock.now()
+            names = wanted_names(source.secrets, place.traits, place.naming).keys() | ledger.keys()
+            listing = await self._listed_to_write(place, sorted(names), imports=first is not None)
+        if first is not None and listing is not None:
+            await self._take_in(place, listing, first)
+            source, digest = await self._read()
+        planned = plan(source.secrets, listing, ledger, self._settings(place))
+        notes = Notes(self._database, self._pushing.clock, self._job, planned.digests)
+        notes.learn(planned.learnt, planned.forgotten)
+        await self._apply(place, planned.change, notes)
+        if listing is not None:
+            await self._learn_versions(place, planned, notes)
+        counts = {"secrets": len(planned.digests), "written": notes.written, "removed": notes.removed}
+        return Done(notes, digest, source.reached, listed_at, counts)
+
+    async def _import(self) -> Done:
+        behavior = ImportBehavior(str(self._job.parameters[IMPORT_BEHAVIOR]))
+        _, _, ledger, opened = await self._gathered()
+        place = await self._place(opened)
+        if not place.traits.has_readable_values:
+            raise InvalidError("The destination does not support importing secrets.")
+        listing = await self._listed(place, sorted(ledger))
+        return Done(counts={"imported": await self._take_in(place, listing, behavior)})
+
+    async def _remove(self) -> Done:
+        # Also where the source is gone: what was written is known from the ledger.
+        has_source = self._sync.folder_path is not None
+        async with self._database.reading() as unit:
+            source = await read_source(unit, self._sync, with_metadata=False) if has_source else None
+            ledger = await unit.pushes.of_sync(self._sync.record.id)
+            opened = await self._opened(unit)
+        secrets = () if source is None else source.secrets
+        place = await self._place(opened)
+        names = ledger.keys() | {place.naming.name_of(secret.key) for secret in secrets}
+        listing = await self._listed(place, sorted(names))
+        change = removal(secrets, listing, ledger, place.traits, place.naming)
+        notes = Notes(self._database, self._pushing.clock, self._job, {})
+        notes.learn((), ledger.keys() - listing.keys())
+        await self._apply(place, change, notes)
+        return Done(notes, counts={"removed": notes.removed})
+
+    def _trusts_ledger(self) -> bool:
+        record = self._sync.record
+        if not record.is_settled or record.listed_at is None or record.last_synced_at is None:
+            return False
+        return self._pushing.clock.now() - record.listed_at < _LISTING_HOLDS
+
+    async def _gathered(self) -> tuple[Source, bytes, dict[str, Push], OpenedConnection]:
+        """Return what the service knows, from one snapshot."""
+        async with self._database.reading() as unit:
+            source, digest = await self._pushing.source_of(unit, self._sync)
+            ledger = await unit.pushes.of_sync(self._sync.record.id)
+            opened = await self._opened(unit)
+        await self._told_of(source)
+        return source, digest, ledger, opened
+
+    async def _read(self) -> tuple[Source, bytes]:
+        async with self._database.reading() as unit:
+            source, digest = await self._pushing.source_of(unit, self._sync)
+        await self._told_of(source)
+        return source, digest
+
+    async def _told_of(self, source: Source) -> None:
+        """Write down that values were read, before they leave."""
+        self.confidential += source.values.values()
+        at = folder_of(self._sync)
+        self._pushing.trail.read(
+            audited(
+                reader_of(self._sync),
+                EventType.GET_SECRETS,
+                self._sync.record.project_id,
+                environment=at.environment,
+                secretPath=at.path,
+                numberOfSecrets=len(source.secrets),
+                secretKeys=[secret.key for secret in source.secrets],
+                syncId=self._sync.record.id,
+            )
+        )
+        await self._pushing.trail.settle()
+
+    async def _opened(self, unit: UnitOfWork) -> OpenedConnection:
+        opened = await unit.app_connections.opened(self._sync.record.connection_id)
+        if opened is None:
+            raise InvalidError("The app connection of the sync is gone; choose another one")
+        self.confidential += confidential_texts(opened.credentials, opened.connection.shown)
+        return opened
+
+    async def _place(self, opened: OpenedConnection) -> _Place:
+        record = self._sync.record
+        model = self._pushing.model_of(self._sync)
+        options = self._pushing.options_of(self._sync)
+        naming = KeyNaming.of(options.key_schema, self._sync.environment_slug or "")
+        destination = self._pushing.wiring.drivers[record.destination](
+            DriverInput(
+                config=model.config.validate_python(dict(record.destination_config)),
+                options=options,
+                naming=naming,
+                credentials=credentials_of(opened),
+                context=self._pushing.remotes.context(opened.connection.organization_id),
+            )
+        )
+        return _Place(destination, options, naming_of(destination.traits, naming))
+
+    def _settings(self, place: _Place) -> Settings:
+        base = (place.traits, place.naming, place.keeps_others, self._digests.of)
+        if isinstance(place.destination, KeepsExtras):
+            return Settings(*base, place.destination.extras_of)
+        return Settings(*base)
+
+    async def _listed(self, place: _Place, names: list[str]) -> Mapping[str, Present]:
+        listing = await place.destination.read(names)
+        self.confidential += [present.value for present in listing.values() if present.value]
+        return listing
+
+    async def _listed_to_write(
+        self, place: _Place, names: list[str], *, imports: bool = False
+    ) -> Mapping[str, Present]:
+        """Return what is there; what no run of ours wrote is overwritten, unless it is to be kept or taken in."""
+        try:
+            return await self._listed(place, names)
+        except ForeignContentError:
+            if imports or place.keeps_others:
+                raise
+            return {}
+
+    async def _take_in(self, place: _Place, listing: Mapping[str, Present], behavior: ImportBehavior) -> int:
+        found = found_in(listing, place.naming)
+
+        async def taken_in() -> int:
+            async with self._database.writing() as unit:
+                if not await unit.sync_jobs.is_held(self._job):
+                    raise LostJobError("another process has the job")
+                return await take_in(unit, self._pushing.writing, self._sync, found, behavior)
+
+        return await repeated(taken_in)
+
+    async def _apply(self, place: _Place, change: Change, notes: Notes) -> None:
+        if not change.put and not change.delete:
+            return
+        try:
+            async for written in place.destination.apply(change):
+                await notes.take(written)
+        except BaseException:
+            # What arrived counts, whatever became of the rest.
+            await asyncio.shield(notes.flush())
+            raise
+
+    async def _learn_versions(self, place: _Place, planned: Plan, notes: Notes) -> None:
+        """Learn what the remote shows for what was just written, where only that tells of changes by others."""
+        if place.traits.has_readable_values or not notes.unversioned:
+            return
+        listing = await self._listed(place, sorted(planned.digests))
+        notes.learn(with_versions(notes.unversioned.values(), listing))
+
+
+def _wants_metadata(options: SyncOptions) -> bool:
+    return getattr(options, "sync_secret_metadata_as_tags", None) is True

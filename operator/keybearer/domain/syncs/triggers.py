@@ -1,0 +1,208 @@
+"""Sets off the syncs whose source changed (wire.md section 3.3): told by commits, and found out where none was told.
+
+What a commit changed, and what follows from it by import and reference, names folders; the automatic syncs of these
+are queued. Whatever a killed process or a lost message left untold is found by a sweep: a sync whose last run read
+other revisions than those of now is read anew, and queued only if that carries something else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import timedelta
+
+from pydantic import ValidationError
+
+from keybearer.base.clock import Clock
+from keybearer.base.ids import OrganizationId
+from keybearer.base.logs import get_logger
+from keybearer.domain.errors import DomainError
+from keybearer.domain.secrets.dependents import TooManyDependentsError
+from keybearer.domain.syncs.queueing import queue
+from keybearer.domain.syncs.run import Pushing
+from keybearer.store.attempts import repeated
+from keybearer.store.database import Database
+from keybearer.store.revisions import Changes, ListChange
+from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync, SyncRecord
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["SyncTriggers"]
+
+Dependents = Callable[[UnitOfWork, Sequence[ListChange]], Awaitable[Sequence[ListChange]]]
+"""Finds how lists of other folders changed by these changes, through imports and references."""
+
+_FOLLOWED_MAX = 100_000
+"""Changes whose consequences still have to be looked up; past it a sweep finds them."""
+_PAGE = 200
+_QUEUED_AT_ONCE = 50
+"""Syncs queued in one transaction; other writers wait for it."""
+_AGAIN = timedelta(seconds=5)
+_log = get_logger(__name__)
+
+
+class SyncTriggers:
+    """Hears of changes at any time; `run` must be under way for anything to follow from them."""
+
+    def __init__(
+        self,
+        database: Database,
+        pushing: Pushing,
+        clock: Clock,
+        dependents: Dependents,
+        start_delay: timedelta,
+    ) -> None:
+        self._database = database
+        self._pushing = pushing
+        self._clock = clock
+        self._dependents = dependents
+        self._start_delay = start_delay
+        # Until a look at the database says otherwise; after that, where there is no sync a change costs nothing.
+        self._may_have_syncs = True
+        self._followed: list[ListChange] = []
+        self._organizations: set[OrganizationId] = set()
+        self._is_sweep_due = True
+        self._woken = asyncio.Event()
+        self._woken.set()
+        database.bus.subscribe(self._hear, self._missed)
+
+    async def run(self) -> None:
+        """Queue what changes set off, until cancelled."""
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            try:
+                await self._follow()
+            except Exception as error:  # noqa: BLE001 - whatever it is, what it left undone is found by a sweep
+                _log.warning("secret_syncs_not_set_off", kind=type(error).__name__)
+                self._missed()
+                await asyncio.sleep(_AGAIN.total_seconds())
+
+    def _hear(self, changes: Changes) -> None:
+        if changes.jobs:
+            # A new sync that changes set off has a job from the first.
+            self._may_have_syncs = True
+        if not self._may_have_syncs or not (changes.folders or changes.organizations):
+            return
+        # What is personal is carried nowhere.
+        self._followed += [change for change in changes.folders if not change.owner]
+        self._organizations |= changes.organizations
+        if len(self._followed) > _FOLLOWED_MAX:
+            self._followed.clear()
+            self._is_sweep_due = True
+        self._woken.set()
+
+    def _missed(self) -> None:
+        self._is_sweep_due = True
+        self._woken.set()
+
+    async def _follow(self) -> None:
+        followed, self._followed = self._followed, []
+        organizations, self._organizations = self._organizations, set()
+        is_sweep_due, self._is_sweep_due = self._is_sweep_due, False
+        self._may_have_syncs = False
+        async with self._database.reading() as unit:
+            has_syncs = await unit.secret_syncs.any_automatic()
+        # What was heard meanwhile stays.
+        self._may_have_syncs = self._may_have_syncs or has_syncs
+        if not has_syncs:
+            return
+        if is_sweep_due:
+            await self._sweep(None)
+            return
+        if organizations:
+            await self._sweep(organizations)
+        if followed:
+            try:
+                syncs = await self._affected(followed)
+            except TooManyDependentsError:
+                await self._sweep(None)
+            else:
+                await self._queue(syncs)
+
+    async def _affected(self, changes: Sequence[ListChange]) -> list[SecretSync]:
+        async with self._database.reading() as unit:
+            consequences = await self._dependents(unit, changes)
+            places = {
+                (change.project_id, change.environment, change.path)
+                for change in (*changes, *consequences)
+                if not change.owner
+            }
+            return await unit.secret_syncs.automatic_at(places)
+
+    async def _queue(self, syncs: Sequence[SecretSync]) -> None:
+        """Queue syncs, but for those that read all there is meanwhile: another process was quicker."""
+        ids = sorted(sync.record.id for sync in syncs)
+        for start in range(0, len(ids), _QUEUED_AT_ONCE):
+            some = ids[start : start + _QUEUED_AT_ONCE]
+
+            async def queued(some: Sequence[str] = some) -> None:
+                now = self._clock.now()
+                async with self._database.writing() as unit:
+                    present = await unit.secret_syncs.by_ids(some, for_change=True)
+                    revisions = await _revisions(unit, present)
+                    for sync in present:
+                        record = sync.record
+                        if not record.is_auto_sync_enabled or sync.folder_path is None:
+                            continue
+                        if record.sync_status == JobStatus.SUCCEEDED and _stands(record, revisions):
+                            continue
+                        await queue(unit, sync, JobKind.SYNC, {}, now, due_at=now + self._start_delay)
+
+            await repeated(queued)
+
+    async def _sweep(self, organizations: Collection[OrganizationId] | None) -> None:
+        """Find the syncs that carry something else than their last run did; of these organizations, or of all."""
+        last, looked, found = "", 0, 0
+        while True:
+            async with self._database.reading() as unit:
+                page = await unit.secret_syncs.automatic_after(last, _PAGE)
+                revisions = await _revisions(unit, page)
+                waiting = {
+                    job.sync_id
+                    for job in await unit.sync_jobs.of_syncs([sync.record.id for sync in page])
+                    if not job.is_running and job.kind == JobKind.SYNC
+                }
+            if not page:
+                break
+            stale: list[SecretSync] = []
+            for sync in page:
+                if organizations is not None and sync.organization_id not in organizations:
+                    continue
+                if sync.record.id in waiting or _stands(sync.record, revisions):
+                    continue
+                looked += 1
+                if await self._carries_something_else(sync):
+                    stale.append(sync)
+            await self._queue(stale)
+            found += len(stale)
+            last = page[-1].record.id
+        _log.info("secret_syncs_swept", looked_at=looked, set_off=found)
+
+    async def _carries_something_else(self, sync: SecretSync) -> bool:
+        record = sync.record
+        try:
+            async with self._database.reading() as unit:
+                source, digest = await self._pushing.source_of(unit, sync)
+        except (DomainError, ValidationError):
+            # It can't be read: a run says why, unless the last one did.
+            return record.sync_status != JobStatus.FAILED
+        if record.source_digest != digest:
+            return True
+
+        async def reached() -> None:
+            async with self._database.writing() as unit:
+                await unit.secret_syncs.reach(record.id, digest, source.reached)
+
+        await repeated(reached)
+        return False
+
+
+async def _revisions(unit: UnitOfWork, syncs: Sequence[SecretSync]) -> Mapping[str, int]:
+    return await unit.revisions({name for sync in syncs for name in sync.record.reached or ()})
+
+
+def _stands(record: SyncRecord, revisions: Mapping[str, int]) -> bool:
+    """Return whether all that the last successful run read is as it was."""
+    return record.reached is not None and all(
+        revisions.get(name) == revision for name, revision in record.reached.items()
+    )
