@@ -16,6 +16,7 @@ pytest_plugins = [
         "support.databases",
         "support.service_fixtures",
         "support.operator_fixtures",
+        "support.remotes.other_service",
         "support.sdks.published",
         "support.system_tools",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -132,7 +133,7 @@ class Copy(Protocol):
 
 
 @asynccontextmanager
-async def served(copy: Copy) -> AsyncIterator[None]:
+async def served(copy: Copy, tls: ssl.SSLContext | None = None) -> AsyncIterator[None]:
     """Serve the copy on a port of loopback, which its `url` then tells."""
     application = web.Application(middlewares=[copy.visits.keep], client_max_size=8 * 1024 * 1024)
     application.add_routes(copy.routes())
@@ -140,10 +141,10 @@ async def served(copy: Copy) -> AsyncIterator[None]:
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=0)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
         await site.start()
         host, port = runner.addresses[0][:2]
-        copy.url = f"http://{host}:{port}"
+        copy.url = f"{'http' if tls is None else 'https'}://{host}:{port}"
         yield
     finally:
         await runner.cleanup()

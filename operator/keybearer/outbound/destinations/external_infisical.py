@@ -210,7 +210,7 @@ def _object(answer: RemoteAnswer) -> Mapping[str, JsonValue]:
 def _batch_of(answer: RemoteAnswer) -> list[JsonValue]:
     content = _object(answer)
     if content.get("approval") is not None:
-        raise RemoteRefusedError(
+        raise RemoteDeniedError(
             "changes of that folder need somebody's approval at the server: none was made"
         )
     changed = content.get("secrets")

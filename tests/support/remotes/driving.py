@@ -1,0 +1,47 @@
+"""Runs a driver as the sync engine does, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from keybearer.outbound.apps.protocol import AppContext
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    Destination,
+    DriverInput,
+    Outgoing,
+    Present,
+    Written,
+)
+from keybearer.wire.connections.base import Credentials
+from keybearer.wire.destinations.base import DestinationConfig, InitialSyncBehavior, SyncOptions
+from keybearer.wire.key_schema import KeyNaming
+
+__all__ = ["change_of", "given_to", "read", "run"]
+
+
+def given_to(config: DestinationConfig, credentials: Credentials, context: AppContext) -> DriverInput:
+    """Return what a driver is made from, with the options of a plain sync."""
+    options = SyncOptions(initial_sync_behavior=InitialSyncBehavior.OVERWRITE_DESTINATION)
+    return DriverInput(config, options, KeyNaming("", ""), credentials, context)
+
+
+def change_of(put: Mapping[str, str] | None = None, *delete: str) -> Change:
+    """Return a change that writes and removes these."""
+    values = dict(put or {})
+    return Change(tuple(Outgoing(name, value) for name, value in values.items()), delete, values)
+
+
+async def read(destination: Destination) -> dict[str, Present]:
+    """Return what is there."""
+    return dict(await destination.read(()))
+
+
+async def run(
+    destination: Destination, change: Change, written: list[Written] | None = None
+) -> list[Written]:
+    """Make the change and return what was told; `written` has it also where the driver fails midway."""
+    told = [] if written is None else written
+    async for one in destination.apply(change):
+        told.append(one)
+    return told

@@ -1,0 +1,149 @@
+"""Runs inside moto's environment: serves the cloud on loopback, and answers questions, one JSON line each.
+
+The first line that it prints tells the port. {"fresh": true} forgets everything; {"user": {...}} and {"role": {...}}
+make who may call; {"sign": {...}} is the vendor's own signer; {"described": {...}} holds a request against the vendor's
+description of its services. It ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import re
+import sys
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import botocore
+import botocore.auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from moto import settings
+from moto.core.authorization import ActionAuthenticatorMixin
+from moto.iam.models import iam_backends
+from moto.moto_api._internal.models import moto_api_backend
+from moto.server import ThreadedMotoServer
+
+_ACCOUNT = "123456789012"
+_VERSIONS = {"ssm": "2014-11-06", "secretsmanager": "2017-10-17"}
+
+
+def main() -> None:
+    logging.disable(logging.CRITICAL)
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    _answer({"port": server.get_host_and_port()[1]})
+    asked = {"fresh": _fresh, "user": _user, "role": _role, "sign": _sign, "described": _described}
+    for line in sys.stdin:
+        ((question, given),) = json.loads(line).items()
+        _answer(asked[question](given))
+
+
+def _answer(answer: object) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def _fresh(_: object) -> None:
+    moto_api_backend.reset()
+    # From now on signatures and rights are checked.
+    ActionAuthenticatorMixin.request_count = 0
+    settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
+
+
+def _user(given: dict[str, Any]) -> dict[str, str]:
+    """Make a user who may do `actions`, in the partition, and return the access key."""
+    backend = iam_backends[_ACCOUNT][given["partition"]]
+    name = given["name"]
+    backend.create_user(_region(given), name, "/", None, [])
+    backend.put_user_policy(name, "all", _policy(given["actions"]))
+    key = backend.create_access_key(user_name=name)
+    return {"accessKeyId": key.access_key_id, "secretAccessKey": key.secret_access_key}
+
+
+def _role(given: dict[str, Any]) -> str:
+    """Make a role that trusts who names the external id, and return its ARN."""
+    backend = iam_backends[_ACCOUNT][given["partition"]]
+    trust = {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Principal": {"AWS": "*"},
+                "Action": "sts:AssumeRole",
+                "Condition": {"StringEquals": {"sts:ExternalId": given["externalId"]}},
+            }
+        ],
+    }
+    role = backend.create_role(given["name"], json.dumps(trust), "", "/", "", [], "3600")
+    backend.put_role_policy(given["name"], "all", _policy(given["actions"]))
+    return role.arn
+
+
+def _region(given: dict[str, Any]) -> str:
+    return "us-gov-west-1" if given["partition"] == "aws-us-gov" else "us-east-1"
+
+
+def _policy(actions: list[str]) -> str:
+    statement = {"Effect": "Allow", "Action": actions, "Resource": "*"}
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def _sign(given: dict[str, Any]) -> dict[str, str]:
+    """Return the headers that the vendor's signer sends."""
+    botocore.auth.get_current_datetime = lambda: datetime.strptime(given["at"], "%Y%m%dT%H%M%SZ")
+    request = AWSRequest(given["method"], given["url"], given["headers"], given["content"].encode())
+    key = Credentials(given["accessKeyId"], given["secretAccessKey"], given["sessionToken"])
+    botocore.auth.SigV4Auth(key, given["service"], given["region"]).add_auth(request)
+    return dict(request.headers.items())
+
+
+@cache
+def _service(name: str) -> dict[str, Any]:
+    file = Path(botocore.__file__).parent / "data" / name / _VERSIONS[name] / "service-2.json.gz"
+    return json.loads(gzip.decompress(file.read_bytes()))
+
+
+def _described(given: dict[str, Any]) -> list[str]:
+    """Return what the vendor's description has against the body; [] for a good one."""
+    service = _service(given["service"])
+    operation = service["operations"].get(given["operation"])
+    if operation is None:
+        return [f"there is no {given['operation']}"]
+    return list(_issues(service["shapes"], operation["input"]["shape"], given["body"], ""))
+
+
+def _issues(shapes: dict[str, Any], name: str, value: Any, at: str) -> list[str]:
+    shape = shapes[name]
+    kinds = {"structure": dict, "list": list, "string": str, "boolean": bool, "integer": int, "long": int, "map": dict}
+    if not isinstance(value, kinds[shape["type"]]):
+        return [f"{at} is no {shape['type']}"]
+    found: list[str] = []
+    if shape["type"] == "structure":
+        members = shape["members"]
+        found += [f"{at}.{member} is unknown" for member in value.keys() - members.keys()]
+        found += [f"{at}.{member} is missing" for member in shape.get("required", ()) if member not in value]
+        for member in value.keys() & members.keys():
+            found += _issues(shapes, members[member]["shape"], value[member], f"{at}.{member}")
+    if shape["type"] == "list":
+        for index, one in enumerate(value):
+            found += _issues(shapes, shape["member"]["shape"], one, f"{at}[{index}]")
+    size = len(value) if isinstance(value, (str, list)) else value if isinstance(value, int) else None
+    if size is not None and not shape.get("min", size) <= size <= shape.get("max", size):
+        found.append(f"{at} has a size of {size}, not {shape.get('min')} to {shape.get('max')}")
+    if "enum" in shape and value not in shape["enum"]:
+        found.append(f"{at} is none of {shape['enum']}")
+    if "pattern" in shape and not re.search(_plain(shape["pattern"]), value):
+        found.append(f"{at} doesn't match {shape['pattern']}")
+    return found
+
+
+def _plain(pattern: str) -> str:
+    # The description writes classes of Unicode, which `re` has only all together.
+    return pattern.replace(r"\p{L}\p{Z}\p{N}", r"\w ")
+
+
+main()

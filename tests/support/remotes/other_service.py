@@ -1,0 +1,75 @@
+"""A second service, which secrets are carried to; in front of it a proxy that tests can put words into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from keybearer.wire.connections.external_infisical import MachineIdentityCredentials
+from keybearer.wire.destinations.external_infisical import ExternalInfisicalConfig
+from support.service_fixtures import ProjectSecrets, ServiceProcess, start_service
+from support.service_proxy import ServiceProxy
+
+__all__ = ["OtherFolder", "other_folder", "other_service"]
+
+
+@dataclass
+class OtherFolder:
+    """A folder of a project of its own at the other service, and who may write there."""
+
+    service: ServiceProcess
+    proxy: ServiceProxy
+    secrets: ProjectSecrets
+    credentials: MachineIdentityCredentials = field(repr=False)
+    path: str = "/app"
+
+    @property
+    def config(self) -> ExternalInfisicalConfig:
+        """What a sync calls it."""
+        return ExternalInfisicalConfig(
+            project_id=self.secrets.project.id, environment="dev", secret_path=self.path
+        )
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What is there."""
+        return self.secrets.values(path=self.path)
+
+    def put(self, **values: str) -> None:
+        """Store secrets as somebody else."""
+        for key, value in values.items():
+            self.secrets.create(key, value, path=self.path)
+
+    def changes(self, *, since: int = 0) -> list[str]:
+        """Methods of the requests to batches that were answered since the mark, in their order."""
+        asked = self.proxy.requests(
+            lambda request: request.path.endswith(("/batch", "/batch/raw")), since=since
+        )
+        return [request.method for request in asked]
+
+
+@pytest.fixture(scope="session")
+def other_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """Yield a service beside the one that is tested; tests keep apart by projects of their own."""
+    running = start_service(tmp_path_factory.mktemp("other") / "data")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def other_folder(other_service: ServiceProcess) -> Iterator[OtherFolder]:
+    """Yield a folder of a new project."""
+    project = other_service.create_project(name="other")
+    admin = other_service.admin_client()
+    identity = other_service.create_identity(roles={project.id: "member"})
+    with ServiceProxy(other_service.url) as proxy:
+        credentials = MachineIdentityCredentials(
+            instance_url=proxy.url,
+            machine_identity_client_id=identity.client_id,
+            machine_identity_client_secret=identity.client_secret,
+        )
+        folder = OtherFolder(other_service, proxy, ProjectSecrets(admin, project), credentials)
+        folder.secrets.folder(folder.path)
+        yield folder
