@@ -16,6 +16,7 @@ from keybearer.cli.own_credentials import OwnCredential
 
 if TYPE_CHECKING:
     from keybearer.domain.bootstrap import AdminLogin
+    from keybearer.domain.syncs.jobs import JobTerms
     from keybearer.server.run import ServiceOptions
 
 __all__ = ["serve"]
@@ -138,6 +139,23 @@ def serve(
             "descriptor.",
         ),
     ] = 900,
+    sync_workers: Annotated[
+        int, typer.Option(min=1, max=200, help="Secret syncs that this process runs at the same time.")
+    ] = 10,
+    sync_start_delay: Annotated[
+        float,
+        typer.Option(
+            min=0, max=60, help="Seconds a change waits for others, so that secret syncs carry many at once."
+        ),
+    ] = 1,
+    sync_retry_delay: Annotated[
+        float,
+        typer.Option(
+            min=0.1,
+            max=600,
+            help="Seconds until a secret sync is tried again; twice as long after each failure.",
+        ),
+    ] = 3,
     audit_retention_days: Annotated[
         int, typer.Option(min=1, max=3650, help="How long the audit log keeps its lines.")
     ] = 90,
@@ -195,7 +213,8 @@ def serve(
         retention = timedelta(days=audit_retention_days)
         limits = parse_rate_limits(rate_limit or ())
         options = replace(options, outbound=outbound, audit_retention=retention, rate_limits=limits)
-        _run(replace(options, database_bounds=bounds, audit_strict=audit_strict))
+        terms = _job_terms(sync_workers, sync_start_delay, sync_retry_delay)
+        _run(replace(options, database_bounds=bounds, audit_strict=audit_strict, job_terms=terms))
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
         raise typer.Exit(2) from error
@@ -248,6 +267,13 @@ def _options(
         bootstrap_token=bootstrap_token,
         admin=None if admin_dir is None else _admin_login(admin_dir.absolute()),
     )
+
+
+def _job_terms(workers: int, start_delay: float, retry_delay: float) -> JobTerms:
+    from keybearer.domain.syncs.jobs import JobTerms
+
+    terms = JobTerms(workers=workers, start_delay=timedelta(seconds=start_delay))
+    return replace(terms, backoff=replace(terms.backoff, floor=timedelta(seconds=retry_delay)))
 
 
 def _admin_login(folder: Path) -> AdminLogin:

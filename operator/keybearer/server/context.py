@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from starlette.requests import Request
@@ -36,7 +36,11 @@ from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.server_keys import RootKeySource, ServerKeys
 from keybearer.domain.syncs.asking import SyncRequests
+from keybearer.domain.syncs.engine import SyncEngine
+from keybearer.domain.syncs.jobs import JobTerms
+from keybearer.domain.syncs.run import Pushing
 from keybearer.domain.syncs.service import SecretSyncs
+from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.domain.tags import Tags
 from keybearer.domain.user_login import PasswordGate, UserLogins
 from keybearer.domain.users import Users
@@ -44,9 +48,27 @@ from keybearer.outbound.apps.registry import APPS
 from keybearer.server.list_cache import ListCache
 from keybearer.store.database import Database
 
-__all__ = ["ServiceContext", "build_context", "context_of"]
+__all__ = ["ContextTerms", "ServiceContext", "build_context", "context_of"]
 
 _CLOSED = SetupDoor()
+
+
+@dataclass(frozen=True, slots=True)
+class ContextTerms:
+    """How the domain behaves where whoever runs the service may choose.
+
+    Attributes:
+        audit_retention: how long the audit log keeps its lines.
+        audit_strict: whether readings of values are written down before they are answered.
+        job_terms: how jobs of secret syncs are run.
+    """
+
+    audit_retention: timedelta = DEFAULT_RETENTION
+    audit_strict: bool = False
+    job_terms: JobTerms = field(default_factory=JobTerms)
+
+
+_USUAL = ContextTerms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +97,7 @@ class ServiceContext:
     grants: ProjectGrants
     secret_syncs: SecretSyncs
     sync_requests: SyncRequests
+    sync_engine: SyncEngine
     audit: AuditTrail
     audit_list: AuditList
     key_rotation: KeyRotation
@@ -87,11 +110,9 @@ def build_context(
     keys: ServerKeys,
     clock: Clock,
     door: SetupDoor = _CLOSED,
-    audit_retention: timedelta = DEFAULT_RETENTION,
+    terms: ContextTerms = _USUAL,
     outbound: Outbound | None = None,
     root_key: RootKeySource | None = None,
-    *,
-    audit_strict: bool = False,
 ) -> ServiceContext:
     """Return the domain on this database.
 
@@ -100,18 +121,20 @@ def build_context(
         keys: of the service.
         clock: for all of it.
         door: who may set it up over the API while it is empty.
-        audit_retention: how long the audit log keeps its lines.
+        terms: how it behaves.
         outbound: whom logins may ask; the open Internet by default.
         root_key: where new root keys appear; nowhere by default.
-        audit_strict: whether readings of values are written down before they are answered.
     """
-    audit = AuditTrail(database, clock, retention=audit_retention, strict=audit_strict)
+    audit = AuditTrail(database, clock, retention=terms.audit_retention, strict=terms.audit_strict)
     passwords = Passwords()
     gate = PasswordGate(database, keys, passwords, clock)
     outbound = outbound or outbound_of(OutboundSettings(), clock)
     authentication = Authentication(database, keys, clock)
     proving = Proving(outbound.remotes, APPS)
     app_connections = AppConnections(database, proving, clock)
+    writing = SecretWriting(database, clock)
+    pushing = Pushing(database, outbound.remotes, keys.sync_digests, writing, audit, clock)
+    triggers = SyncTriggers(database, pushing, clock, dependent_changes, terms.job_terms.start_delay)
     return ServiceContext(
         authentication=authentication,
         external_logins=ExternalLogins(database, keys, outbound, clock),
@@ -127,7 +150,7 @@ def build_context(
         tags=Tags(database, clock),
         imports=FolderImports(database, clock),
         reading=SecretReading(database, EntityTags(keys.entity_tags), audit),
-        writing=SecretWriting(database, clock),
+        writing=writing,
         moving=SecretMoving(database, clock),
         history=SecretHistory(database, audit),
         lists=ListCache(database),
@@ -135,6 +158,7 @@ def build_context(
         grants=ProjectGrants(database, clock),
         secret_syncs=SecretSyncs(database, clock),
         sync_requests=SyncRequests(database, clock),
+        sync_engine=SyncEngine(database, pushing, triggers, clock, terms.job_terms),
         audit=audit,
         audit_list=AuditList(database, audit),
         key_rotation=KeyRotation(database, root_key, clock),

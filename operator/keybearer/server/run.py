@@ -26,9 +26,10 @@ from keybearer.domain.audit_trail import DEFAULT_RETENTION
 from keybearer.domain.bootstrap import AdminCredentials, AdminLogin, bootstrap
 from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
+from keybearer.domain.syncs.jobs import JobTerms
 from keybearer.server.app import create_app
 from keybearer.server.bounded_protocol import CONNECTIONS_MAX, HEAD_SECONDS, bounded_protocol
-from keybearer.server.context import ServiceContext, build_context
+from keybearer.server.context import ContextTerms, ServiceContext, build_context
 from keybearer.server.rate_limits import RateLimit, RateLimits
 from keybearer.server.tls import CertificateFiles, keep_certificate_fresh, tls_context
 from keybearer.store.data_directory import DataDirectory
@@ -62,6 +63,7 @@ class ServiceOptions:
     outbound: OutboundSettings = field(default_factory=OutboundSettings)
     rate_limits: tuple[RateLimit, ...] = ()
     connections_max: int = CONNECTIONS_MAX
+    job_terms: JobTerms = field(default_factory=JobTerms)
 
 
 async def serve(
@@ -92,7 +94,7 @@ async def serve(
                 server = _AnnouncingServer(
                     server_config(create_app(context, limits), tls, options.connections_max),
                     lambda: announce(url),
-                    context.events.close,
+                    lambda: _wind_down(context),
                 )
                 await _run(server, listener, tls, options.certificate, context)
 
@@ -111,16 +113,8 @@ async def _opened(
     try:
         await database.prepare()
         keys = await unlock(database, options.root_key)
-        context = build_context(
-            database,
-            keys,
-            clock,
-            door,
-            options.audit_retention,
-            outbound,
-            options.root_key,
-            audit_strict=options.audit_strict,
-        )
+        terms = ContextTerms(options.audit_retention, options.audit_strict, options.job_terms)
+        context = build_context(database, keys, clock, door, terms, outbound, options.root_key)
         await context.key_rotation.start()
         try:
             yield database, context, keys
@@ -226,6 +220,12 @@ def server_config(
     )
 
 
+def _wind_down(context: ServiceContext) -> None:
+    """End what would go on for ever, and begin nothing new."""
+    context.events.close()
+    context.sync_engine.stop()
+
+
 async def _run(
     server: uvicorn.Server,
     listener: socket.socket,
@@ -244,8 +244,13 @@ async def _run(
         if tls is not None and certificate is not None:
             watch = keep_certificate_fresh(tls, certificate)
             beside.append(group.create_task(watch, name="certificate-watch"))
+        syncs = group.create_task(context.sync_engine.run(), name="run-secret-syncs")
+        beside.append(syncs)
         try:
             await server.serve(sockets=[listener])
+            # What runs may end, for a while; told to stop is it already.
+            context.sync_engine.stop()
+            await syncs
         finally:
             for task in beside:
                 task.cancel()
