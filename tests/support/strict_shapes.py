@@ -14,7 +14,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue
 
 from support import strict_administration as administration
+from support import strict_connections as connections
 from support import strict_contents as contents
+from support import strict_syncs as syncs
 from support.strict_contents import SECRET_LIST
 from support.strict_kinds import Id, Shape, listed, only, shape
 
@@ -140,6 +142,12 @@ ROUTES: tuple[tuple[str, str, Shape], ...] = (
         "/api/v1/auth/universal-auth/identities/*/client-secrets/*/revoke",
         administration.ONE_CLIENT_SECRET,
     ),
+    # Secret syncs
+    ("GET", "/api/v1/secret-syncs", syncs.SYNCS),
+    ("GET", "/api/v1/secret-syncs/options", syncs.SYNC_OPTIONS),
+    ("GET", "/api/v1/secret-syncs/*", syncs.SYNCS),
+    ("POST", "/api/v1/secret-syncs/*/check-destination", syncs.CHECKED),
+    (_ANY, "/api/v1/secret-syncs/*/**", syncs.ONE_SYNC),
     # Users, organizations, the audit log, the instance
     ("GET", "/api/v1/user", administration.ONE_USER),
     ("GET", "/api/v2/users/me", administration.ONE_USER),
@@ -154,6 +162,17 @@ ROUTES: tuple[tuple[str, str, Shape], ...] = (
     ("GET", "/api/v1/admin/keys", administration.KEYS),
     ("POST", "/api/v1/admin/keys/rotate-root", administration.ROTATED_ROOT),
     ("POST", "/api/v1/admin/keys/rotate-data", administration.ROTATED_DATA),
+    # App connections
+    ("GET", "/api/v1/app-connections", connections.CONNECTIONS),
+    ("GET", "/api/v1/app-connections/options", connections.CONNECTION_OPTIONS),
+    ("GET", "/api/v1/app-connections/*/available", connections.AVAILABLE_CONNECTIONS),
+    ("GET", "/api/v1/app-connections/*/*/usage", connections.CONNECTION_USAGE),
+    ("GET", "/api/v1/app-connections/idp", connections.IDP_CONNECTIONS),
+    (_ANY, "/api/v1/app-connections/idp/**", connections.ONE_IDP_CONNECTION),
+    ("GET", "/api/v1/app-connections/auth0", connections.PUBLISHED_IDP_CONNECTIONS),
+    (_ANY, "/api/v1/app-connections/auth0/**", connections.PUBLISHED_ONE_IDP_CONNECTION),
+    ("GET", "/api/v1/app-connections/*", connections.CONNECTIONS),
+    (_ANY, "/api/v1/app-connections/*/**", connections.ONE_CONNECTION),
 )
 
 

@@ -32,7 +32,9 @@ class IdentityProviderCopy:
         """Its host and port."""
         return self.url.partition("//")[2]
 
-    def credentials(self, client_id: str = "client", client_secret: str = "cnry-client-secret") -> dict[str, str]:
+    def credentials(
+        self, client_id: str = "client", client_secret: str = "cnry-client-secret"
+    ) -> dict[str, str]:
         """Make a client, and return the credentials of a connection."""
         self.clients[client_id] = client_secret
         return {
@@ -52,13 +54,19 @@ class IdentityProviderCopy:
         form = await request.post()
         if form.get("grant_type") != "client_credentials":
             return _refused(400, "unsupported_grant_type", "no such grant")
-        client_id, secret, audience = (str(form.get(name, "")) for name in ("client_id", "client_secret", "audience"))
+        client_id, secret, audience = (
+            str(form.get(name, "")) for name in ("client_id", "client_secret", "audience")
+        )
         if not secret or self.clients.get(client_id) != secret:
             # As bad as it gets: what was sent comes back.
             return _refused(401, "access_denied", f"Unauthorized: {client_id} {secret}")
         if audience not in self.audiences:
             return _refused(403, "access_denied", f"Service not enabled within domain: {audience}")
-        answer = {"access_token": "cnry-token-of-the-provider", "expires_in": 86_400, "token_type": self.token_type}
+        answer = {
+            "access_token": "cnry-token-of-the-provider",
+            "expires_in": 86_400,
+            "token_type": self.token_type,
+        }
         return web.json_response(answer)
 
 

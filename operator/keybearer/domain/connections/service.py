@@ -116,6 +116,7 @@ class AppConnections:
         method = new.app.methods[new.method]
         if new.rotation.is_asked_for and not method.is_rotatable:
             raise _not_rotatable(new.app, new.method)
+        kept_form(new.credentials)  # refuses what is too large before anybody is asked
         now = self._clock.now()
         first_rotation = next_rotation(new.rotation, now)
         async with self._database.reading() as unit:
