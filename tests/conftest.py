@@ -16,7 +16,9 @@ pytest_plugins = [
         "support.databases",
         "support.service_fixtures",
         "support.operator_fixtures",
+        "support.remotes.moto",
         "support.remotes.other_service",
+        "support.remotes.vault",
         "support.sdks.published",
         "support.system_tools",
     )

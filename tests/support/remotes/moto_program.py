@@ -1,8 +1,9 @@
 """Runs inside moto's environment: serves the cloud on loopback, and answers questions, one JSON line each.
 
 The first line that it prints tells the port. {"fresh": true} forgets everything; {"user": {...}} and {"role": {...}}
-make who may call; {"sign": {...}} is the vendor's own signer; {"described": {...}} holds a request against the vendor's
-description of its services. It ends with its standard input.
+make who may call; {"sign": {...}} is the vendor's own signer; {"described": {...}} holds a request against the
+vendor's description of its services; the others look at what is held and change it, as people do by hand. It ends
+with its standard input.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import botocore
 import botocore.auth
@@ -25,7 +27,9 @@ from moto import settings
 from moto.core.authorization import ActionAuthenticatorMixin
 from moto.iam.models import iam_backends
 from moto.moto_api._internal.models import moto_api_backend
+from moto.secretsmanager.models import secretsmanager_backends
 from moto.server import ThreadedMotoServer
+from moto.ssm.models import ssm_backends
 
 _ACCOUNT = "123456789012"
 _VERSIONS = {"ssm": "2014-11-06", "secretsmanager": "2017-10-17"}
@@ -36,7 +40,19 @@ def main() -> None:
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     _answer({"port": server.get_host_and_port()[1]})
-    asked = {"fresh": _fresh, "user": _user, "role": _role, "sign": _sign, "described": _described}
+    asked = {
+        "fresh": _fresh,
+        "user": _user,
+        "role": _role,
+        "keys": _keys,
+        "sign": _sign,
+        "described": _described,
+        "parameters": _parameters,
+        "put_parameter": _put_parameter,
+        "secrets": _secrets,
+        "put_secret": _put_secret,
+        "schedule_deletion": _schedule_deletion,
+    }
     for line in sys.stdin:
         ((question, given),) = json.loads(line).items()
         _answer(asked[question](given))
@@ -58,7 +74,7 @@ def _user(given: dict[str, Any]) -> dict[str, str]:
     """Make a user who may do `actions`, in the partition, and return the access key."""
     backend = iam_backends[_ACCOUNT][given["partition"]]
     name = given["name"]
-    backend.create_user(_region(given), name, "/", None, [])
+    backend.create_user(_region(given), name)
     backend.put_user_policy(name, "all", _policy(given["actions"]))
     key = backend.create_access_key(user_name=name)
     return {"accessKeyId": key.access_key_id, "secretAccessKey": key.secret_access_key}
@@ -78,9 +94,94 @@ def _role(given: dict[str, Any]) -> str:
             }
         ],
     }
-    role = backend.create_role(given["name"], json.dumps(trust), "", "/", "", [], "3600")
+    role = backend.create_role(given["name"], json.dumps(trust), "/", None, "", [], "3600")
     backend.put_role_policy(given["name"], "all", _policy(given["actions"]))
-    return role.arn
+    return str(role.arn)
+
+
+def _keys(given: dict[str, Any]) -> list[str]:
+    """Return the access keys of a user."""
+    return [
+        key.access_key_id
+        for key in iam_backends[_ACCOUNT][given["partition"]].get_all_access_keys(given["name"])
+    ]
+
+
+def _parameters(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the parameters of a region by their whole names."""
+    backend = ssm_backends[_ACCOUNT][given["region"]]
+    found = {}
+    for name in list(backend._parameters):
+        one = backend.get_parameter(name)
+        if one is not None:
+            shown = one.response_object(decrypt=True, region=given["region"])
+            tags = backend.list_tags_for_resource("Parameter", name)
+            found[name] = {
+                "value": shown["Value"],
+                "type": shown["Type"],
+                "version": shown["Version"],
+                "keyId": one.keyid,
+                "tags": dict(tags),
+            }
+    return found
+
+
+def _put_parameter(given: dict[str, Any]) -> None:
+    backend = ssm_backends[_ACCOUNT][given["region"]]
+    backend.put_parameter(
+        name=given["name"],
+        description="",
+        value=given["value"],
+        parameter_type=given.get("type", "SecureString"),
+        allowed_pattern="",
+        keyid=given.get("keyId", "alias/aws/ssm"),
+        overwrite=True,
+        tags=[],
+        data_type="text",
+        tier=None,
+        policies=None,
+    )
+    backend.add_tags_to_resource("Parameter", given["name"], given.get("tags", {}))
+
+
+def _secrets(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the secrets of a region, those to be deleted as well."""
+    found = {}
+    for secret in secretsmanager_backends[_ACCOUNT][given["region"]].secrets.values():
+        current = secret.versions[secret.default_version_id] if secret.versions else {}
+        found[secret.name] = {
+            "value": current.get("secret_string"),
+            "version": secret.default_version_id,
+            "keyId": secret.kms_key_id,
+            "tags": {tag["Key"]: tag["Value"] for tag in secret.tags or ()},
+            "isToBeDeleted": secret.is_deleted(),
+        }
+    return found
+
+
+def _put_secret(given: dict[str, Any]) -> None:
+    backend = secretsmanager_backends[_ACCOUNT][given["region"]]
+    values = {"secret_string": given.get("value"), "secret_binary": given.get("binary")}
+    if given["name"] in backend.secrets:
+        backend.update_secret(given["name"], client_request_token=str(uuid4()), **values)
+        return
+    tags = [{"Key": key, "Value": value} for key, value in given.get("tags", {}).items()]
+    backend.create_secret(
+        given["name"],
+        **values,
+        description="",
+        tags=tags,
+        kms_key_id=given.get("keyId"),
+        client_request_token=None,
+        replica_regions=[],
+        force_overwrite=False,
+    )
+
+
+def _schedule_deletion(given: dict[str, Any]) -> None:
+    secretsmanager_backends[_ACCOUNT][given["region"]].delete_secret(
+        given["name"], recovery_window_in_days=7, force_delete_without_recovery=False
+    )
 
 
 def _region(given: dict[str, Any]) -> str:
@@ -94,7 +195,7 @@ def _policy(actions: list[str]) -> str:
 
 def _sign(given: dict[str, Any]) -> dict[str, str]:
     """Return the headers that the vendor's signer sends."""
-    botocore.auth.get_current_datetime = lambda: datetime.strptime(given["at"], "%Y%m%dT%H%M%SZ")
+    botocore.auth.get_current_datetime = lambda: datetime.fromisoformat(given["at"])
     request = AWSRequest(given["method"], given["url"], given["headers"], given["content"].encode())
     key = Credentials(given["accessKeyId"], given["secretAccessKey"], given["sessionToken"])
     botocore.auth.SigV4Auth(key, given["service"], given["region"]).add_auth(request)
@@ -104,7 +205,8 @@ def _sign(given: dict[str, Any]) -> dict[str, str]:
 @cache
 def _service(name: str) -> dict[str, Any]:
     file = Path(botocore.__file__).parent / "data" / name / _VERSIONS[name] / "service-2.json.gz"
-    return json.loads(gzip.decompress(file.read_bytes()))
+    described: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
+    return described
 
 
 def _described(given: dict[str, Any]) -> list[str]:
@@ -116,9 +218,17 @@ def _described(given: dict[str, Any]) -> list[str]:
     return list(_issues(service["shapes"], operation["input"]["shape"], given["body"], ""))
 
 
-def _issues(shapes: dict[str, Any], name: str, value: Any, at: str) -> list[str]:
+def _issues(shapes: dict[str, Any], name: str, value: Any, at: str) -> list[str]:  # noqa: ANN401 - JSON
     shape = shapes[name]
-    kinds = {"structure": dict, "list": list, "string": str, "boolean": bool, "integer": int, "long": int, "map": dict}
+    kinds: dict[str, Any] = {
+        "structure": dict,
+        "list": list,
+        "string": str,
+        "boolean": bool,
+        "integer": int,
+        "long": int,
+        "map": dict,
+    }
     if not isinstance(value, kinds[shape["type"]]):
         return [f"{at} is no {shape['type']}"]
     found: list[str] = []

@@ -150,7 +150,7 @@ def _own(context: AppContext) -> AccessKeyCredentials:
     if not isinstance(own, AccessKeyCredentials):
         raise RemoteRefusedError(
             "the service has no access key of its own, so it can assume no role; use the method access-key, or have "
-            "the service started with one"
+            "the service started with --app-credentials cloud=FILE"
         )
     return own
 

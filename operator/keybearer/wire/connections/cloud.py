@@ -55,4 +55,5 @@ CLOUD = AppModel(
         "assume-role": MethodModel(AssumeRoleCredentials),
         "access-key": MethodModel(AccessKeyCredentials, ShownAccessKey, is_rotatable=True),
     },
+    own=AccessKeyCredentials,
 )
