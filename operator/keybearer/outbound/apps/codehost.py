@@ -50,9 +50,7 @@ class CodeHost:
         api = CodehostApi(credentials, context)
         if isinstance(credentials, InstallationCredentials):
             api.forget_token()  # what was got before proves nothing of now
-            await api.send(
-                "GET", "/installation/repositories?per_page=1", to="list the installation's repositories"
-            )
+            await api.token()
         else:
             await api.send("GET", "/user", to="tell whose token it is")
 
