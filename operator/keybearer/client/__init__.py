@@ -6,72 +6,14 @@
 
 Requests and answers are pure values (`operations`), the logic between them is a generator of steps (`auth`,
 `exchange`), and the two clients differ only in how they take a step (`asynchronous`, `blocking`).
+
+Names are looked up when first used, so that a program loads what it uses; `__init__.pyi` tells type checkers what
+they are.
 """
 
 from __future__ import annotations
 
-from keybearer.client.actors import (
-    AllowedField,
-    AuditActor,
-    AuditEvent,
-    AuditLog,
-    ClientSecret,
-    CreatedClientSecret,
-    Grant,
-    Identity,
-    IdentityMembership,
-    KubernetesAuthSettings,
-    LdapAuthSettings,
-    Organization,
-    ProjectRole,
-    TrustedIp,
-    UniversalAuthSettings,
-    User,
-    UserMembership,
-)
-from keybearer.client.asynchronous import AsyncKeybearer
-from keybearer.client.blocking import Keybearer
-from keybearer.client.credentials import KubernetesAuth, LdapAuth, SuppliedToken, UniversalAuth, UserAuth
-from keybearer.client.errors import (
-    AnswerTooLong,
-    BadRequest,
-    ClientClosed,
-    ClientError,
-    DecodeError,
-    InvalidArgument,
-    NotFound,
-    PermissionDenied,
-    RateLimited,
-    ServerFailure,
-    ServiceError,
-    StreamEnded,
-    TransportError,
-    Unauthenticated,
-    ValidationFailed,
-)
-from keybearer.client.event_frames import ChangedPlace, ProjectEvent
-from keybearer.client.events import AsyncEventStream, EventStream
-from keybearer.client.models import (
-    AccessToken,
-    Environment,
-    Folder,
-    ImportBlock,
-    NotModified,
-    Project,
-    Secret,
-    SecretImport,
-    SecretListing,
-    SecretMetadata,
-    SecretTag,
-    SecretType,
-    Tag,
-)
-from keybearer.client.operations.events import EventPlace
-from keybearer.client.operations.secret_batches import ChangedSecret, NewSecret
-from keybearer.client.options import ClientOptions
-from keybearer.client.retries import NO_RETRIES, RetryPolicy
-from keybearer.client.transport import AsyncPools, new_async_http, new_http
-from keybearer.wire.events import EventType
+from importlib import import_module
 
 __all__ = [
     "NO_RETRIES",
@@ -141,3 +83,103 @@ __all__ = [
     "new_async_http",
     "new_http",
 ]
+
+_HOMES = {
+    "keybearer.client.actors": (
+        "AllowedField",
+        "AuditActor",
+        "AuditEvent",
+        "AuditLog",
+        "ClientSecret",
+        "CreatedClientSecret",
+        "Grant",
+        "Identity",
+        "IdentityMembership",
+        "KubernetesAuthSettings",
+        "LdapAuthSettings",
+        "Organization",
+        "ProjectRole",
+        "TrustedIp",
+        "UniversalAuthSettings",
+        "User",
+        "UserMembership",
+    ),
+    "keybearer.client.asynchronous": ("AsyncKeybearer",),
+    "keybearer.client.blocking": ("Keybearer",),
+    "keybearer.client.credentials": (
+        "KubernetesAuth",
+        "LdapAuth",
+        "SuppliedToken",
+        "UniversalAuth",
+        "UserAuth",
+    ),
+    "keybearer.client.errors": (
+        "AnswerTooLong",
+        "BadRequest",
+        "ClientClosed",
+        "ClientError",
+        "DecodeError",
+        "InvalidArgument",
+        "NotFound",
+        "PermissionDenied",
+        "RateLimited",
+        "ServerFailure",
+        "ServiceError",
+        "StreamEnded",
+        "TransportError",
+        "Unauthenticated",
+        "ValidationFailed",
+    ),
+    "keybearer.client.event_frames": (
+        "ChangedPlace",
+        "ProjectEvent",
+    ),
+    "keybearer.client.events": (
+        "AsyncEventStream",
+        "EventStream",
+    ),
+    "keybearer.client.models": (
+        "AccessToken",
+        "Environment",
+        "Folder",
+        "ImportBlock",
+        "NotModified",
+        "Project",
+        "Secret",
+        "SecretImport",
+        "SecretListing",
+        "SecretMetadata",
+        "SecretTag",
+        "SecretType",
+        "Tag",
+    ),
+    "keybearer.client.operations.events": ("EventPlace",),
+    "keybearer.client.operations.secret_batches": (
+        "ChangedSecret",
+        "NewSecret",
+    ),
+    "keybearer.client.options": ("ClientOptions",),
+    "keybearer.client.retries": (
+        "NO_RETRIES",
+        "RetryPolicy",
+    ),
+    "keybearer.client.transport": (
+        "AsyncPools",
+        "new_async_http",
+        "new_http",
+    ),
+    "keybearer.wire.events": ("EventType",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(home), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

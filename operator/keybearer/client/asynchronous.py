@@ -5,23 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
+from functools import cached_property
 from inspect import isawaitable
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import httpx
 
 from keybearer.client.auth import farewell
+from keybearer.client.catalogue import Groups
 from keybearer.client.credentials import Credentials, SuppliedToken
 from keybearer.client.errors import ClientClosed, TransportError
-from keybearer.client.events import AsyncEventsApi
-from keybearer.client.groups import Groups
 from keybearer.client.messages import Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
 from keybearer.client.resources import AsyncShell
 from keybearer.client.session import Session
 from keybearer.client.steps import Alone, Ask, Step, Steps, Transmit, Wait
 from keybearer.client.transport import Intake, failure_of, length_of, new_async_http, opened, outgoing
+
+if TYPE_CHECKING:
+    from keybearer.client.events import AsyncEventsApi
 
 __all__ = ["AsyncKeybearer"]
 
@@ -63,13 +66,18 @@ class AsyncKeybearer(Groups[AsyncShell]):
         self._sleep = sleep
         self._body_turn = body_turn
         self._alone = asyncio.Lock()
-        self.open_groups(self)
-        self.events = AsyncEventsApi(self)
 
     @property
     def session(self) -> Session:
         """The client's state."""
         return self._session
+
+    @cached_property
+    def events(self) -> AsyncEventsApi:
+        """Changes as they happen."""
+        from keybearer.client.events import AsyncEventsApi
+
+        return AsyncEventsApi(self)
 
     async def run(self, steps: Steps[T]) -> T:
         """Take the steps, and return their result."""
@@ -99,6 +107,9 @@ class AsyncKeybearer(Groups[AsyncShell]):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self.aclose()
+
+    def _shell(self) -> AsyncShell:
+        return self
 
     async def _take(self, step: Step[Any]) -> object:
         match step:

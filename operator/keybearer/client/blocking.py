@@ -6,23 +6,26 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import cached_property
 from inspect import iscoroutine
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import httpx
 
 from keybearer.client.auth import farewell
+from keybearer.client.catalogue import Groups
 from keybearer.client.credentials import Credentials, SuppliedToken
 from keybearer.client.errors import ClientClosed, InvalidArgument, TransportError
-from keybearer.client.events import EventsApi
-from keybearer.client.groups import Groups
 from keybearer.client.messages import Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
 from keybearer.client.resources import BlockingShell
 from keybearer.client.session import Session
 from keybearer.client.steps import Alone, Ask, Step, Steps, Transmit, Wait
 from keybearer.client.transport import Intake, failure_of, new_http, opened, outgoing
+
+if TYPE_CHECKING:
+    from keybearer.client.events import EventsApi
 
 __all__ = ["Keybearer"]
 
@@ -60,13 +63,18 @@ class Keybearer(Groups[BlockingShell]):
         self._owns_http = http is None
         self._sleep = sleep
         self._alone = threading.Lock()
-        self.open_groups(self)
-        self.events = EventsApi(self)
 
     @property
     def session(self) -> Session:
         """The client's state."""
         return self._session
+
+    @cached_property
+    def events(self) -> EventsApi:
+        """Changes as they happen."""
+        from keybearer.client.events import EventsApi
+
+        return EventsApi(self)
 
     def run(self, steps: Steps[T]) -> T:
         """Take the steps, and return their result."""
@@ -96,6 +104,9 @@ class Keybearer(Groups[BlockingShell]):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _shell(self) -> BlockingShell:
+        return self
 
     def _take(self, step: Step[Any]) -> object:
         match step:

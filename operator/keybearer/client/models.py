@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from keybearer.client.lenient import Several, Text, from_wire
-from keybearer.wire.secrets import SecretType
+from keybearer.wire.secret_type import SecretType
 
 __all__ = [
     "TOKEN_PATTERN",

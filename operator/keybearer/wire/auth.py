@@ -5,17 +5,23 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AliasChoices, Field, StringConstraints
+from pydantic import AliasChoices, BeforeValidator, Field, StringConstraints
 
-from keybearer.wire.base import WireModel
+from keybearer.wire.base import Confidential, WireModel
 
 __all__ = [
     "AccessToken",
     "AccessTokenBody",
+    "GivenPassword",
     "KubernetesLogin",
     "LdapLogin",
     "Message",
+    "SelectOrganization",
+    "SelectedOrganization",
     "UniversalAuthLogin",
+    "UserLogin",
+    "UserToken",
+    "fold_email",
 ]
 
 _Trimmed = Annotated[
@@ -27,6 +33,15 @@ _OrganizationSlug = Annotated[
     Field(max_length=64, validation_alias=AliasChoices("organizationSlug", "subOrganizationName")),
 ]
 """Older clients use the second name (wire.md section 1.2)."""
+
+
+GivenPassword = Annotated[str, Field(min_length=1, max_length=1024, repr=False)]
+"""A password to be compared, not one to be set."""
+
+
+def fold_email(given: object) -> object:
+    """Return an email as it is kept: trimmed, in lower case."""
+    return given.strip().lower() if isinstance(given, str) else given
 
 
 class UniversalAuthLogin(WireModel):
@@ -82,3 +97,28 @@ class Message(WireModel):
     """An answer that is one sentence."""
 
     message: str
+
+
+class UserLogin(WireModel):
+    """POST /api/v3/auth/login. What is no email is answered like an email that nobody has."""
+
+    email: Annotated[str, BeforeValidator(fold_email), Field(min_length=1, max_length=254)]
+    password: GivenPassword
+
+
+class UserToken(WireModel):
+    """Answer of a user's login."""
+
+    access_token: Confidential
+
+
+class SelectOrganization(WireModel):
+    """POST /api/v3/auth/select-organization."""
+
+    organization_id: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class SelectedOrganization(WireModel):
+    """The token for that organization."""
+
+    token: Confidential

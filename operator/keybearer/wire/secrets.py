@@ -20,6 +20,7 @@ from keybearer.wire.limits import (
     SECRET_NAME_MAX,
     TAGS_MAX_ITEMS,
 )
+from keybearer.wire.secret_type import SecretType
 
 __all__ = [
     "BatchCreateSecrets",
@@ -45,18 +46,10 @@ __all__ = [
     "SecretMetadata",
     "SecretName",
     "SecretTag",
-    "SecretType",
     "SecretsAnswer",
     "UpdateSecret",
     "UpdateSecretV4",
 ]
-
-
-class SecretType(StrEnum):
-    """Shared by all who may read, or one user's override."""
-
-    SHARED = "shared"
-    PERSONAL = "personal"
 
 
 def _read_type(given: object) -> object:

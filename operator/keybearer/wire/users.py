@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from keybearer.wire.auth import GivenPassword, fold_email
 from keybearer.wire.base import Confidential, WireInstant, WireModel
 from keybearer.wire.identities import MembershipRole
 from keybearer.wire.limits import PASSWORD_MAX, PASSWORD_MIN
@@ -24,22 +25,14 @@ __all__ = [
     "OrganizationAnswer",
     "OrganizationList",
     "RemoveUsersFromProject",
-    "SelectOrganization",
-    "SelectedOrganization",
     "UpdateUser",
     "User",
     "UserAnswer",
     "UserList",
-    "UserLogin",
     "UserMembership",
     "UserMembershipAnswer",
     "UserMembershipList",
-    "UserToken",
 ]
-
-
-def _fold(given: object) -> object:
-    return given.strip().lower() if isinstance(given, str) else given
 
 
 _WHITE = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -47,39 +40,13 @@ _WHITE = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u
 _EMAIL = rf"^[^@{_WHITE}]+@[^@{_WHITE}]+$"
 _Email = Annotated[
     str,
-    BeforeValidator(_fold),
+    BeforeValidator(fold_email),
     Field(min_length=3, max_length=254, pattern=_EMAIL, json_schema_extra={"pattern": _EMAIL}),
 ]
 _Bounded = Annotated[str, Field(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 _NewPassword = Annotated[_Bounded, Field(repr=False)]
-_GivenPassword = Annotated[str, Field(min_length=1, max_length=1024, repr=False)]
 _PersonName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)]
 _Usernames = Annotated[list[_Email], Field(max_length=100)]
-
-
-class UserLogin(WireModel):
-    """POST /api/v3/auth/login. What is no email is answered like an email that nobody has."""
-
-    email: Annotated[str, BeforeValidator(_fold), Field(min_length=1, max_length=254)]
-    password: _GivenPassword
-
-
-class UserToken(WireModel):
-    """Answer of a user's login."""
-
-    access_token: Confidential
-
-
-class SelectOrganization(WireModel):
-    """POST /api/v3/auth/select-organization."""
-
-    organization_id: Annotated[str, Field(min_length=1, max_length=64)]
-
-
-class SelectedOrganization(WireModel):
-    """The token for that organization."""
-
-    token: Confidential
 
 
 class Organization(WireModel):
@@ -157,7 +124,7 @@ class UpdateUser(WireModel):
 class ChangePassword(WireModel):
     """POST /api/v1/user/password."""
 
-    current_password: _GivenPassword
+    current_password: GivenPassword
     new_password: _NewPassword
 
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
+from keybearer.wire.auth import SelectedOrganization, UserToken
 from keybearer.wire.users import (
     OrganizationAnswer,
     OrganizationList,
-    SelectedOrganization,
     UserAnswer,
     UserList,
-    UserToken,
 )
 from support.service_fixtures import Client, Person, Project, ServiceProcess, Strict
 

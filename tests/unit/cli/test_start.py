@@ -60,3 +60,12 @@ def test_a_command_that_asks_the_service_loads_no_other_command_line_and_nothing
     assert loaded & {"httpx", "keybearer.client"} == {"httpx", "keybearer.client"}
     client = {"httpx", "pydantic", "keybearer.client"}
     assert loaded & (HEAVY - COERCION - client - {"asyncio"}) == set()
+
+
+def test_a_command_that_asks_the_service_loads_the_group_that_it_uses_and_not_the_other_client() -> None:
+    loaded = loaded_by("projects", "list", "--output", "json")
+    groups = {name for name in loaded if name.startswith("keybearer.client.groups.")}
+    assert groups == {"keybearer.client.groups.projects"}
+    others = {"asynchronous", "event_frames", "actors", "operations.secret_writes", "operations.users"}
+    assert loaded & {f"keybearer.client.{name}" for name in others} == set()
+    assert loaded & {"keybearer.wire.secrets", "keybearer.wire.users", "keybearer.wire.identities"} == set()

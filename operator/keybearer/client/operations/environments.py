@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.models import Environment
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import EnvironmentAnswer, ProjectAnswer
+from keybearer.client.operations.projects import ProjectAnswer
 from keybearer.wire import projects as wire
 
 __all__ = [
@@ -23,6 +24,14 @@ __all__ = [
 
 _ALL = "/api/v1/projects/{}/environments"
 _ONE = "/api/v1/projects/{}/environments/{}"
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _EnvironmentAnswer:
+    """`{environment}`."""
+
+    environment: Environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,7 @@ class _InProject(Operation[Environment]):
 
     def read(self, response: Response) -> Environment:
         """Return the environment."""
-        return decode(response, EnvironmentAnswer).environment
+        return decode(response, _EnvironmentAnswer).environment
 
 
 @dataclass(frozen=True, slots=True)

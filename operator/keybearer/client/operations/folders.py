@@ -6,16 +6,32 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body, query_of
 from keybearer.client.models import Folder
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import FolderAnswer, FoldersAnswer
 from keybearer.wire import projects as wire
 
 __all__ = ["CreateFolder", "DeleteFolder", "GetFolder", "ListFolders", "UpdateFolder"]
 
 _ALL = "/api/v2/folders"
 _ONE = "/api/v2/folders/{}"
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _FolderAnswer:
+    """`{folder}`."""
+
+    folder: Folder
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _FoldersAnswer:
+    """`{folders}`."""
+
+    folders: tuple[Folder, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +65,7 @@ class ListFolders(_Parent, Operation[list[Folder]]):
 
     def read(self, response: Response) -> list[Folder]:
         """Return the folders in the service's order."""
-        return list(decode(response, FoldersAnswer).folders)
+        return list(decode(response, _FoldersAnswer).folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +82,7 @@ class GetFolder(Operation[Folder]):
 
     def read(self, response: Response) -> Folder:
         """Return the folder."""
-        return decode(response, FolderAnswer).folder
+        return decode(response, _FolderAnswer).folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +107,7 @@ class CreateFolder(_Parent, Operation[Folder]):
 
     def read(self, response: Response) -> Folder:
         """Return the created folder."""
-        return decode(response, FolderAnswer).folder
+        return decode(response, _FolderAnswer).folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +133,7 @@ class UpdateFolder(_Parent, Operation[Folder]):
 
     def read(self, response: Response) -> Folder:
         """Return the changed folder."""
-        return decode(response, FolderAnswer).folder
+        return decode(response, _FolderAnswer).folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +161,4 @@ class DeleteFolder(_Parent, Operation[Folder]):
 
     def read(self, response: Response) -> Folder:
         """Return the deleted folder."""
-        return decode(response, FolderAnswer).folder
+        return decode(response, _FolderAnswer).folder

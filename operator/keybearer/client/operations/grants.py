@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 from keybearer.client.actors import AuditLog, Grant
 from keybearer.client.decoding import decode
 from keybearer.client.errors import InvalidArgument
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body, query_of
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import AuditLogsAnswer, GrantAnswer, GrantsAnswer
 from keybearer.wire import grants as wire
 from keybearer.wire.grants import GrantAction, GrantEffect, GrantSubject
 
@@ -19,6 +19,30 @@ __all__ = ["CreateGrant", "DeleteGrant", "GetGrant", "ListAuditLogs", "ListGrant
 
 _ALL = "/api/v1/projects/{}/grants"
 _ONE = f"{_ALL}/{{}}"
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _AuditLogsAnswer:
+    """`{auditLogs}`."""
+
+    audit_logs: tuple[AuditLog, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _GrantAnswer:
+    """`{grant}`."""
+
+    grant: Grant
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _GrantsAnswer:
+    """`{grants}`."""
+
+    grants: tuple[Grant, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +60,7 @@ class ListGrants(Operation[list[Grant]]):
 
     def read(self, response: Response) -> list[Grant]:
         """Return the grants, oldest first."""
-        return list(decode(response, GrantsAnswer).grants)
+        return list(decode(response, _GrantsAnswer).grants)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +69,7 @@ class _InProject(Operation[Grant]):
 
     def read(self, response: Response) -> Grant:
         """Return the grant."""
-        return decode(response, GrantAnswer).grant
+        return decode(response, _GrantAnswer).grant
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +197,7 @@ class ListAuditLogs(Operation[list[AuditLog]]):
 
     def read(self, response: Response) -> list[AuditLog]:
         """Return the lines in the service's order."""
-        return list(decode(response, AuditLogsAnswer).audit_logs)
+        return list(decode(response, _AuditLogsAnswer).audit_logs)
 
 
 def _instant(name: str, given: datetime | None) -> str | None:

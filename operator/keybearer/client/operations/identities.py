@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from keybearer.client.actors import Identity
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import IdentitiesAnswer, IdentityAnswer
 from keybearer.wire import identities as wire
 from keybearer.wire.roles import OrganizationRoleSlug
 
@@ -17,6 +17,22 @@ __all__ = ["CreateIdentity", "DeleteIdentity", "GetIdentity", "ListIdentities", 
 
 _ALL = "/api/v1/identities"
 _ONE = "/api/v1/identities/{}"
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _IdentitiesAnswer:
+    """`{identities}`."""
+
+    identities: tuple[Identity, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _IdentityAnswer:
+    """`{identity}`."""
+
+    identity: Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +47,7 @@ class ListIdentities(Operation[list[Identity]]):
 
     def read(self, response: Response) -> list[Identity]:
         """Return the identities in the service's order."""
-        return list(decode(response, IdentitiesAnswer).identities)
+        return list(decode(response, _IdentitiesAnswer).identities)
 
 
 class _One(Operation[Identity]):
@@ -39,7 +55,7 @@ class _One(Operation[Identity]):
 
     def read(self, response: Response) -> Identity:
         """Return the identity."""
-        return decode(response, IdentityAnswer).identity
+        return decode(response, _IdentityAnswer).identity
 
 
 @dataclass(frozen=True, slots=True)

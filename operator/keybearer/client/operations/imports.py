@@ -6,16 +6,32 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body, query_of
 from keybearer.client.models import SecretImport
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import ImportAnswer, ImportsAnswer
 from keybearer.wire import imports as wire
 
 __all__ = ["CreateImport", "DeleteImport", "GetImport", "ListImports", "UpdateImport"]
 
 _ALL = "/api/v2/secret-imports"
 _ONE = "/api/v2/secret-imports/{}"
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _ImportAnswer:
+    """`{secretImport}`."""
+
+    secret_import: SecretImport
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _ImportsAnswer:
+    """`{secretImports}`."""
+
+    secret_imports: tuple[SecretImport, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +56,7 @@ class ListImports(_Importing, Operation[list[SecretImport]]):
 
     def read(self, response: Response) -> list[SecretImport]:
         """Return the imports in the service's order."""
-        return list(decode(response, ImportsAnswer).secret_imports)
+        return list(decode(response, _ImportsAnswer).secret_imports)
 
 
 class _One(Operation[SecretImport]):
@@ -48,7 +64,7 @@ class _One(Operation[SecretImport]):
 
     def read(self, response: Response) -> SecretImport:
         """Return the import."""
-        return decode(response, ImportAnswer).secret_import
+        return decode(response, _ImportAnswer).secret_import
 
 
 @dataclass(frozen=True, slots=True)

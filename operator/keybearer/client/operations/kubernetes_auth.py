@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from keybearer.client.actors import KubernetesAuthSettings
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import KubernetesAuthAnswer
 from keybearer.client.operations.login_settings import TokenTerms, given
 from keybearer.wire import auth_methods as wire
 
@@ -18,12 +18,20 @@ __all__ = ["AttachKubernetesAuth", "DetachKubernetesAuth", "GetKubernetesAuth", 
 _SETTINGS = "/api/v1/auth/kubernetes-auth/identities/{}"
 
 
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _KubernetesAuthAnswer:
+    """`{identityKubernetesAuth}`."""
+
+    identity_kubernetes_auth: KubernetesAuthSettings
+
+
 class _Settings(Operation[KubernetesAuthSettings]):
     __slots__ = ()
 
     def read(self, response: Response) -> KubernetesAuthSettings:
         """Return the settings."""
-        return decode(response, KubernetesAuthAnswer).identity_kubernetes_auth
+        return decode(response, _KubernetesAuthAnswer).identity_kubernetes_auth
 
 
 @dataclass(frozen=True, slots=True)

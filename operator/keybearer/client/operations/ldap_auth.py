@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from keybearer.client.actors import AllowedField, LdapAuthSettings
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import LdapAuthAnswer
 from keybearer.client.operations.login_settings import ClearedLockouts, LockoutTerms, given
 from keybearer.wire import auth_methods as wire
 
@@ -19,12 +19,20 @@ __all__ = ["AttachLdapAuth", "ClearLdapAuthLockouts", "DetachLdapAuth", "GetLdap
 _SETTINGS = "/api/v1/auth/ldap-auth/identities/{}"
 
 
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _LdapAuthAnswer:
+    """`{identityLdapAuth}`."""
+
+    identity_ldap_auth: LdapAuthSettings
+
+
 class _Settings(Operation[LdapAuthSettings]):
     __slots__ = ()
 
     def read(self, response: Response) -> LdapAuthSettings:
         """Return the settings."""
-        return decode(response, LdapAuthAnswer).identity_ldap_auth
+        return decode(response, _LdapAuthAnswer).identity_ldap_auth
 
 
 @dataclass(frozen=True, slots=True)

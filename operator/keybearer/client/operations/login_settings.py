@@ -7,12 +7,20 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Response
 from keybearer.client.operation import Operation
-from keybearer.client.operations.answers import ClearedLockoutsAnswer
 from keybearer.wire.identities import TrustedIp
 
 __all__ = ["ClearedLockouts", "LockoutTerms", "TokenTerms", "given"]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _ClearedLockoutsAnswer:
+    """`{deleted}`."""
+
+    deleted: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +57,7 @@ class ClearedLockouts(Operation[int]):
 
     def read(self, response: Response) -> int:
         """Return how many lockouts ended."""
-        return decode(response, ClearedLockoutsAnswer).deleted
+        return decode(response, _ClearedLockoutsAnswer).deleted
 
 
 def given(settings: TokenTerms) -> dict[str, Any]:

@@ -7,14 +7,9 @@ from typing import ClassVar
 
 from keybearer.client.actors import IdentityMembership, UserMembership
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import (
-    IdentityMembershipAnswer,
-    IdentityMembershipsAnswer,
-    UserMembershipAnswer,
-    UserMembershipsAnswer,
-)
 from keybearer.wire import identities as wire
 from keybearer.wire import users as users_wire
 from keybearer.wire.roles import ProjectRoleSlug
@@ -35,6 +30,38 @@ _USERS = "/api/v1/projects/{}/memberships"
 _USER = f"{_USERS}/{{}}"
 
 
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _IdentityMembershipAnswer:
+    """`{identityMembership}`."""
+
+    identity_membership: IdentityMembership
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _IdentityMembershipsAnswer:
+    """`{identityMemberships}`."""
+
+    identity_memberships: tuple[IdentityMembership, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _UserMembershipAnswer:
+    """`{membership}`."""
+
+    membership: UserMembership
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _UserMembershipsAnswer:
+    """`{memberships}`."""
+
+    memberships: tuple[UserMembership, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ListIdentityMemberships(Operation[list[IdentityMembership]]):
     """List the machine identities of a project, with their roles."""
@@ -49,7 +76,7 @@ class ListIdentityMemberships(Operation[list[IdentityMembership]]):
 
     def read(self, response: Response) -> list[IdentityMembership]:
         """Return the memberships in the service's order."""
-        return list(decode(response, IdentityMembershipsAnswer).identity_memberships)
+        return list(decode(response, _IdentityMembershipsAnswer).identity_memberships)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +94,7 @@ class PutIdentityMembership(Operation[IdentityMembership]):
 
     def read(self, response: Response) -> IdentityMembership:
         """Return the membership."""
-        return decode(response, IdentityMembershipAnswer).identity_membership
+        return decode(response, _IdentityMembershipAnswer).identity_membership
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +110,7 @@ class RemoveIdentityMembership(Operation[IdentityMembership]):
 
     def read(self, response: Response) -> IdentityMembership:
         """Return what the membership was."""
-        return decode(response, IdentityMembershipAnswer).identity_membership
+        return decode(response, _IdentityMembershipAnswer).identity_membership
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +127,7 @@ class ListUserMemberships(Operation[list[UserMembership]]):
 
     def read(self, response: Response) -> list[UserMembership]:
         """Return the memberships in the service's order."""
-        return list(decode(response, UserMembershipsAnswer).memberships)
+        return list(decode(response, _UserMembershipsAnswer).memberships)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +147,7 @@ class PutUserMemberships(Operation[list[UserMembership]]):
 
     def read(self, response: Response) -> list[UserMembership]:
         """Return the memberships."""
-        return list(decode(response, UserMembershipsAnswer).memberships)
+        return list(decode(response, _UserMembershipsAnswer).memberships)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +165,7 @@ class UpdateUserMembership(Operation[UserMembership]):
 
     def read(self, response: Response) -> UserMembership:
         """Return the membership."""
-        return decode(response, UserMembershipAnswer).membership
+        return decode(response, _UserMembershipAnswer).membership
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +181,7 @@ class RemoveUserMembership(Operation[UserMembership]):
 
     def read(self, response: Response) -> UserMembership:
         """Return what the membership was."""
-        return decode(response, UserMembershipAnswer).membership
+        return decode(response, _UserMembershipAnswer).membership
 
 
 def _roles(slugs: tuple[ProjectRoleSlug, ...]) -> wire.PutMembership:

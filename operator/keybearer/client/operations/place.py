@@ -5,15 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Response
 from keybearer.client.models import Secret
-from keybearer.client.operations.answers import SecretAnswer
 
-__all__ = ["ALL_SECRETS", "ONE_SECRET", "Place"]
+__all__ = ["ALL_SECRETS", "ONE_SECRET", "Place", "SecretAnswer"]
 
 ALL_SECRETS = "/api/v4/secrets"
 ONE_SECRET = "/api/v4/secrets/{}"
 """The v4 routes are used, as by the newer published clients; v3 differs in the project's parameter only."""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class SecretAnswer:
+    """`{secret}`."""
+
+    secret: Secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.models import Project
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import ProjectAnswer, ProjectsAnswer
 from keybearer.wire import projects as wire
 
 __all__ = [
@@ -18,8 +18,25 @@ __all__ = [
     "GetProject",
     "GetProjectBySlug",
     "ListProjects",
+    "ProjectAnswer",
     "UpdateProject",
 ]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class ProjectAnswer:
+    """`{project}`."""
+
+    project: Project
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _ProjectsAnswer:
+    """`{projects}`."""
+
+    projects: tuple[Project, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +51,7 @@ class ListProjects(Operation[list[Project]]):
 
     def read(self, response: Response) -> list[Project]:
         """Return the projects in the service's order."""
-        return list(decode(response, ProjectsAnswer).projects)
+        return list(decode(response, _ProjectsAnswer).projects)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,32 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, json_body
 from keybearer.client.models import AnySecretType, Secret, SecretMetadata, SecretType
 from keybearer.client.operation import Operation
-from keybearer.client.operations.answers import SecretBatchAnswer
 from keybearer.client.operations.place import Place
 from keybearer.client.operations.secret_writes import refuse_mask, wire_metadata
 from keybearer.wire import secrets as wire
 
-__all__ = ["ChangedSecret", "CreateSecrets", "DeleteSecrets", "NewSecret", "UpdateSecrets"]
+__all__ = [
+    "ChangedSecret",
+    "CreateSecrets",
+    "DeleteSecrets",
+    "NewSecret",
+    "SecretBatchAnswer",
+    "UpdateSecrets",
+]
 
 _BATCH = "/api/v4/secrets/batch"
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class SecretBatchAnswer:
+    """`{secrets}`."""
+
+    secrets: tuple[Secret, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,22 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body, query_of
 from keybearer.client.models import Secret
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import SecretBatchAnswer, SecretVersionsAnswer
+from keybearer.client.operations.secret_batches import SecretBatchAnswer
 from keybearer.wire import secret_moves as wire
 
 __all__ = ["DuplicateSecrets", "ListSecretVersions", "MoveSecrets"]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _SecretVersionsAnswer:
+    """`{secretVersions}`."""
+
+    secret_versions: tuple[Secret, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +111,4 @@ class ListSecretVersions(Operation[list[Secret]]):
 
     def read(self, response: Response) -> list[Secret]:
         """Return the versions in the service's order."""
-        return list(decode(response, SecretVersionsAnswer).secret_versions)
+        return list(decode(response, _SecretVersionsAnswer).secret_versions)

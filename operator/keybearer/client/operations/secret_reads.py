@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from keybearer.client.decoding import decode
 from keybearer.client.errors import InvalidArgument
+from keybearer.client.lenient import Several, from_wire
 from keybearer.client.messages import Query, Request, Response, fill, query_of
 from keybearer.client.models import (
     AnySecretType,
@@ -20,10 +21,18 @@ from keybearer.client.models import (
     SecretType,
 )
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import SecretAnswer, SecretsAnswer
-from keybearer.client.operations.place import ALL_SECRETS, ONE_SECRET, Place
+from keybearer.client.operations.place import ALL_SECRETS, ONE_SECRET, Place, SecretAnswer
 
 __all__ = ["GetSecret", "GetSecretById", "ListSecrets", "ListSecretsConditionally"]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _SecretsAnswer:
+    """`{secrets, imports}`; published servers may leave `imports` out."""
+
+    secrets: tuple[Secret, ...]
+    imports: Several[ImportBlock] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +60,7 @@ class _Listing(Place):
         )
 
     def read_listing(self, response: Response) -> SecretListing:
-        answer = decode(response, SecretsAnswer)
+        answer = decode(response, _SecretsAnswer)
         return SecretListing(
             etag=response.headers.get("etag"),
             secrets=tuple(self.settle(secret) for secret in answer.secrets),

@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import MessageAnswer
 
 __all__ = ["GetStatus"]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _MessageAnswer:
+    """`{message}`."""
+
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,4 +34,4 @@ class GetStatus(Operation[str]):
 
     def read(self, response: Response) -> str:
         """Return the word of the service."""
-        return decode(response, MessageAnswer).message
+        return decode(response, _MessageAnswer).message

@@ -6,16 +6,32 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.models import Tag
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import TagAnswer, TagsAnswer
 from keybearer.wire import projects as wire
 
 __all__ = ["CreateTag", "DeleteTag", "GetTag", "GetTagBySlug", "ListTags"]
 
 _ALL = "/api/v1/projects/{}/tags"
 _ONE = "/api/v1/projects/{}/tags/{}"
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _TagAnswer:
+    """`{tag}`."""
+
+    tag: Tag
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _TagsAnswer:
+    """`{tags}`."""
+
+    tags: tuple[Tag, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +48,7 @@ class ListTags(Operation[list[Tag]]):
 
     def read(self, response: Response) -> list[Tag]:
         """Return the tags in the service's order."""
-        return list(decode(response, TagsAnswer).tags)
+        return list(decode(response, _TagsAnswer).tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +57,7 @@ class _InProject(Operation[Tag]):
 
     def read(self, response: Response) -> Tag:
         """Return the tag."""
-        return decode(response, TagAnswer).tag
+        return decode(response, _TagAnswer).tag
 
 
 @dataclass(frozen=True, slots=True)

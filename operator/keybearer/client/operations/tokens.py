@@ -6,15 +6,16 @@ Logins and renewals may be repeated after a failure: an unused token runs out by
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, json_body
-from keybearer.client.models import AccessToken
+from keybearer.client.models import TOKEN_PATTERN, AccessToken
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import SelectedOrganizationAnswer
 from keybearer.wire import auth as wire
-from keybearer.wire import users as users_wire
 
 __all__ = [
     "CheckToken",
@@ -26,6 +27,14 @@ __all__ = [
     "UniversalAuth",
     "UserAuth",
 ]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _SelectedOrganizationAnswer:
+    """`{token}`."""
+
+    token: Annotated[str, Field(pattern=TOKEN_PATTERN)] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +133,7 @@ class UserAuth(_TokenOperation):
 
     def request(self) -> Request:
         """Return what to send."""
-        body = json_body(lambda: users_wire.UserLogin(email=self.email, password=self.password))
+        body = json_body(lambda: wire.UserLogin(email=self.email, password=self.password))
         return Request("POST", "/api/v3/auth/login", body=body)
 
     def confidential(self) -> tuple[str, ...]:
@@ -142,12 +151,12 @@ class SelectOrganization(Operation[AccessToken]):
 
     def request(self) -> Request:
         """Return what to send."""
-        body = json_body(lambda: users_wire.SelectOrganization(organization_id=self.organization_id))
+        body = json_body(lambda: wire.SelectOrganization(organization_id=self.organization_id))
         return Request("POST", "/api/v3/auth/select-organization", body=body)
 
     def read(self, response: Response) -> AccessToken:
         """Return the token."""
-        return AccessToken(access_token=decode(response, SelectedOrganizationAnswer).token)
+        return AccessToken(access_token=decode(response, _SelectedOrganizationAnswer).token)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,9 @@ from typing import ClassVar
 
 from keybearer.client.actors import ClientSecret, CreatedClientSecret, UniversalAuthSettings
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import (
-    ClientSecretAnswer,
-    ClientSecretsAnswer,
-    UniversalAuthAnswer,
-)
 from keybearer.client.operations.login_settings import ClearedLockouts, LockoutTerms, given
 from keybearer.wire import identities as wire
 
@@ -34,12 +30,36 @@ _ALL = f"{_SETTINGS}/client-secrets"
 _ONE = f"{_ALL}/{{}}"
 
 
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _ClientSecretAnswer:
+    """`{clientSecretData}`."""
+
+    client_secret_data: ClientSecret
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _ClientSecretsAnswer:
+    """`{clientSecretData}`."""
+
+    client_secret_data: tuple[ClientSecret, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _UniversalAuthAnswer:
+    """`{identityUniversalAuth}`."""
+
+    identity_universal_auth: UniversalAuthSettings
+
+
 class _Settings(Operation[UniversalAuthSettings]):
     __slots__ = ()
 
     def read(self, response: Response) -> UniversalAuthSettings:
         """Return the settings."""
-        return decode(response, UniversalAuthAnswer).identity_universal_auth
+        return decode(response, _UniversalAuthAnswer).identity_universal_auth
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +174,7 @@ class ListClientSecrets(Operation[list[ClientSecret]]):
 
     def read(self, response: Response) -> list[ClientSecret]:
         """Return them in the service's order."""
-        return list(decode(response, ClientSecretsAnswer).client_secret_data)
+        return list(decode(response, _ClientSecretsAnswer).client_secret_data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +192,7 @@ class GetClientSecret(Operation[ClientSecret]):
 
     def read(self, response: Response) -> ClientSecret:
         """Return what is known of it."""
-        return decode(response, ClientSecretAnswer).client_secret_data
+        return decode(response, _ClientSecretAnswer).client_secret_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,4 +208,4 @@ class RevokeClientSecret(Operation[ClientSecret]):
 
     def read(self, response: Response) -> ClientSecret:
         """Return what is known of it."""
-        return decode(response, ClientSecretAnswer).client_secret_data
+        return decode(response, _ClientSecretAnswer).client_secret_data

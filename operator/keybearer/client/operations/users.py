@@ -7,14 +7,9 @@ from typing import ClassVar
 
 from keybearer.client.actors import Organization, User
 from keybearer.client.decoding import decode
+from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.answers import (
-    OrganizationAnswer,
-    OrganizationsAnswer,
-    UserAnswer,
-    UsersAnswer,
-)
 from keybearer.wire import users as wire
 from keybearer.wire.roles import OrganizationRoleSlug
 
@@ -34,6 +29,38 @@ _ALL = "/api/v1/users"
 _ONE = "/api/v1/users/{}"
 
 
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _OrganizationAnswer:
+    """`{organization}`."""
+
+    organization: Organization
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _OrganizationsAnswer:
+    """`{organizations}`."""
+
+    organizations: tuple[Organization, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _UserAnswer:
+    """`{user}`."""
+
+    user: User
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _UsersAnswer:
+    """`{users}`."""
+
+    users: tuple[User, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ListOrganizations(Operation[list[Organization]]):
     """List the organizations of who asks."""
@@ -46,7 +73,7 @@ class ListOrganizations(Operation[list[Organization]]):
 
     def read(self, response: Response) -> list[Organization]:
         """Return the organizations."""
-        return list(decode(response, OrganizationsAnswer).organizations)
+        return list(decode(response, _OrganizationsAnswer).organizations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +90,7 @@ class GetOrganization(Operation[Organization]):
 
     def read(self, response: Response) -> Organization:
         """Return the organization."""
-        return decode(response, OrganizationAnswer).organization
+        return decode(response, _OrganizationAnswer).organization
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +105,7 @@ class ListUsers(Operation[list[User]]):
 
     def read(self, response: Response) -> list[User]:
         """Return the users in the service's order."""
-        return list(decode(response, UsersAnswer).users)
+        return list(decode(response, _UsersAnswer).users)
 
 
 class _One(Operation[User]):
@@ -86,7 +113,7 @@ class _One(Operation[User]):
 
     def read(self, response: Response) -> User:
         """Return the user."""
-        return decode(response, UserAnswer).user
+        return decode(response, _UserAnswer).user
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from keybearer.domain.folders import FoldersAt
 from keybearer.domain.paths import normalize_path
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.server.errors import BadRequestError
-from keybearer.wire.secrets import SecretType
+from keybearer.wire.secret_type import SecretType
 
 __all__ = ["folders_at", "is_personal", "metadata_pairs", "project_ref", "secrets_at", "tag_slugs"]
 

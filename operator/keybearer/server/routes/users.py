@@ -11,19 +11,15 @@ from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, OpenRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.user_rendering import organization_json, user_json
-from keybearer.wire.auth import Message
+from keybearer.wire.auth import Message, SelectedOrganization, SelectOrganization, UserLogin, UserToken
 from keybearer.wire.users import (
     ChangePassword,
     CreateUser,
     OrganizationAnswer,
     OrganizationList,
-    SelectedOrganization,
-    SelectOrganization,
     UpdateUser,
     UserAnswer,
     UserList,
-    UserLogin,
-    UserToken,
 )
 
 __all__ = ["login", "router"]

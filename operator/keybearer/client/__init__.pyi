@@ -1,0 +1,135 @@
+from keybearer.client.actors import AllowedField as AllowedField
+from keybearer.client.actors import AuditActor as AuditActor
+from keybearer.client.actors import AuditEvent as AuditEvent
+from keybearer.client.actors import AuditLog as AuditLog
+from keybearer.client.actors import ClientSecret as ClientSecret
+from keybearer.client.actors import CreatedClientSecret as CreatedClientSecret
+from keybearer.client.actors import Grant as Grant
+from keybearer.client.actors import Identity as Identity
+from keybearer.client.actors import IdentityMembership as IdentityMembership
+from keybearer.client.actors import KubernetesAuthSettings as KubernetesAuthSettings
+from keybearer.client.actors import LdapAuthSettings as LdapAuthSettings
+from keybearer.client.actors import Organization as Organization
+from keybearer.client.actors import ProjectRole as ProjectRole
+from keybearer.client.actors import TrustedIp as TrustedIp
+from keybearer.client.actors import UniversalAuthSettings as UniversalAuthSettings
+from keybearer.client.actors import User as User
+from keybearer.client.actors import UserMembership as UserMembership
+from keybearer.client.asynchronous import AsyncKeybearer as AsyncKeybearer
+from keybearer.client.blocking import Keybearer as Keybearer
+from keybearer.client.credentials import KubernetesAuth as KubernetesAuth
+from keybearer.client.credentials import LdapAuth as LdapAuth
+from keybearer.client.credentials import SuppliedToken as SuppliedToken
+from keybearer.client.credentials import UniversalAuth as UniversalAuth
+from keybearer.client.credentials import UserAuth as UserAuth
+from keybearer.client.errors import AnswerTooLong as AnswerTooLong
+from keybearer.client.errors import BadRequest as BadRequest
+from keybearer.client.errors import ClientClosed as ClientClosed
+from keybearer.client.errors import ClientError as ClientError
+from keybearer.client.errors import DecodeError as DecodeError
+from keybearer.client.errors import InvalidArgument as InvalidArgument
+from keybearer.client.errors import NotFound as NotFound
+from keybearer.client.errors import PermissionDenied as PermissionDenied
+from keybearer.client.errors import RateLimited as RateLimited
+from keybearer.client.errors import ServerFailure as ServerFailure
+from keybearer.client.errors import ServiceError as ServiceError
+from keybearer.client.errors import StreamEnded as StreamEnded
+from keybearer.client.errors import TransportError as TransportError
+from keybearer.client.errors import Unauthenticated as Unauthenticated
+from keybearer.client.errors import ValidationFailed as ValidationFailed
+from keybearer.client.event_frames import ChangedPlace as ChangedPlace
+from keybearer.client.event_frames import ProjectEvent as ProjectEvent
+from keybearer.client.events import AsyncEventStream as AsyncEventStream
+from keybearer.client.events import EventStream as EventStream
+from keybearer.client.models import AccessToken as AccessToken
+from keybearer.client.models import Environment as Environment
+from keybearer.client.models import Folder as Folder
+from keybearer.client.models import ImportBlock as ImportBlock
+from keybearer.client.models import NotModified as NotModified
+from keybearer.client.models import Project as Project
+from keybearer.client.models import Secret as Secret
+from keybearer.client.models import SecretImport as SecretImport
+from keybearer.client.models import SecretListing as SecretListing
+from keybearer.client.models import SecretMetadata as SecretMetadata
+from keybearer.client.models import SecretTag as SecretTag
+from keybearer.client.models import SecretType as SecretType
+from keybearer.client.models import Tag as Tag
+from keybearer.client.operations.events import EventPlace as EventPlace
+from keybearer.client.operations.secret_batches import ChangedSecret as ChangedSecret
+from keybearer.client.operations.secret_batches import NewSecret as NewSecret
+from keybearer.client.options import ClientOptions as ClientOptions
+from keybearer.client.retries import NO_RETRIES as NO_RETRIES
+from keybearer.client.retries import RetryPolicy as RetryPolicy
+from keybearer.client.transport import AsyncPools as AsyncPools
+from keybearer.client.transport import new_async_http as new_async_http
+from keybearer.client.transport import new_http as new_http
+from keybearer.wire.events import EventType as EventType
+
+__all__ = [
+    "NO_RETRIES",
+    "AccessToken",
+    "AllowedField",
+    "AnswerTooLong",
+    "AsyncEventStream",
+    "AsyncKeybearer",
+    "AsyncPools",
+    "AuditActor",
+    "AuditEvent",
+    "AuditLog",
+    "BadRequest",
+    "ChangedPlace",
+    "ChangedSecret",
+    "ClientClosed",
+    "ClientError",
+    "ClientOptions",
+    "ClientSecret",
+    "CreatedClientSecret",
+    "DecodeError",
+    "Environment",
+    "EventPlace",
+    "EventStream",
+    "EventType",
+    "Folder",
+    "Grant",
+    "Identity",
+    "IdentityMembership",
+    "ImportBlock",
+    "InvalidArgument",
+    "Keybearer",
+    "KubernetesAuth",
+    "KubernetesAuthSettings",
+    "LdapAuth",
+    "LdapAuthSettings",
+    "NewSecret",
+    "NotFound",
+    "NotModified",
+    "Organization",
+    "PermissionDenied",
+    "Project",
+    "ProjectEvent",
+    "ProjectRole",
+    "RateLimited",
+    "RetryPolicy",
+    "Secret",
+    "SecretImport",
+    "SecretListing",
+    "SecretMetadata",
+    "SecretTag",
+    "SecretType",
+    "ServerFailure",
+    "ServiceError",
+    "StreamEnded",
+    "SuppliedToken",
+    "Tag",
+    "TransportError",
+    "TrustedIp",
+    "Unauthenticated",
+    "UniversalAuth",
+    "UniversalAuthSettings",
+    "User",
+    "UserAuth",
+    "UserMembership",
+    "ValidationFailed",
+    "new_async_http",
+    "new_http",
+]

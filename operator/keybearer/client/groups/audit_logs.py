@@ -1,0 +1,14 @@
+"""`client.audit_logs`."""
+
+from __future__ import annotations
+
+from keybearer.client.operations import grants
+from keybearer.client.resources import Resource, Shell, call
+
+__all__ = ["AuditLogsApi"]
+
+
+class AuditLogsApi(Resource[Shell]):
+    """`client.audit_logs`."""
+
+    list = call(grants.ListAuditLogs)
