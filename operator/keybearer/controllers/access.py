@@ -80,6 +80,15 @@ class ServiceAccess:
         if identity_name is None:
             shared = await self._shared_for(follower.namespace, query)
             return self._session_of(shared, shared.session_id(self._fingerprinter))
+        return await self.named_session(follower, identity_name)
+
+    async def named_session(self, follower: WorkKey, identity_name: str) -> ServiceSession:
+        """Return the session of an identity Secret in the follower's namespace, which it must already follow.
+
+        Raises:
+            StalledError: there is no such Secret, or it can't be used.
+            KubeError: the API server can't be asked.
+        """
         data = await self._references.secret(follower, identity_name)
         if data is None:
             raise StalledError(

@@ -7,13 +7,14 @@ from typing import Any
 
 import yaml
 
+from keybearer.controllers.appconnection.resource import APP_CONNECTION
 from keybearer.controllers.custom_resource import CustomResource, PrinterColumn
 from keybearer.controllers.schema import structural_schema
 from keybearer.controllers.secretsync.resource import SECRET_SYNC
 
 __all__ = ["CUSTOM_RESOURCES", "build_crd", "crd_files", "out_of_step", "render_crds"]
 
-CUSTOM_RESOURCES: tuple[CustomResource, ...] = (SECRET_SYNC,)
+CUSTOM_RESOURCES: tuple[CustomResource, ...] = (SECRET_SYNC, APP_CONNECTION)
 """Every kind, in the order they are printed."""
 
 _HEADER = "# Generated from the models in operator/keybearer/controllers; written by: keybearer crds\n"

@@ -20,12 +20,13 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.outcome import StalledError
 
 __all__ = [
+    "IDENTITY_KEYS",
     "IdentityMethod",
     "ServiceIdentity",
     "ServicePolicy",
     "normalized_url",
     "parse_identity_secret",
-    "trim_identity",
+    "trim_secret",
 ]
 
 IdentityMethod = Literal["UniversalAuth", "Ldap", "Kubernetes", "AccessToken"]
@@ -156,7 +157,7 @@ def parse_identity_secret(
         StalledError: something is missing, too much, no text, or not allowed; the message says what to change.
     """
     where = f"identity Secret {namespace}/{name}"
-    values = {key: _decode(where, key, value) for key, value in data.items() if key in _KNOWN}
+    values = {key: _decode(where, key, value) for key, value in data.items() if key in IDENTITY_KEYS}
     method, credentials = _one_method(where, values)
     if method == "Kubernetes" and not policy.api_audiences:
         raise StalledError(
@@ -184,18 +185,15 @@ def parse_identity_secret(
     )
 
 
-_KNOWN = _CREDENTIAL_KEYS | {"url", "caBundle"}
+IDENTITY_KEYS = _CREDENTIAL_KEYS | {"url", "caBundle"}
+"""What `parse_identity_secret` uses of a Secret's data."""
 
 
-def trim_identity(data: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """Return what `parse_identity_secret` uses of a Secret's data.
-
-    Of what is too long in any case only its length stays, as a number.
-    """
+def trim_secret(data: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Return a Secret's data, as it is encoded; of what is too long for any use, only its length, as a number."""
     return {
         key: len(value) if isinstance(value, str) and len(value) > _encoded_max(key) else value
         for key, value in data.items()
-        if key in _KNOWN
     }
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from keybearer.controllers.identity import trim_identity
+from keybearer.controllers.identity import IDENTITY_KEYS, trim_secret
 from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
@@ -92,13 +92,15 @@ class FollowedObjects:
         else:
             self._by_follower.pop(follower, None)
 
-    async def get(self, follower: WorkKey, key: ObjectKey, part: str | None = None) -> _Data | None:
+    async def get(
+        self, follower: WorkKey, key: ObjectKey, parts: frozenset[str] | None = None
+    ) -> _Data | None:
         """Return the data of an object that the follower follows, or None where there is no such object.
 
         Args:
             follower: who asks.
             key: the object.
-            part: the one name in its data that is used; None for all.
+            parts: the names in its data that are used; None for all.
 
         Raises:
             ObjectGoneError: the follower was forgotten meanwhile.
@@ -109,8 +111,8 @@ class FollowedObjects:
         kept = self._kept[key]
         self._kept.move_to_end(key)
         async with kept.lock:
-            if kept.parts is not None and (part is None or part not in kept.parts):
-                kept.parts = None if part is None else kept.parts | {part}
+            if kept.parts is not None and (parts is None or not parts <= kept.parts):
+                kept.parts = None if parts is None else kept.parts | parts
                 kept.is_read = False
             if not kept.is_read:
                 kept.is_read = True  # before the request: a change that comes meanwhile sets it back
@@ -171,9 +173,7 @@ class References:
     """What custom resources refer to, by kind."""
 
     def __init__(self, gateway: Gateway, trigger: Trigger, make_watch: WatchFactory) -> None:
-        self._secrets = FollowedObjects(
-            gateway, SECRETS, trigger, make_watch, lambda data, _: trim_identity(data)
-        )
+        self._secrets = FollowedObjects(gateway, SECRETS, trigger, make_watch, _bounded)
         self._config_maps = FollowedObjects(gateway, CONFIG_MAPS, trigger, make_watch, _only)
 
     async def run(self) -> None:
@@ -202,13 +202,20 @@ class References:
         """End all that the follower follows."""
         self.follow(follower, secrets=frozenset(), config_maps=frozenset())
 
-    async def secret(self, follower: WorkKey, name: str) -> _Data | None:
-        """Return what an identity uses of the data of a Secret that it follows, or None."""
-        return await self._secrets.get(follower, ObjectKey(follower.namespace, name))
+    async def secret(
+        self, follower: WorkKey, name: str, parts: frozenset[str] = IDENTITY_KEYS
+    ) -> _Data | None:
+        """Return at least these keys of a Secret that it follows, or None; of what is too long, only the length."""
+        return await self._secrets.get(follower, ObjectKey(follower.namespace, name), parts)
 
     async def config_map(self, follower: WorkKey, name: str, part: str | None = None) -> _Data | None:
         """Return the data, or at least this part of it, of a ConfigMap that it follows, or None."""
-        return await self._config_maps.get(follower, ObjectKey(follower.namespace, name), part)
+        parts = None if part is None else frozenset({part})
+        return await self._config_maps.get(follower, ObjectKey(follower.namespace, name), parts)
+
+
+def _bounded(data: _Data, parts: frozenset[str] | None) -> _Data:
+    return trim_secret(_only(data, parts))
 
 
 def _only(data: _Data, parts: frozenset[str] | None) -> _Data:

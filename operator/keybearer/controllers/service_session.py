@@ -7,18 +7,17 @@ needs. Nothing is raised, and nothing repeats a value.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock, parse_instant
 from keybearer.client import (
-    AnswerTooLong,
     AsyncEventStream,
     AsyncKeybearer,
     ClientError,
-    DecodeError,
     EventPlace,
     NotFound,
     NotModified,
@@ -32,11 +31,14 @@ from keybearer.client import (
 )
 from keybearer.controllers.event_feed import FeedRefusal, RefusalKind
 from keybearer.controllers.listing import SourceSecret
-from keybearer.controllers.outcome import ReconcileError, WaitingError
+from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
 from keybearer.controllers.resilience import CircuitBreaker, TokenBucket
+from keybearer.controllers.service_failures import describe_failure, describe_refusal
 from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
 
 __all__ = ["ANSWER_MAX_BYTES", "ServiceSession"]
+
+_T = TypeVar("_T")
 
 ANSWER_MAX_BYTES = 16 * 1024 * 1024
 """Of one answer of a service. A target takes 1 MiB (validation.go of k8s.io/kubernetes, `MaxSecretSize`); the rest is
@@ -144,6 +146,47 @@ class ServiceSession:
         self._breaker.succeeded()
         return feed
 
+    async def perform(self, act: Callable[[AsyncKeybearer], Awaitable[_T]], what: str) -> _T:
+        """Return what an operation of the client returns.
+
+        Args:
+            act: calls the client.
+            what: that does, as in "create connection x"; for what is told of a refusal.
+
+        Raises:
+            NotFound: the service knows nothing of what is named.
+            StalledError: the service refuses; a person must change something.
+            WaitingError: it can't be asked for a while.
+        """
+        held_back = await self._admit()
+        if held_back is not None:
+            raise _as_error(held_back)
+        try:
+            outcome = await act(self._client)
+        except NotFound:
+            self._breaker.succeeded()
+            raise
+        except (ClientError, ReconcileError) as error:
+            raise _as_error(self._noted(error, describe_refusal(self._url, what, error))) from None
+        self._breaker.succeeded()
+        return outcome
+
+    async def project_id(self, slug: str) -> str:
+        """Return the id of the project of that slug.
+
+        Raises:
+            NotFound: the identity sees none.
+            StalledError: the service refuses.
+            WaitingError: it can't be asked for a while.
+        """
+        known = self._project_ids.get(slug)
+        if known is None:
+            project = await self.perform(
+                lambda client: client.projects.get_by_slug(slug), f"look up project {slug}"
+            )
+            known = self._project_ids[slug] = project.id
+        return known
+
     async def close(self) -> None:
         """End the session; a token that was logged in for is revoked."""
         await self._client.aclose()
@@ -184,15 +227,18 @@ class ServiceSession:
             raise NotFound(f"folder {query.path} doesn't exist", status=404, error="NotFound")
 
     def _failure(self, query: SourceQuery, error: ClientError | ReconcileError) -> SourceFailure:
-        failure = _describe(self._url, query, error)
+        failure = self._noted(error, describe_failure(self._url, query, error, ANSWER_MAX_BYTES))
+        if isinstance(error, NotFound):
+            # The slug may have moved to another project.
+            self._project_ids.pop(query.project, None)
+        return failure
+
+    def _noted(self, error: ClientError | ReconcileError, failure: SourceFailure) -> SourceFailure:
         if isinstance(error, (TransportError, ServerFailure)):
             self._breaker.failed()
             self._outage = failure
         elif isinstance(error, ClientError):  # anything else arose before the service was asked
             self._breaker.succeeded()
-        if isinstance(error, NotFound):
-            # The slug may have moved to another project.
-            self._project_ids.pop(query.project, None)
         if isinstance(error, Unauthenticated):
             self._refused = failure = replace(failure, after=_REFUSED)
             self._refused_until = self._clock.monotonic() + _REFUSED.total_seconds()
@@ -211,66 +257,9 @@ def _kind_of_refusal(error: ClientError | ReconcileError) -> RefusalKind:
             return RefusalKind.UNAVAILABLE
 
 
-def _describe(url: str, query: SourceQuery, error: ClientError | ReconcileError) -> SourceFailure:
-    if isinstance(error, ReconcileError):
-        return SourceFailure(error.reason, error.message, passing=isinstance(error, WaitingError))
-    if isinstance(error, (TransportError, ServerFailure, RateLimited)):
-        return _describe_passing(url, error)
-    match error:
-        case Unauthenticated():
-            reason, text = (
-                "CredentialsRejected",
-                (
-                    f"the service at {url} refuses the credentials: {error.message}; correct the identity Secret, or "
-                    "the identity in the service"
-                ),
-            )
-        case PermissionDenied():
-            reason, text = (
-                "PermissionDenied",
-                (f"the identity may not read {query}: {error.message}; grant it a role in the project"),
-            )
-        case NotFound():
-            reason, text = (
-                "SourceNotFound",
-                (
-                    f"{query} doesn't exist, or the identity can't see it: {error.message}; correct project, "
-                    "environment or secretPath"
-                ),
-            )
-        case AnswerTooLong():
-            reason, text = (
-                "ServiceRefused",
-                (
-                    f"{query} holds more than the {ANSWER_MAX_BYTES // 1024**2} MiB that are read of one source; "
-                    "split the folder, or select a narrower secretPath, or only some tags"
-                ),
-            )
-        case DecodeError():
-            reason, text = (
-                "ServiceRefused",
-                (f"what answers at {url} is not the secrets service: {error}; correct the url"),
-            )
-        case _:
-            reason, text = "ServiceRefused", f"the service refuses to list {query}: {error}"
-    return SourceFailure(reason, text, passing=False)
-
-
-def _describe_passing(url: str, error: TransportError | ServerFailure | RateLimited) -> SourceFailure:
-    if isinstance(error, RateLimited):
-        text = f"the service at {url} asks to slow down; it is asked again when it said"
-        return SourceFailure("ServiceThrottled", text, passing=True, after=error.retry_after)
-    if isinstance(error, TransportError) and error.is_untrusted:
-        text = (
-            f"{error}; put the certificate of its authority into caBundle of the identity Secret, or give it "
-            "another certificate; it is tried again"
-        )
-        return SourceFailure("CertificateUntrusted", text, passing=True)
-    if isinstance(error, ServerFailure):
-        text = f"the service at {url} fails with status {error.status}: {error.message}; it is tried again"
-    else:
-        text = f"{error}; it is tried again"
-    return SourceFailure("ServiceUnavailable", text, passing=True)
+def _as_error(failure: SourceFailure) -> ReconcileError:
+    kind = WaitingError if failure.passing else StalledError
+    return kind(failure.reason, failure.message)
 
 
 def _usable(etag: str | None) -> str | None:

@@ -20,7 +20,8 @@ from keybearer.controllers.custom_resource import (
     RuledModel,
     rule,
 )
-from keybearer.controllers.resource_fields import Duration, ObjectName, RefreshInterval
+from keybearer.controllers.identity_ref import IdentityRef
+from keybearer.controllers.resource_fields import Duration, RefreshInterval
 from keybearer.controllers.secretsync.spec_source import Source
 from keybearer.controllers.secretsync.spec_target import Target
 from keybearer.controllers.secretsync.status import SecretSyncStatus
@@ -28,7 +29,6 @@ from keybearer.controllers.secretsync.status import SecretSyncStatus
 __all__ = [
     "SECRET_SYNC",
     "Guard",
-    "IdentityRef",
     "Mode",
     "SecretSyncSpec",
 ]
@@ -41,12 +41,6 @@ class Mode(StrEnum):
     PLAN = "Plan"
     SUSPENDED = "Suspended"
     CREATE_ONCE = "CreateOnce"
-
-
-class IdentityRef(ResourceModel):
-    """The Secret, in the same namespace, that says who reads."""
-
-    name: Annotated[ObjectName, Field(description="The name of the Secret.")]
 
 
 class Guard(ResourceModel):

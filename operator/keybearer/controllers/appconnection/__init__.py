@@ -1,0 +1,1 @@
+"""The kind AppConnection: how the secrets service proves itself to another store."""

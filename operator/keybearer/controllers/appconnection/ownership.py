@@ -1,0 +1,41 @@
+"""Whose connection it is: a mark in its description, since the service keeps no labels. Pure.
+
+A connection whose status was lost is found again by it, and two clusters on one service never take for theirs what
+the other made (decision 0012).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from enum import Enum
+
+__all__ = ["Ownership", "mark_of", "marked", "ownership_of"]
+
+_MARK = re.compile(r"(?:^| )\[keybearer ([0-9a-f]{24})\]$")
+
+
+class Ownership(Enum):
+    """Who manages a connection, as its description says."""
+
+    OURS = "ours"
+    OTHERS = "others"
+    NOBODY = "nobody"
+
+
+def mark_of(cluster_id: str, uid: str) -> str:
+    """Return what stands for one object of one cluster: a digest, as the service need not know either."""
+    return hashlib.sha256(f"{cluster_id}/{uid}".encode()).hexdigest()[:24]
+
+
+def marked(description: str | None, mark: str) -> str:
+    """Return the description with the mark at its end."""
+    return f"{description} [keybearer {mark}]" if description else f"[keybearer {mark}]"
+
+
+def ownership_of(description: str | None, mark: str) -> Ownership:
+    """Return who manages a connection with this description."""
+    found = _MARK.search(description or "")
+    if found is None:
+        return Ownership.NOBODY
+    return Ownership.OURS if found[1] == mark else Ownership.OTHERS

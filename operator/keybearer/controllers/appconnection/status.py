@@ -1,0 +1,64 @@
+"""The status of an AppConnection: what the service holds, and whether the app takes it. No credentials, ever."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+
+from keybearer.controllers.custom_resource import Condition, ResourceModel
+from keybearer.controllers.resource_fields import Clipped, Instant
+
+__all__ = ["AppConnectionStatus", "RotationStatus"]
+
+
+class RotationStatus(ResourceModel):
+    """The rotation as the service tells of it."""
+
+    status: Annotated[
+        str | None, Field(max_length=64, description="How the last one ended: success or failed.")
+    ] = None
+    message: Annotated[str | None, *Clipped(1024), Field(description="What the service says of it.")] = None
+    next_rotation_at: Annotated[Instant | None, Field(description="When the next one is due.")] = None
+
+
+class AppConnectionStatus(ResourceModel):
+    """What the operator last did and saw."""
+
+    observed_generation: Annotated[
+        int | None, Field(ge=0, description="The metadata.generation that this status speaks about.")
+    ] = None
+    conditions: Annotated[
+        tuple[Condition, ...],
+        Field(
+            strict=False,
+            max_length=16,
+            description="Ready, Reconciling and Stalled (kstatus).",
+            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
+        ),
+    ] = ()
+    id: Annotated[str | None, Field(max_length=64, description="The id in the service.")] = None
+    app: Annotated[str | None, Field(max_length=64, description="The app that it was made for.")] = None
+    method: Annotated[str | None, Field(max_length=64, description="The method that it has.")] = None
+    version: Annotated[int | None, Field(ge=0, description="Counts its changes in the service.")] = None
+    credentials_hash: Annotated[
+        str | None,
+        Field(max_length=128, description="The service's hash of what it keeps; another one means a change."),
+    ] = None
+    fingerprint: Annotated[
+        str | None,
+        Field(
+            max_length=128,
+            description="Keyed HMAC of the credentials that were given last; no help in guessing them.",
+        ),
+    ] = None
+    rotation: Annotated[RotationStatus | None, Field(description="The rotation, where there is one.")] = None
+    last_handled_requested_at: Annotated[
+        str | None,
+        Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
+    ] = None
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """Return the status as the API server takes it: camelCase, and nothing where there is nothing."""
+        wire = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return {name: part for name, part in wire.items() if part not in ([], {})}
