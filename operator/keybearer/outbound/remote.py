@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote, urlsplit
+from weakref import WeakValueDictionary
 
 import httpcore
 import orjson
@@ -41,11 +42,15 @@ __all__ = [
 
 _BODY_LIMIT_BYTES = 16 * 1024 * 1024
 _EXCHANGE = timedelta(seconds=30)
-_THROTTLED_TRIES = 10
+_THROTTLED_RETRIES = 10
+"""wire.md section 3.5."""
 _THROTTLED_WAIT = timedelta(seconds=1)
 _THROTTLED_WAIT_MAX = timedelta(seconds=30)
 _HEADER_VALUE = re.compile(r"[ -~]*")
-_CONNECTIONS = 20
+_VISIBLE = re.compile(r"[!-~]*")
+_CONNECTIONS = 100
+_AT_ONCE = 10
+"""Requests to one place: a remote that is slow takes no turn from the others."""
 _KEPT = timedelta(seconds=20)
 
 
@@ -150,6 +155,7 @@ class RemoteHttp:
         self._sleep = sleep
         self._trusted = trusted
         self._pools: dict[str, httpcore.AsyncConnectionPool] = {}
+        self._turns: WeakValueDictionary[tuple[str, str, int], asyncio.Semaphore] = WeakValueDictionary()
 
     def now(self) -> datetime:
         """Return the present instant, for what is signed with it."""
@@ -173,12 +179,15 @@ class RemoteHttp:
             RemoteThrottledError: it asked to come later too often.
             RemoteUnavailableError: it can't be reached or verified, took too long, or answers too much.
         """
-        for _ in range(_THROTTLED_TRIES):
-            answer = await self._once(request)
+        answer = await self._once(request)
+        for _ in range(_THROTTLED_RETRIES):
             if not is_throttled(answer):
                 return answer
             await self._sleep(self._wait(answer).total_seconds())
-        raise RemoteThrottledError("the remote throttles requests and kept asking to come later")
+            answer = await self._once(request)
+        if is_throttled(answer):
+            raise RemoteThrottledError("the remote throttles requests and kept asking to come later")
+        return answer
 
     def _wait(self, answer: RemoteAnswer) -> timedelta:
         given = answer.headers.get("retry-after", "").strip()
@@ -188,7 +197,7 @@ class RemoteHttp:
         elif given:
             try:
                 wait = parsedate_to_datetime(given).astimezone(UTC) - self._clock.now()
-            except ValueError:
+            except (ValueError, OverflowError):
                 wait = _THROTTLED_WAIT
         return min(max(wait, _THROTTLED_WAIT), _THROTTLED_WAIT_MAX)
 
@@ -197,8 +206,9 @@ class RemoteHttp:
         headers = {"Host": _authority(url), "User-Agent": "keybearer", **request.headers}
         if any(not _HEADER_VALUE.fullmatch(value) for value in headers.values()):
             raise RemoteRefusedError("the credentials hold a character that no header may")
+        turn = self._turns.setdefault(url.origin, asyncio.Semaphore(_AT_ONCE))
         try:
-            async with asyncio.timeout(_EXCHANGE.total_seconds()):
+            async with turn, asyncio.timeout(_EXCHANGE.total_seconds()):
                 return await self._exchange(request, url, target, headers)
         except TimeoutError as error:
             raise RemoteUnavailableError("the remote took too long to answer") from error
@@ -206,7 +216,7 @@ class RemoteHttp:
             raise RemoteRefusedError(str(error)) from error
         except OutboundFailedError as error:
             raise RemoteUnavailableError(str(error)) from error
-        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
             # Its text may repeat what was sent; TLS that can't be verified comes here as well.
             raise RemoteUnavailableError(f"no usable answer came: {type(error).__name__}") from error
 
@@ -244,8 +254,10 @@ class RemoteHttp:
 
 
 def _target(text: str) -> tuple[OutboundUrl, httpcore.URL]:
-    parts = urlsplit(text)
+    if not _VISIBLE.fullmatch(text):
+        raise RemoteRefusedError("the address holds a character that none may")
     try:
+        parts = urlsplit(text)
         url = parse_url(f"{parts.scheme}://{parts.netloc}", HTTP_PORTS)
     except ValueError as error:
         raise RemoteRefusedError(f"the address {error}") from None
