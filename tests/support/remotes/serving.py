@@ -18,12 +18,14 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as it came; `path` with its query, as it was written."""
+    """A request as it came, with its answer; `path` with its query, as it was written."""
 
     method: str
     path: str
     headers: Mapping[str, str] = field(repr=False)
+    sent: bytes = field(repr=False)
     status: int
+    answered: bytes = field(repr=False)
 
     @property
     def line(self) -> str:
@@ -87,7 +89,7 @@ class Visits:
         instead = self._instead(request)
         if instead is None:
             # Nothing was answered, and the other side can't know whether something was done.
-            self._note(request, 0)
+            await self._note(request, 0)
             assert request.transport is not None
             request.transport.abort()
             return web.Response()
@@ -96,11 +98,11 @@ class Visits:
             try:
                 usual = await handler(request)
             except web.HTTPException as error:
-                self._note(request, error.status)
+                await self._note(request, error.status)
                 raise
-            self._note(request, usual.status)
+            await self._note(request, usual.status, usual)
             return usual
-        self._note(request, answer.status)
+        await self._note(request, answer.status, answer)
         return answer
 
     def _instead(self, request: web.Request) -> Callable[[], web.Response] | None:
@@ -110,8 +112,20 @@ class Visits:
                 return day.answer
         return _as_usual
 
-    def _note(self, request: web.Request, status: int) -> None:
-        self.asked.append(Asked(request.method, request.raw_path, dict(request.headers), status))
+    async def _note(
+        self, request: web.Request, status: int, answer: web.StreamResponse | None = None
+    ) -> None:
+        body = answer.body if isinstance(answer, web.Response) else None
+        self.asked.append(
+            Asked(
+                request.method,
+                request.raw_path,
+                dict(request.headers),
+                await request.read(),
+                status,
+                body if isinstance(body, bytes) else b"",
+            )
+        )
 
 
 _USUAL = web.Response()

@@ -17,7 +17,7 @@ from support.controlplane.environment import cache_root
 from support.controlplane.errors import BuildError
 from support.controlplane.progress import report
 
-__all__ = ["NodeClient", "node_client", "python_client", "python_environment"]
+__all__ = ["NodeClient", "node_client", "npm_file", "python_client", "python_environment"]
 
 _LOCKS = Path(__file__).parents[3] / "requirements" / "sdks"
 _OLDEST_NODE = 20
@@ -71,6 +71,34 @@ def node_client() -> NodeClient:
         _run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], home)
 
     return NodeClient(node, _kept("npm", files, install))
+
+
+def npm_file(kind: str, lock: Path, path: str) -> Path:
+    """Return one file of the packages that a folder's `package-lock.json` names; nothing else of them is kept.
+
+    Args:
+        kind: what to call it in the cache.
+        lock: the folder.
+        path: below `node_modules`.
+
+    Raises:
+        BuildError: it can't be had.
+    """
+    files = [lock / "package.json", lock / "package-lock.json"]
+
+    def install(home: Path) -> None:
+        _, npm = _node()
+        home.mkdir()
+        with tempfile.TemporaryDirectory(dir=home.parent) as unpacked:
+            for file in files:
+                shutil.copy(file, unpacked)
+            _run(
+                [*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+                Path(unpacked),
+            )
+            shutil.move(Path(unpacked) / "node_modules" / path, home)
+
+    return _kept(kind, files, install) / Path(path).name
 
 
 def _node() -> tuple[Path, Sequence[str | Path]]:

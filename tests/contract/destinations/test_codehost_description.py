@@ -1,0 +1,135 @@
+"""What the driver sends and the copy of the code host answers, held against the vendor's own description."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keybearer.outbound.apps.codehost import CodeHost
+from keybearer.outbound.destinations.codehost import CodehostSecrets
+from keybearer.wire.connections.codehost import (
+    GitHubAppCredentials,
+    InstallationCredentials,
+    OwnCredentials,
+    PatCredentials,
+)
+from keybearer.wire.destinations.codehost import CODEHOST
+from support.remotes.codehost import CodehostCopy
+from support.remotes.driving import given_to
+from support.remotes.pushing import Target
+from support.remotes.serving import served
+from support.remotes.vendor_description import VendorDescription
+from support.remotes.way_out import way_out
+from support.sdks.installing import npm_file
+from support.virtual_time import VirtualTime
+
+LOCK = Path(__file__).parents[3] / "requirements" / "openapi"
+SECRETS = ("", "/public-key", "/{secret_name}")
+PLACES = {
+    "/orgs/{org}/actions/secrets": {
+        "scope": "organization",
+        "org": "acme",
+        "visibility": "selected",
+        "selectedRepositoryIds": [7],
+    },
+    "/repos/{owner}/{repo}/actions/secrets": {"scope": "repository", "owner": "acme", "repo": "shop"},
+    "/repos/{owner}/{repo}/environments/{environment_name}/secrets": {
+        "scope": "repository-environment",
+        "owner": "acme",
+        "repo": "shop",
+        "env": "prod/eu",
+    },
+}
+PARTIAL = {"/user", "/user/installations"}
+"""Whose answers the copy gives in part."""
+
+
+@pytest.fixture(scope="session")
+def description() -> VendorDescription:
+    file = npm_file("codehost-openapi", LOCK, "@octokit/openapi/generated/api.github.com.json")
+    return VendorDescription(file)
+
+
+@pytest.mark.parametrize("path", PLACES)
+async def test_secrets_travel_as_the_vendor_describes_it(description: VendorDescription, path: str) -> None:
+    copy = CodehostCopy(VirtualTime())
+    copy.tokens = {"ghp_cnry-admin": True}
+    config: dict[str, Any] = PLACES[path]
+    place = (
+        copy.organization("acme")
+        if config["scope"] == "organization"
+        else copy.repository("acme", "shop", config.get("env"))
+    )
+    for number in range(105 if config["scope"] == "organization" else 3):
+        copy.put(place, f"STALE_{number}", "cnry-s")
+    async with served(copy), way_out(codehost=copy.url) as way:
+        credentials = PatCredentials(personal_access_token="ghp_cnry-admin")
+        given = given_to(CODEHOST.config.validate_python(config), credentials, way.context)
+        target = Target(lambda: CodehostSecrets(given))
+        await target.push({"ONE": "cnry-1", "TWO": "cnry-2"}, keeps_others=True)
+        await target.push({"ONE": "cnry-new"})
+    asked = {(one.method, description.hold(one).path, one.status) for one in copy.visits.asked}
+    collection, key, one = (f"{path}{end}" for end in SECRETS)
+    assert asked == {
+        ("GET", collection, 200),
+        ("GET", key, 200),
+        ("PUT", one, 201),
+        ("PUT", one, 204),
+        ("DELETE", one, 204),
+    }
+
+
+async def test_who_asks_is_proved_as_the_vendor_describes_it(description: VendorDescription) -> None:
+    copy = CodehostCopy(VirtualTime())
+    key = copy.app("12", "71")
+    copy.may_use("12", "ghu_cnry-person", "71")
+    copy.client = ("client", "cnry-client")
+    copy.codes["cnry-code"] = {"access_token": "ghu_cnry-person"}
+    own = OwnCredentials(
+        client_id="client", client_secret="cnry-client", git_hub_app_id="12", private_key=key
+    )
+    async with served(copy), way_out(clock=VirtualTime(), codehost=copy.url) as way:
+        context = dataclasses.replace(way.context, own_credentials={"codehost": own})
+        kept = await CodeHost().exchange(
+            GitHubAppCredentials(installation_id="71", code="cnry-code"), context
+        )
+        assert isinstance(kept, InstallationCredentials)
+        await CodeHost().check(kept, context)
+        await CodeHost().check(PatCredentials(personal_access_token="ghu_cnry-person"), context)
+    api = [one for one in copy.visits.asked if not one.path.startswith("/login/")]
+    asked = {
+        (one.method, description.hold(one, partial=one.path.partition("?")[0] in PARTIAL).path) for one in api
+    }
+    assert asked == {
+        ("GET", "/user"),
+        ("GET", "/user/installations"),
+        ("POST", "/app/installations/{installation_id}/access_tokens"),
+    }
+
+
+async def test_what_is_not_as_described_is_found(description: VendorDescription) -> None:
+    copy = CodehostCopy(VirtualTime())
+    copy.tokens = {"ghp_cnry-admin": True}
+    copy.repository("acme", "shop")
+    async with served(copy), way_out(codehost=copy.url) as way:
+        credentials = PatCredentials(personal_access_token="ghp_cnry-admin")
+        config = CODEHOST.config.validate_python(PLACES["/repos/{owner}/{repo}/actions/secrets"])
+        await Target(lambda: CodehostSecrets(given_to(config, credentials, way.context))).push(
+            {"ONE": "cnry-1"}
+        )
+    put = next(one for one in copy.visits.asked if one.method == "PUT")
+    listed = next(one for one in copy.visits.asked if one.method == "GET")
+    for wrong in (
+        dataclasses.replace(put, path="/repos/acme/secrets/ONE"),
+        dataclasses.replace(put, method="POST"),
+        dataclasses.replace(put, status=200),
+        dataclasses.replace(put, sent=b'{"encrypted_value": "a b"}'),
+        dataclasses.replace(put, sent=put.sent.replace(b'"key_id"', b'"keyId"')),
+        dataclasses.replace(listed, path=f"{listed.path}&size=1"),
+        dataclasses.replace(listed, answered=b'{"total_count": 1, "secrets": [{"name": "ONE"}]}'),
+    ):
+        with pytest.raises(AssertionError):
+            description.hold(wrong)

@@ -1,0 +1,558 @@
+"""The driver of `gitlab`, and its app, against a copy of GitLab."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from keybearer.outbound.apps.gitlab import GitLab
+from keybearer.outbound.destinations import gitlab as driver
+from keybearer.outbound.destinations.gitlab import GitLabVariables
+from keybearer.outbound.destinations.protocol import KeepsExtras
+from keybearer.outbound.remote import (
+    RemoteAnswer,
+    RemoteDeniedError,
+    RemoteHttp,
+    RemoteMissingError,
+    RemoteRefusedError,
+    RemoteRequest,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+)
+from keybearer.wire.connections.gitlab import AccessTokenCredentials
+from keybearer.wire.destinations.gitlab import GITLAB
+from keybearer.wire.key_schema import KeyNaming
+from support.remotes.driving import change_of, given_to, run
+from support.remotes.gitlab import GitLabCopy, VariablesPlace, too_many
+from support.remotes.pushing import Target
+from support.remotes.serving import served
+from support.remotes.way_out import WayOut, way_out
+
+TOKEN = "glpat-cnry-admin"
+READER = "glpat-cnry-reader"
+PROJECT = {"scope": "project", "projectId": "acme/shop", "projectName": "Shop"}
+GROUP = {"scope": "group", "groupId": "42"}
+SCOPES = {
+    "a project": (PROJECT, "/api/v4/projects/acme%2Fshop/variables"),
+    "a group": (GROUP, "/api/v4/groups/42/variables"),
+}
+
+
+@pytest.fixture
+async def copy() -> AsyncIterator[GitLabCopy]:
+    instance = GitLabCopy()
+    instance.tokens = {TOKEN: "api", READER: "read_api"}
+    async with served(instance):
+        yield instance
+
+
+@pytest.fixture
+async def way(copy: GitLabCopy) -> AsyncIterator[WayOut]:
+    async with way_out(gitlab=copy.url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def project(copy: GitLabCopy) -> VariablesPlace:
+    return copy.project("acme/shop")
+
+
+Make = Callable[..., Target]
+
+
+def credentials(token: str = TOKEN, **fields: str) -> AccessTokenCredentials:
+    return AccessTokenCredentials.model_validate(
+        {"accessToken": token, "accessTokenType": "personal", **fields}
+    )
+
+
+@pytest.fixture
+def target(way: WayOut) -> Make:
+    """Return what makes a place to sync to, a project unless another is named."""
+
+    def make(
+        config: dict[str, Any] | None = None, given: AccessTokenCredentials | None = None, **fields: object
+    ) -> Target:
+        made = given_to(
+            GITLAB.config.validate_python({**(config or PROJECT), **fields}),
+            given or credentials(),
+            way.context,
+        )
+        return Target(lambda: GitLabVariables(made))
+
+    return make
+
+
+def place(copy: GitLabCopy, config: dict[str, Any]) -> VariablesPlace:
+    return (
+        copy.project(config["projectId"]) if config["scope"] == "project" else copy.group(config["groupId"])
+    )
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_secrets_arrive_as_they_are(copy: GitLabCopy, target: Make, scope: str) -> None:
+    config, path = SCOPES[scope]
+    there = place(copy, config)
+    values = {"one": "cnry-1", "EMPTY": "", "LINES": "cnry-ü $HOME\n${x}\n"}
+    await target(config).push(values)
+    assert there.values() == values
+    # Names that a listing doesn't show are created at once; what stands in a value is never expanded.
+    assert copy.visits.writes() == [f"POST {path}"] * 3
+    assert all(one.raw and not one.protected and not one.masked for one in there.variables)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_a_run_without_changes_writes_nothing(copy: GitLabCopy, target: Make, scope: str) -> None:
+    config, path = SCOPES[scope]
+    place(copy, config)
+    pushed = target(config)
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    copy.visits.asked.clear()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert copy.visits.lines() == [f"GET {path}"]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_one_changed_key_is_one_request(copy: GitLabCopy, target: Make, scope: str) -> None:
+    config, path = SCOPES[scope]
+    there = place(copy, config)
+    pushed = target(config)
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    copy.visits.asked.clear()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-new"}, trusts_ledger=True)
+    assert copy.visits.lines() == [f"PUT {path}/TWO"]
+    assert there.values() == {"ONE": "cnry-1", "TWO": "cnry-new"}
+
+
+async def test_a_new_key_of_a_run_that_lists_nothing_is_created_after_all(
+    copy: GitLabCopy, project: VariablesPlace, target: Make
+) -> None:
+    pushed = target()
+    await pushed.push({"ONE": "cnry-1"}, trusts_ledger=True)
+    assert project.values() == {"ONE": "cnry-1"}
+    assert [line.partition(" ")[0] for line in copy.visits.lines()] == ["PUT", "POST"]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_a_removed_key_is_removed(copy: GitLabCopy, target: Make, scope: str) -> None:
+    config, path = SCOPES[scope]
+    there = place(copy, config)
+    pushed = target(config)
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    copy.visits.asked.clear()
+    await pushed.push({"TWO": "cnry-2"})
+    assert (pushed.removed, there.values()) == (["ONE"], {"TWO": "cnry-2"})
+    assert copy.visits.writes() == [f"DELETE {path}/ONE"]
+
+
+async def test_nothing_is_removed_where_deletion_is_off(project: VariablesPlace, target: Make) -> None:
+    pushed = target()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    await pushed.push({"TWO": "cnry-2"}, keeps_others=True)
+    assert project.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
+
+
+async def test_names_that_the_key_schema_does_not_make_stay(project: VariablesPlace, target: Make) -> None:
+    project.put("DEPLOY_KEY", "cnry-foreign")
+    project.put("KB_STALE", "cnry-stale")
+    pushed = target()
+    pushed.naming = KeyNaming.of("KB_{{secretKey}}", "prod")
+    await pushed.push({"ONE": "cnry-1"})
+    assert project.values() == {"DEPLOY_KEY": "cnry-foreign", "KB_ONE": "cnry-1"}
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_variables_of_other_environments_stay(copy: GitLabCopy, target: Make, scope: str) -> None:
+    config, _ = SCOPES[scope]
+    there = place(copy, config)
+    for environment in ("*", "staging", "review/*"):
+        there.put("ONE", f"cnry-{environment}", environment_scope=environment)
+    there.put("STALE", "cnry-stale", environment_scope="review/*")
+    there.put("STALE", "cnry-kept", environment_scope="staging")
+    await target(config, targetEnvironment="review/*").push({"ONE": "cnry-new", "TWO": "cnry-2"})
+    assert there.values("review/*") == {"ONE": "cnry-new", "TWO": "cnry-2"}
+    assert there.values("staging") == {"ONE": "cnry-staging", "STALE": "cnry-kept"}
+    assert there.values("*") == {"ONE": "cnry-*"}
+
+
+async def test_values_come_back_and_what_somebody_edits_is_written_again(
+    project: VariablesPlace, target: Make
+) -> None:
+    pushed = target()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    project.put("TWO", "cnry-by-hand")
+    found = await pushed.make().read([])
+    assert {name: present.value for name, present in found.items()} == {
+        "ONE": "cnry-1",
+        "TWO": "cnry-by-hand",
+    }
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert (pushed.written, project.values()["TWO"]) == (["TWO"], "cnry-2")
+
+
+async def test_all_pages_are_read(copy: GitLabCopy, project: VariablesPlace, target: Make) -> None:
+    for number in range(250):
+        project.put(f"KEY_{number}", "cnry-v", environment_scope="*" if number % 2 else "prod")
+    found = await target().make().read([])
+    assert set(found) == set(project.values())
+    assert [one.path.partition("?")[2] for one in copy.visits.asked] == [
+        f"per_page=100&page={page}" for page in (1, 2, 3)
+    ]
+
+
+async def test_a_throttled_run_waits_and_goes_on(
+    copy: GitLabCopy, project: VariablesPlace, way: WayOut, target: Make
+) -> None:
+    copy.visits.answer_instead("POST", "/variables", too_many, times=2)
+    await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert project.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
+    assert way.waits == [timedelta(seconds=4)] * 2
+
+
+async def test_a_run_that_is_throttled_for_ever_ends(
+    copy: GitLabCopy, project: VariablesPlace, target: Make
+) -> None:
+    copy.visits.answer_instead("POST", "/variables", too_many, times=-1, after=1)
+    pushed = target()
+    with pytest.raises(RemoteThrottledError) as caught:
+        await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert caught.value.is_retryable
+    assert (pushed.written, project.values()) == (["ONE"], {"ONE": "cnry-1"})
+
+
+async def test_a_wrong_token_is_told(project: VariablesPlace, target: Make) -> None:
+    with pytest.raises(RemoteDeniedError, match="was revoked") as caught:
+        await target(given=credentials("glpat-cnry-wrong")).push({"ONE": "cnry-1"})
+    assert not caught.value.is_retryable
+    assert "cnry-" not in str(caught.value)
+    assert project.values() == {}
+
+
+async def test_a_token_that_may_only_read_is_told(project: VariablesPlace, target: Make) -> None:
+    project.put("STALE", "cnry-s")
+    with pytest.raises(RemoteDeniedError, match="needs the scope api"):
+        await target(given=credentials(READER)).push({"ONE": "cnry-1"}, keeps_others=True)
+    with pytest.raises(RemoteDeniedError, match="higher privileges"):
+        await target(given=credentials(READER)).push({})
+    assert project.values() == {"STALE": "cnry-s"}
+
+
+@pytest.mark.parametrize("answer", [None, lambda: web.Response(status=502, text="cnry-echo")])
+async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_does_the_rest(
+    copy: GitLabCopy, project: VariablesPlace, target: Make, answer: Callable[[], web.Response] | None
+) -> None:
+    source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
+    copy.visits.answer_instead("POST", "/variables", answer, after=3)
+    pushed = target()
+    with pytest.raises(RemoteUnavailableError) as caught:
+        await pushed.push(source)
+    assert caught.value.is_retryable
+    assert "cnry-" not in str(caught.value)
+    assert pushed.written == ["KEY_0", "KEY_1", "KEY_2"]
+    assert project.values() == {name: source[name] for name in pushed.written}
+    await pushed.push(source)
+    assert pushed.written == ["KEY_3", "KEY_4"]
+    assert project.values() == source
+
+
+@pytest.mark.parametrize("name", ["A-B", "A/B", "A B", "Ä", "A" * 256])
+async def test_names_that_gitlab_refuses_are_told(project: VariablesPlace, target: Make, name: str) -> None:
+    for trusts_ledger in (False, True):
+        with pytest.raises(RemoteRefusedError, match="for its key: keys are letters") as caught:
+            await target().push({name: "cnry-1"}, trusts_ledger=trusts_ledger)
+        assert f"'{name}' of the project 'acme/shop'" in str(caught.value)
+        assert "cnry-" not in str(caught.value)
+    assert project.values() == {}
+
+
+async def test_a_value_that_is_too_long_is_told_without_it(project: VariablesPlace, target: Make) -> None:
+    with pytest.raises(RemoteRefusedError, match="for its value") as caught:
+        await target().push({"LONG": "cnry-" + "x" * 10_000})
+    assert "cnry-" not in str(caught.value)
+    assert project.values() == {}
+
+
+async def test_what_gitlab_says_of_a_write_is_never_told(
+    copy: GitLabCopy, project: VariablesPlace, target: Make
+) -> None:
+    for status, body in [
+        (400, {"message": {"value": ["cnry-1 is bad"]}}),
+        (400, {"message": "cnry-1"}),
+        (403, {"message": "cnry-1"}),
+        (422, {"error_description": "cnry-1"}),
+    ]:
+        copy.visits.answer_instead("POST", "", lambda: web.json_response(body, status=status))  # noqa: B023 - used at once
+        with pytest.raises((RemoteRefusedError, RemoteDeniedError)) as caught:
+            await target().push({"ONE": "cnry-1"})
+        assert "cnry-" not in str(caught.value)
+    assert project.values() == {}
+
+
+@pytest.mark.parametrize("value", ["", "cnry-12", "cnry- 1234", "cnry-1\n2345", "cnry-1234\n"])
+@pytest.mark.parametrize("mark", ["shouldMaskSecrets", "shouldHideSecrets"])
+async def test_a_value_that_can_not_be_masked_is_told_before_it_is_sent(
+    copy: GitLabCopy, project: VariablesPlace, target: Make, mark: str, value: str
+) -> None:
+    with pytest.raises(RemoteRefusedError, match=r"can't mask the variable 'ONE'.*8 characters") as caught:
+        await target(**{mark: True}).push({"ONE": value})
+    assert "cnry-" not in str(caught.value)
+    assert (copy.visits.writes(), project.values()) == ([], {})
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_variables_are_marked_as_the_configuration_says(
+    copy: GitLabCopy, target: Make, scope: str
+) -> None:
+    config, _ = SCOPES[scope]
+    there = place(copy, config)
+    # Characters that could be masked in a value only if nothing in it is expanded.
+    source = {"ONE": "cnry-$ü!{}-1", "TWO": "cnry-(2345)"}
+    await target(config, shouldMaskSecrets=True, shouldProtectSecrets=True).push(source)
+    assert {(one.masked, one.protected, one.hidden) for one in there.variables} == {(True, True, False)}
+    await target(config, shouldMaskSecrets=True).push({"ONE": "cnry-$other", "TWO": "cnry-(other)"})
+    assert {(one.masked, one.protected, one.hidden) for one in there.variables} == {(True, False, False)}
+
+
+async def test_hidden_variables_are_known_from_the_ledger_alone(
+    copy: GitLabCopy, project: VariablesPlace, target: Make
+) -> None:
+    pushed = target(shouldHideSecrets=True)
+    assert not pushed.make().traits.has_readable_values
+    source = {"ONE": "cnry-12345", "TWO": "cnry-23456"}
+    await pushed.push(source)
+    assert all(one.hidden and one.masked for one in project.variables)
+    copy.visits.asked.clear()
+    await pushed.push(source)
+    assert copy.visits.writes() == []
+    await pushed.push({**source, "TWO": "cnry-changed"})
+    assert pushed.written == ["TWO"]
+    assert project.values() == {"ONE": "cnry-12345", "TWO": "cnry-changed"}
+    assert all(one.hidden and one.masked for one in project.variables)
+
+
+async def test_marks_that_somebody_changes_are_seen(project: VariablesPlace, target: Make) -> None:
+    project.put("ONE", "cnry-12345", masked=True)
+    project.put("TWO", "cnry-12345", protected=True)
+    made = target(shouldMaskSecrets=True).make()
+    assert isinstance(made, KeepsExtras)
+    found = await made.read([])
+    (outgoing,) = change_of({"ONE": "cnry-12345"}).put
+    assert found["ONE"].extras == made.extras_of(outgoing)
+    assert found["TWO"].extras != made.extras_of(outgoing)
+
+
+async def test_a_variable_that_is_created_or_deleted_meanwhile_is_written_all_the_same(
+    copy: GitLabCopy, project: VariablesPlace, target: Make
+) -> None:
+    made = target().make()
+    project.put("TWO", "cnry-there")
+    await made.read([])
+    project.put("ONE", "cnry-faster")
+    project.variables = [one for one in project.variables if one.key != "TWO"]
+    copy.visits.asked.clear()
+    await run(made, change_of({"ONE": "cnry-1", "TWO": "cnry-2"}))
+    assert project.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
+    assert [line.partition(" ")[0] for line in copy.visits.lines()] == ["POST", "PUT", "PUT", "POST"]
+
+
+async def test_a_variable_that_comes_and_goes_is_an_outage(
+    copy: GitLabCopy, project: VariablesPlace, target: Make
+) -> None:
+    gone = {"message": "404 Variable Not Found"}
+    taken = {"message": {"key": ["(ONE) has already been taken"]}}
+    copy.visits.answer_instead("PUT", "", lambda: web.json_response(gone, status=404), times=-1)
+    copy.visits.answer_instead("POST", "", lambda: web.json_response(taken, status=400), times=-1)
+    with pytest.raises(RemoteUnavailableError, match="comes and goes"):
+        await target().push({"ONE": "cnry-1"})
+    assert len(copy.visits.writes()) == 3
+    assert project.values() == {}
+
+
+async def test_a_name_that_is_gone_already_counts_as_removed(project: VariablesPlace, target: Make) -> None:
+    project.put("LAST", "cnry-l")
+    written = await run(target().make(), change_of(None, "GONE", "LAST"))
+    assert [one.name for one in written if one.is_removed] == ["GONE", "LAST"]
+    assert project.values() == {}
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_a_place_that_is_not_there_is_told(target: Make, scope: str) -> None:
+    config, _ = SCOPES[scope]
+    for trusts_ledger in (False, True):
+        with pytest.raises(RemoteMissingError, match="no such place"):
+            await target(config).push({"ONE": "cnry-1"}, trusts_ledger=trusts_ledger)
+    with pytest.raises(RemoteMissingError):
+        await run(target(config).make(), change_of(None, "GONE"))
+
+
+async def test_a_project_that_was_moved_is_told_and_its_new_place_not_followed(
+    copy: GitLabCopy, target: Make
+) -> None:
+    moved = web.Response(status=301, headers={"Location": "/api/v4/projects/7/variables"})
+    copy.visits.answer_instead("GET", "", lambda: moved)
+    with pytest.raises(RemoteMissingError, match="was moved"):
+        await target().push({"ONE": "cnry-1"})
+    assert len(copy.visits.asked) == 1
+
+
+@pytest.mark.parametrize("listed", [{}, [1], [{"key": 1}], [{}]])
+async def test_a_list_of_another_form_is_an_outage(copy: GitLabCopy, target: Make, listed: object) -> None:
+    copy.visits.answer_instead("GET", "", lambda: web.json_response(listed))
+    with pytest.raises(RemoteUnavailableError):
+        await target().make().read([])
+
+
+async def test_a_list_without_end_is_refused(
+    copy: GitLabCopy, target: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = [{"key": "ONE", "value": "v" * 1000}]
+    copy.visits.answer_instead(
+        "GET", "", lambda: web.json_response(endless, headers={"x-next-page": "2"}), times=-1
+    )
+    with pytest.raises(RemoteRefusedError, match="more than 10000 variables"):
+        await target().make().read([])
+    assert len(copy.visits.asked) == 100
+    monkeypatch.setattr(driver, "_BYTES_MAX", 5000)
+    copy.visits.asked.clear()
+    with pytest.raises(RemoteRefusedError):
+        await target().make().read([])
+    assert len(copy.visits.asked) == 5
+
+
+@pytest.mark.parametrize("step", [".", ".."])
+async def test_no_name_of_a_configuration_steps_out_of_its_place(
+    copy: GitLabCopy, target: Make, step: str
+) -> None:
+    with pytest.raises(RemoteRefusedError):
+        await target({**GROUP, "groupId": step}).push({"ONE": "cnry-1"})
+    assert copy.visits.asked == []
+
+
+async def test_an_instance_below_a_path_is_asked_there(
+    copy: GitLabCopy, project: VariablesPlace, target: Make
+) -> None:
+    below = credentials(instanceUrl=f"{copy.url}/code/")
+    await target(given=below).push({"ONE": "cnry-1"})
+    assert project.values() == {"ONE": "cnry-1"}
+    assert all(line.partition(" ")[2].startswith("/code/api/v4/") for line in copy.visits.lines())
+
+
+# The app.
+
+
+@pytest.mark.parametrize("kind", ["personal", "project"])
+async def test_a_token_that_gitlab_takes_is_right(copy: GitLabCopy, way: WayOut, kind: str) -> None:
+    await GitLab().check(credentials(accessTokenType=kind), way.context)
+    assert copy.visits.lines() == ["GET /api/v4/user"]
+
+
+async def test_a_token_that_gitlab_does_not_take_is_wrong(way: WayOut) -> None:
+    with pytest.raises(RemoteDeniedError) as caught:
+        await GitLab().check(credentials("glpat-cnry-wrong"), way.context)
+    assert str(caught.value).endswith("was revoked: 401 Unauthorized")
+
+
+async def test_what_gitlab_says_is_not_told_where_it_repeats_the_token(copy: GitLabCopy, way: WayOut) -> None:
+    echo = {"message": f"the token {TOKEN} may not"}
+    copy.visits.answer_instead("GET", "/user", lambda: web.json_response(echo, status=403))
+    with pytest.raises(RemoteDeniedError) as caught:
+        await GitLab().check(credentials(), way.context)
+    assert "cnry-" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (lambda: web.Response(status=404), RemoteMissingError),
+        (lambda: web.Response(text="<html>"), RemoteUnavailableError),
+        (lambda: web.json_response({"login": "octocat"}), RemoteUnavailableError),
+        (lambda: web.json_response([]), RemoteUnavailableError),
+        (lambda: web.Response(status=302), RemoteMissingError),
+        (lambda: web.Response(status=500), RemoteUnavailableError),
+        (None, RemoteUnavailableError),
+    ],
+)
+async def test_what_is_no_gitlab_is_told(
+    copy: GitLabCopy, way: WayOut, answer: Callable[[], web.Response] | None, error: type[Exception]
+) -> None:
+    copy.visits.answer_instead("GET", "/user", answer)
+    with pytest.raises(error):
+        await GitLab().check(credentials(), way.context)
+
+
+# What the copy is worth: drivers that are wrong fail on it.
+
+
+class Spoiled(RemoteHttp):
+    """A way out that shows what a wrong driver would see, or sends what it would send."""
+
+    def __init__(
+        self,
+        right: RemoteHttp,
+        request: Callable[[RemoteRequest], RemoteRequest] = lambda request: request,
+        answer: Callable[[RemoteAnswer], RemoteAnswer] = lambda answer: answer,
+        **how: Any,  # noqa: ANN401 - of the right one
+    ) -> None:
+        self._right = right
+        self._request = request
+        self._answer = answer
+        self._how = how
+
+    async def send(self, request: RemoteRequest, **how: Any) -> RemoteAnswer:  # noqa: ANN401 - passed on
+        return self._answer(await self._right.send(self._request(request), **{**how, **self._how}))
+
+
+def spoil(way: WayOut, **how: Any) -> None:  # noqa: ANN401 - passed on
+    way.context = dataclasses.replace(way.context, http=Spoiled(way.context.http, **how))
+
+
+async def test_a_driver_with_a_wrong_header_is_refused(
+    way: WayOut, project: VariablesPlace, target: Make
+) -> None:
+    def rename(request: RemoteRequest) -> RemoteRequest:
+        headers = {
+            ("Authorization" if name == "PRIVATE-TOKEN" else name): text
+            for name, text in request.headers.items()
+        }
+        return dataclasses.replace(request, headers=headers)
+
+    spoil(way, request=rename)
+    with pytest.raises(RemoteDeniedError):
+        await target().push({"ONE": "cnry-1"})
+    assert project.values() == {}
+
+
+async def test_a_driver_that_skips_a_page_leaves_what_should_be_removed(
+    way: WayOut, project: VariablesPlace, target: Make
+) -> None:
+    for number in range(120):
+        project.put(f"STALE_{number}", "cnry-v")
+    spoil(way, answer=lambda answer: RemoteAnswer(answer.status, {}, answer.body))
+    await target().push({"ONE": "cnry-1"})
+    assert len(project.values()) > 1
+
+
+async def test_a_driver_that_ignores_limits_fails_on_them(
+    copy: GitLabCopy, way: WayOut, project: VariablesPlace, target: Make
+) -> None:
+    spoil(way, is_throttled=lambda _: False)
+    copy.visits.answer_instead("POST", "", too_many)
+    with pytest.raises(RemoteRefusedError):
+        await target().push({"ONE": "cnry-1"})
+    assert project.values() == {}
+
+
+async def test_a_driver_that_names_no_environment_meets_a_conflict(
+    way: WayOut, project: VariablesPlace, target: Make
+) -> None:
+    project.put("ONE", "cnry-all")
+    project.put("ONE", "cnry-prod", environment_scope="prod")
+    spoil(way, request=lambda request: dataclasses.replace(request, url=request.url.partition("?")[0]))
+    with pytest.raises(RemoteRefusedError):
+        await target(targetEnvironment="prod").push({"ONE": "cnry-1"}, trusts_ledger=True)
+    assert project.values("prod") == {"ONE": "cnry-prod"}
