@@ -1,0 +1,66 @@
+"""A project with a connection, and what is asked of its secret syncs; on a service without its engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest_asyncio
+
+from support.quiet_service import QuietService
+from support.sync_bodies import app_of, new_sync
+
+__all__ = ["SYNCS", "House", "house"]
+
+Json = dict[str, Any]
+SYNCS = "/api/v1/secret-syncs"
+_VAULT = "hashicorp-vault"
+
+
+@dataclass
+class House:
+    """What one test works with."""
+
+    quiet: QuietService
+    project: str
+    connection: str
+
+    async def create(self, destination: str = _VAULT, *, status: int = 200, **changes: object) -> Json:
+        """Return a new sync, or the refusal; `changes` as `new_sync` takes them."""
+        connection = self.connection
+        if destination != _VAULT and "connectionId" not in changes:
+            connection = await self.quiet.connection(app_of(destination))
+        body = new_sync(destination, self.project, connection, **changes)
+        answer = await self.quiet.admin.json("POST", f"{SYNCS}/{destination}", status=status, json=body)
+        return answer["secretSync"] if status == 200 else answer
+
+    async def get(self, sync: Json) -> Json:
+        """Return the sync as it is now."""
+        found: Json = (await self.quiet.admin.json("GET", self.path(sync)))["secretSync"]
+        return found
+
+    async def patch(self, sync: Json, *, status: int = 200, **changes: object) -> Json:
+        """Return the changed sync, or the refusal."""
+        answer = await self.quiet.admin.json("PATCH", self.path(sync), status=status, json=changes)
+        return answer["secretSync"] if status == 200 else answer
+
+    async def delete(self, sync: Json, *, status: int = 200, remove_secrets: bool = False) -> Json:
+        """Return the deleted sync, or the refusal."""
+        query = "?removeSecrets=true" if remove_secrets else ""
+        answer = await self.quiet.admin.json("DELETE", f"{self.path(sync)}{query}", status=status)
+        return answer["secretSync"] if status == 200 else answer
+
+    async def ask(self, sync: Json, what: str, *, status: int = 200) -> Json:
+        """Have something done for the sync: `sync-secrets`, `remove-secrets`, `import-secrets?importBehavior=…`."""
+        answer = await self.quiet.admin.json("POST", f"{self.path(sync)}/{what}", status=status)
+        return answer["secretSync"] if status == 200 else answer
+
+    def path(self, sync: Json) -> str:
+        """Return where the sync is found."""
+        return f"{SYNCS}/{sync['destination']}/{sync['id']}"
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(quiet: QuietService) -> House:
+    """Return a house of its own."""
+    return House(quiet, await quiet.project(), await quiet.connection())
