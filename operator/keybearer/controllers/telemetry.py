@@ -167,6 +167,14 @@ class Telemetry:
         message = f"keys merged into {key.kind} {key.name} are left behind: {why}"
         self._tell(seen, "Warning", "Orphaned", message, action="CleanUp")
 
+    def remote_orphaned(self, seen: ObservedObject, what: str, why: str) -> None:
+        """Cleaning up passed its deadline; what is left in the service is named."""
+        self.metrics.orphans.labels(seen.key.kind).inc()
+        _log.error(
+            "cleanup_abandoned", namespace=seen.key.namespace, name=seen.key.name, left=what, error=why
+        )
+        self._tell(seen, "Warning", "Orphaned", f"{what} is left behind: {why}", action="CleanUp")
+
     def _tell(
         self, seen: ObservedObject, type_: EventType, reason: str, message: str, *, action: str
     ) -> None:

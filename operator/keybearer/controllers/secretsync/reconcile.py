@@ -13,10 +13,12 @@ from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.faults import internal_message, where_raised
+from keybearer.controllers.finalizer import FinalizerKeeper
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
 from keybearer.controllers.queue import WorkItem
+from keybearer.controllers.requests import PendingRequest, pending_request
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import (
@@ -33,7 +35,6 @@ from keybearer.controllers.secretsync.plan import (
 from keybearer.controllers.secretsync.reading import read_spec, read_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report
-from keybearer.controllers.secretsync.request import PendingRequest, pending_request
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
 from keybearer.controllers.secretsync.rivals import Rivals
@@ -41,6 +42,7 @@ from keybearer.controllers.secretsync.spec_target import CreationPolicy
 from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
 from keybearer.controllers.secretsync.status_writer import StatusWriter
 from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import (
@@ -80,7 +82,8 @@ class SecretSyncReconciler:
         self._cleaner = cleaner
         self._fingerprinter = fingerprinter
         self._telemetry = telemetry
-        self._statuses = StatusWriter(clock, gateway, objects, sources, cleaner, telemetry)
+        patch = StatusPatch(gateway, objects, FinalizerKeeper(clock, gateway))
+        self._statuses = StatusWriter(clock, objects, patch, sources, telemetry)
         rivals = Rivals(objects, gateway)
         self._materializer = Materializer(
             objects, writer, cleaner, gatherer, self._statuses, rivals, telemetry
@@ -123,7 +126,7 @@ class SecretSyncReconciler:
         previous = read_status(seen)
         if seen.deletion_timestamp is not None:
             return await self._clean_up(seen, previous)
-        request = pending_request(seen, previous)
+        request = pending_request(seen, previous.last_handled_requested_at)
         if request is not None and not request.is_known:
             self._telemetry.request_unknown(seen, request.kind)
         report, result = await self._run(seen, previous, request, reconcile_id)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from keybearer.base.clock import Clock
-from keybearer.base.packed_json import packed_json
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
-from keybearer.controllers.outcome import ObjectGoneError
-from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.reading import read_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, build_status, says_the_same
 from keybearer.controllers.secretsync.spec_target import TargetKind
 from keybearer.controllers.secretsync.status import SecretSyncStatus, TargetName, Updates
 from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.telemetry import Telemetry
-from keybearer.kube.errors import ConflictError, NotFoundError
-from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
 
 __all__ = ["StatusWriter"]
 
@@ -28,17 +23,15 @@ class StatusWriter:
     def __init__(
         self,
         clock: Clock,
-        gateway: Gateway,
         objects: ObjectStore,
+        patch: StatusPatch,
         sources: SourceReader,
-        cleaner: Cleaner,
         telemetry: Telemetry,
     ) -> None:
         self._clock = clock
-        self._gateway = gateway
         self._objects = objects
+        self._patch = patch
         self._sources = sources
-        self._cleaner = cleaner
         self._telemetry = telemetry
 
     def latest(self, seen: ObservedObject, previous: SecretSyncStatus) -> SecretSyncStatus:
@@ -67,7 +60,7 @@ class StatusWriter:
         fine = report.tone in (Tone.READY, Tone.PAUSED) or report.reason == Reason.PLANNED
         self._telemetry.outcome(seen, str(report.reason), report.message, was=was, fine=fine)
         if not says_the_same(status, previous):
-            await self._apply(seen, status)
+            await self._patch.apply(seen, status.to_wire())
 
     async def note_move(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
         """Note that this target is about to be written in place of the one that the status names.
@@ -77,24 +70,7 @@ class StatusWriter:
             KubeError: the API server refuses or can't be asked.
         """
         moving_to = TargetName(kind=TargetKind(now.kind), name=now.name)
-        await self._apply(seen, previous.model_copy(update={"moving_to": moving_to}))
-
-    async def _apply(self, seen: ObservedObject, status: SecretSyncStatus) -> None:
-        wire = status.to_wire()
-        try:
-            answer = await self._gateway.apply_status(
-                SECRET_SYNCS, ObjectKey(seen.key.namespace, seen.key.name), wire, uid=seen.uid
-            )
-        except NotFoundError as error:
-            raise ObjectGoneError from error
-        except ConflictError:
-            # With its UID as a precondition, an object that was deleted meanwhile can't come back; but not each
-            # conflict says that it was.
-            await self._cleaner.require(seen)
-            raise
-        meta = answer.get("metadata")
-        version = meta.get("resourceVersion") if isinstance(meta, dict) else None
-        self._objects.put_status(seen.key, seen.uid, packed_json(wire), str(version or seen.resource_version))
+        await self._patch.apply(seen, previous.model_copy(update={"moving_to": moving_to}).to_wire())
 
 
 def _updates(previous: SecretSyncStatus, *, is_instant: bool | None) -> Updates:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keybearer.controllers.objects import ObservedObject
-from keybearer.controllers.secretsync.status import SecretSyncStatus
 
 __all__ = ["PendingRequest", "pending_request"]
 
@@ -41,9 +40,9 @@ class PendingRequest:
         return self.kind == _APPROVE_PLAN
 
 
-def pending_request(seen: ObservedObject, previous: SecretSyncStatus) -> PendingRequest | None:
-    """Return the request that a SecretSync carries and its status does not answer yet."""
+def pending_request(seen: ObservedObject, handled: str | None) -> PendingRequest | None:
+    """Return the request that an object carries and its status, which answered `handled` last, doesn't yet."""
     at = seen.requested_at
-    if at is None or at[:256] == previous.last_handled_requested_at:
+    if at is None or at[:256] == handled:
         return None
     return PendingRequest(at[:256], seen.request or _SYNC)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from keybearer.controllers.objects import ObservedObject
-from keybearer.controllers.secretsync.request import pending_request
+from keybearer.controllers.requests import pending_request
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from unit.controllers.fakes.targets import UID
 
@@ -30,7 +30,7 @@ def seen(**annotations: str) -> ObservedObject:
 )
 def test_what_a_person_asks_for(annotations: dict[str, str], answered: str | None, kind: str | None) -> None:
     status = SecretSyncStatus(last_handled_requested_at=answered)
-    request = pending_request(seen(**annotations), status)
+    request = pending_request(seen(**annotations), status.last_handled_requested_at)
 
     assert (request.kind if request is not None else None) == kind
 
@@ -46,7 +46,7 @@ def test_what_a_person_asks_for(annotations: dict[str, str], answered: str | Non
     ],
 )
 def test_only_the_exact_words_let_something_pass(kind: str, *, releases: bool, approves: bool) -> None:
-    request = pending_request(seen(requestedAt="1", request=kind), SecretSyncStatus())
+    request = pending_request(seen(requestedAt="1", request=kind), None)
 
     assert request is not None
     assert (request.releases_guard, request.approves_plan) == (releases, approves)
@@ -54,8 +54,8 @@ def test_only_the_exact_words_let_something_pass(kind: str, *, releases: bool, a
 
 def test_a_long_time_is_answered_by_its_beginning_and_then_is_answered() -> None:
     long = "x" * 5000
-    request = pending_request(seen(requestedAt=long), SecretSyncStatus())
+    request = pending_request(seen(requestedAt=long), None)
     assert request is not None
 
     answered = SecretSyncStatus(last_handled_requested_at=request.requested_at)
-    assert pending_request(seen(requestedAt=long), answered) is None
+    assert pending_request(seen(requestedAt=long), answered.last_handled_requested_at) is None
