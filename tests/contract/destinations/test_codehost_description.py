@@ -28,7 +28,7 @@ from support.virtual_time import VirtualTime
 
 LOCK = Path(__file__).parents[3] / "requirements" / "openapi"
 SECRETS = ("", "/public-key", "/{secret_name}")
-PLACES = {
+PLACES: dict[str, dict[str, Any]] = {
     "/orgs/{org}/actions/secrets": {
         "scope": "organization",
         "org": "acme",
@@ -57,7 +57,7 @@ def description() -> VendorDescription:
 async def test_secrets_travel_as_the_vendor_describes_it(description: VendorDescription, path: str) -> None:
     copy = CodehostCopy(VirtualTime())
     copy.tokens = {"ghp_cnry-admin": True}
-    config: dict[str, Any] = PLACES[path]
+    config = PLACES[path]
     place = (
         copy.organization("acme")
         if config["scope"] == "organization"
