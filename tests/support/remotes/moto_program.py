@@ -116,7 +116,7 @@ def _parameters(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if one is not None:
             shown = one.response_object(decrypt=True, region=given["region"])
             tags = backend.list_tags_for_resource("Parameter", name)
-            found[name] = {
+            found[shown["Name"]] = {
                 "value": shown["Value"],
                 "type": shown["Type"],
                 "version": shown["Version"],

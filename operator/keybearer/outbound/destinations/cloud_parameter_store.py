@@ -81,8 +81,9 @@ class ParameterStore:
             for one in objects_of(page, "Parameters"):
                 full, value = text_of(one, "Name"), text_of(one, "Value")
                 bounds.add(full, value)
-                if full.startswith(self._path):
-                    found[full[len(self._path) :]] = Present(value, _version(one))
+                name = self._name_of(full)
+                if name is not None:
+                    found[name] = Present(value, _version(one))
         if self._extras.manages_tags:
             for name in names:
                 if name in found:
@@ -110,6 +111,12 @@ class ParameterStore:
             await self._ask("DeleteParameters", {"Names": [self._path + name for name in batch]})
             for name in batch:
                 yield Written(name, is_removed=True)
+
+    def _name_of(self, full: str) -> str | None:
+        if full.startswith(self._path):
+            return full[len(self._path) :]
+        # At the root /NAME and NAME are the same parameter.
+        return full if self._path == "/" else None
 
     async def _put(self, outgoing: Outgoing) -> str | None:
         body: Json = {
@@ -158,8 +165,9 @@ class ParameterStore:
             for one in objects_of(page, "Parameters"):
                 full = text_of(one, "Name")
                 bounds.add(full)
-                if full.startswith(self._path):
-                    found[full[len(self._path) :]] = str(one.get("KeyId") or "")
+                name = self._name_of(full)
+                if name is not None:
+                    found[name] = str(one.get("KeyId") or "")
         return found
 
     async def _ask(self, operation: str, body: Json) -> Json:
