@@ -1,4 +1,4 @@
-"""Sealing the credentials of Kubernetes and LDAP auth anew with the latest key of their line: so many at a time.
+"""Sealing credentials of auth methods and app connections anew with the latest key of their line: so many at a time.
 
 Nothing needs to be noted of how far that came: what the latest key didn't seal is still to be done. Whoever seals
 holds the latest key for sharing, and the end waits for those who hold a former one; so none is deleted that
@@ -16,18 +16,24 @@ from sqlalchemy import ColumnElement, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 
+from keybearer.store.app_connections import CONNECTION_CREDENTIALS, RETIRING_CREDENTIALS
 from keybearer.store.auth_methods import BIND_PASSWORD, CREDENTIALS, REVIEWER_TOKEN
 from keybearer.store.keys import Keys
 from keybearer.store.root_keys import key_name_column
 from keybearer.store.sealing.envelope import Ciphertext, SealingKey, associate, key_name_of
+from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.auth_methods import KubernetesAuthRow, LdapAuthRow
 
 __all__ = ["CredentialResealing", "CredentialRotation"]
 
 _Column = InstrumentedAttribute[bytes] | InstrumentedAttribute[bytes | None]
-_SEALED: tuple[tuple[type[KubernetesAuthRow | LdapAuthRow], _Column, str], ...] = (
-    (KubernetesAuthRow, KubernetesAuthRow.reviewer_token, REVIEWER_TOKEN),
-    (LdapAuthRow, LdapAuthRow.bind_password, BIND_PASSWORD),
+_Table = type[KubernetesAuthRow | LdapAuthRow | AppConnectionRow]
+# Table, its key, what is sealed, and what for; an envelope is bound to `id`, whatever the key is.
+_SEALED: tuple[tuple[_Table, InstrumentedAttribute[str], _Column, str], ...] = (
+    (KubernetesAuthRow, KubernetesAuthRow.identity_id, KubernetesAuthRow.reviewer_token, REVIEWER_TOKEN),
+    (LdapAuthRow, LdapAuthRow.identity_id, LdapAuthRow.bind_password, BIND_PASSWORD),
+    (AppConnectionRow, AppConnectionRow.id, AppConnectionRow.credentials, CONNECTION_CREDENTIALS),
+    (AppConnectionRow, AppConnectionRow.id, AppConnectionRow.retiring, RETIRING_CREDENTIALS),
 )
 
 
@@ -56,7 +62,7 @@ class CredentialResealing:
         if len(keys) <= 1:
             return None
         remaining = 0
-        for _, column, _ in _SEALED:
+        for _, _, column, _ in _SEALED:
             statement = select(func.count()).where(_is_old(column, keys[0].name))
             remaining += (await self._connection.execute(statement)).scalar_one()
         return CredentialRotation(keys[0].created_at, remaining)
@@ -68,15 +74,13 @@ class CredentialResealing:
         """
         key = await self._keys.active_in_line(CREDENTIALS)
         done = 0
-        for table, column, purpose in _SEALED:
-            statement = select(table.identity_id, table.id, column).where(_is_old(column, key.name))
+        for table, row_key, column, purpose in _SEALED:
+            statement = select(row_key, table.id, column).where(_is_old(column, key.name))
             statement = statement.limit(limit - done).with_for_update(skip_locked=True)
             rows: Iterable[Any] = await self._connection.execute(statement)
-            for identity_id, record_id, envelope in rows:
+            for found, record_id, envelope in rows:
                 sealed = await self._sealed_anew(key, purpose, record_id, Ciphertext(envelope))
-                await self._connection.execute(
-                    update(table).where(table.identity_id == identity_id).values({column: sealed})
-                )
+                await self._connection.execute(update(table).where(row_key == found).values({column: sealed}))
                 done += 1
         return done
 
@@ -84,7 +88,7 @@ class CredentialResealing:
         """Delete the former keys, unless something is sealed with them still; return whether they are gone."""
         latest, *former = await self._keys.line(CREDENTIALS)
         await self._keys.hold([record.id for record in former])
-        for _, column, _ in _SEALED:
+        for _, _, column, _ in _SEALED:
             left = select(literal(1)).where(_is_old(column, latest.name)).limit(1)
             if (await self._connection.execute(left)).first() is not None:
                 return False

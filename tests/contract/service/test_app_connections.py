@@ -90,7 +90,7 @@ class Connections:
     client: Client
     idp: IdentityProviderCopy
 
-    def body(self, **more: object) -> dict[str, Any]:
+    def body(self, **more: Any) -> dict[str, Any]:
         return {
             "name": f"c-{uuid4()}",
             "method": "client-credentials",
@@ -98,11 +98,11 @@ class Connections:
             **more,
         }
 
-    def make(self, *, status: int = 200, path: str = IDP, **more: object) -> dict[str, Any]:
+    def make(self, *, status: int = 200, path: str = IDP, **more: Any) -> dict[str, Any]:
         answer = self.client.json("POST", path, status=status, json=self.body(**more))
         return answer["appConnection"] if status == 200 else answer
 
-    def refuse(self, **more: object) -> list[tuple[list[str | int], str]]:
+    def refuse(self, **more: Any) -> list[tuple[list[str | int], str]]:
         """Return place and text of each issue."""
         return [(issue["path"], issue["message"]) for issue in self.make(status=422, **more)["message"]]
 
@@ -307,7 +307,7 @@ class TestForms:
         assert [(issue["path"], issue["message"]) for issue in answer["message"]] == told
 
     def test_what_says_nothing_of_them_is_taken(self, connections: Connections) -> None:
-        nothing = {
+        nothing: dict[str, Any] = {
             "isPlatformManagedCredentials": False,
             "gatewayId": None,
             "gatewayPoolId": None,
@@ -472,7 +472,7 @@ class TestApps:
             ("DELETE", f"{ALL}/cloud/{made['id']}"),
             ("PATCH", f"{ALL}/cloud/{made['id']}"),
         ):
-            body = {} if method == "PATCH" else None
+            body: dict[str, Any] | None = {} if method == "PATCH" else None
             told = admin.json(method, path, status=400, json=body)["message"]
             assert told == f'App Connection with ID {made["id"]} is not for App "cloud"'
 

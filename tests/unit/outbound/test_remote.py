@@ -52,6 +52,9 @@ class Clock:
     def monotonic(self) -> float:
         return 0.0
 
+    def boottime(self) -> float:
+        return 0.0
+
 
 @dataclass
 class Seen:

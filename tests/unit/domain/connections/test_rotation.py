@@ -1,0 +1,415 @@
+"""Credentials made anew, cut off between any two steps, and by two processes at once."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keybearer.domain.connections.credentials import credentials_of, retiring_of
+from keybearer.domain.connections.proving import Proving
+from keybearer.domain.connections.rotation import ConnectionRotation
+from keybearer.domain.connections.rotation_terms import NEVER, Terms, next_rotation
+from keybearer.domain.connections.service import AppConnectionChange, AppConnections, NewAppConnection
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.outbound import OutboundSettings, outbound_of
+from keybearer.outbound.apps.protocol import AppContext
+from keybearer.outbound.remote import RemoteDeniedError, RemoteError, RemoteUnavailableError
+from keybearer.store.app_connections import AppConnection, OpenedConnection
+from keybearer.wire.connections.base import AppModel, Credentials
+from keybearer.wire.connections.cloud import AccessKeyCredentials, AssumeRoleCredentials
+from keybearer.wire.connections.registry import app_model
+from support.databases import OwnDatabase, on_every_database
+from support.service_domain import ServiceDomain, service_domain
+
+START = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+EVERY_WEEK = Terms(is_automatic=True, interval_days=7, hour=3, minute=15)
+CREDENTIALS = "auth methods"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    on_every_database(metafunc)
+
+
+@dataclass
+class Clock:
+    """Goes on when told."""
+
+    instant: datetime = START
+
+    def now(self) -> datetime:
+        return self.instant
+
+    def monotonic(self) -> float:
+        return (self.instant - START).total_seconds()
+
+    def boottime(self) -> float:
+        return self.monotonic()
+
+
+class PowerFailureError(BaseException):
+    """The process is gone; nothing in it catches this."""
+
+
+@dataclass
+class Cloud:
+    """A remote with users' keys, at most two at a time, as the real one has it.
+
+    Attributes:
+        keys: that work.
+        fails: raised in place of the next step of that name.
+        dies_after: the step after which the process is gone.
+    """
+
+    keys: set[str] = field(default_factory=lambda: {"key-0"})
+    fails: dict[str, list[Exception]] = field(default_factory=dict)
+    dies_after: str = ""
+    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    async def check(self, credentials: Credentials, context: AppContext) -> None:  # noqa: ARG002 - the protocol's
+        self._demand(credentials)
+
+    async def renew(self, credentials: Credentials, context: AppContext) -> Credentials:  # noqa: ARG002 - same
+        self._fail("renew")
+        self._demand(credentials)
+        if len(self.keys) >= 2:
+            raise RemoteDeniedError("LimitExceeded")
+        new = key(f"key-{next(self._numbers)}")
+        self.keys.add(new.access_key_id)
+        self._die("renew")
+        return new
+
+    async def retire(self, old: Credentials, new: Credentials, context: AppContext) -> None:  # noqa: ARG002 - same
+        self._fail("retire")
+        self._demand(new)
+        assert isinstance(old, AccessKeyCredentials)
+        self.keys.discard(old.access_key_id)
+        self._die("retire")
+
+    def _demand(self, credentials: Credentials) -> None:
+        assert isinstance(credentials, AccessKeyCredentials)
+        if credentials.access_key_id not in self.keys:
+            raise RemoteDeniedError("InvalidClientTokenId")
+
+    def _fail(self, step: str) -> None:
+        if self.fails.get(step):
+            raise self.fails[step].pop()
+
+    def _die(self, step: str) -> None:
+        if self.dies_after == step:
+            self.dies_after = ""
+            raise PowerFailureError
+
+
+def key(key_id: str) -> AccessKeyCredentials:
+    return AccessKeyCredentials(access_key_id=key_id, secret_access_key=f"cnry-{key_id}")
+
+
+@dataclass
+class World:
+    """A service with one remote, and one connection to it."""
+
+    domain: ServiceDomain
+    clock: Clock
+    cloud: Cloud
+    connections: AppConnections
+    rotation: ConnectionRotation
+    model: AppModel
+
+    async def connect(self, terms: Terms = NEVER) -> AppConnection:
+        new = NewAppConnection(self.model, "access-key", "c", None, None, key("key-0"), terms)
+        return (await self.connections.create(self.domain.admin, new)).connection
+
+    async def opened(self, connection: AppConnection) -> OpenedConnection:
+        async with self.domain.database.reading() as unit:
+            found = await unit.app_connections.opened(connection.id)
+        assert found is not None
+        return found
+
+    async def key_of(self, connection: AppConnection) -> str:
+        credentials = credentials_of(await self.opened(connection))
+        assert isinstance(credentials, AccessKeyCredentials)
+        return credentials.access_key_id
+
+    async def rotate(self, connection: AppConnection) -> AppConnection:
+        return (await self.rotation.rotate(self.domain.admin, self.model, connection.id)).connection
+
+
+@pytest.fixture
+async def world(own_database: OwnDatabase, tmp_path: Path) -> AsyncIterator[World]:
+    async with service_domain(tmp_path, own_database.engine_url(tmp_path)) as domain:
+        clock, cloud = Clock(), Cloud()
+        proving = Proving(outbound_of(OutboundSettings(), clock).remotes, {"cloud": cloud})
+        connections = AppConnections(domain.database, proving, clock)
+        rotation = ConnectionRotation(domain.database, connections, proving, clock)
+        model = app_model("cloud")
+        assert model is not None
+        yield World(domain, clock, cloud, connections, rotation, model)
+
+
+async def test_on_demand_the_new_key_is_kept_and_the_old_one_is_gone(world: World) -> None:
+    made = await world.connect()
+    rotated = await world.rotate(made)
+    assert world.cloud.keys == {"key-1"} == {await world.key_of(made)}
+    assert (rotated.rotation_status, rotated.last_rotation_message, rotated.next_rotation_at) == (
+        "success",
+        None,
+        None,
+    )
+    assert rotated.credentials_hash != made.credentials_hash
+    assert (rotated.version, rotated.shown) == (2, {"accessKeyId": "key-1"})
+    await world.rotate(made)
+    assert world.cloud.keys == {"key-2"}
+
+
+async def test_by_itself_it_happens_when_it_is_time_and_not_before(world: World) -> None:
+    made = await world.connect(EVERY_WEEK)
+    due = datetime(2026, 3, 8, 3, 15, tzinfo=UTC)
+    assert made.next_rotation_at == due
+    world.clock.instant = due - timedelta(milliseconds=1)
+    assert await world.rotation.rotate_due() == 0
+    world.clock.instant = due + timedelta(minutes=2)
+    assert await world.rotation.rotate_due() == 1
+    after = (await world.opened(made)).connection
+    assert (after.rotation_status, after.next_rotation_at) == ("success", due + timedelta(days=7))
+    assert world.cloud.keys == {"key-1"}
+    assert await world.rotation.rotate_due() == 0
+
+
+async def test_a_remote_that_refuses_is_told_and_asked_again_in_an_hour(world: World) -> None:
+    made = await world.connect(EVERY_WEEK)
+    assert made.next_rotation_at is not None
+    world.clock.instant = made.next_rotation_at
+    world.cloud.fails["renew"] = [RemoteUnavailableError("the remote answers 503")]
+    await world.rotation.rotate_due()
+    failed = (await world.opened(made)).connection
+    assert failed.rotation_status == "failed"
+    assert failed.last_rotation_message is not None
+    assert failed.last_rotation_message.startswith("the remote answers 503; see whether the host")
+    assert failed.next_rotation_at == world.clock.instant + timedelta(hours=1)
+    assert failed.credentials_hash == made.credentials_hash
+    world.clock.instant += timedelta(hours=1)
+    assert await world.rotation.rotate_due() == 1
+    assert (await world.opened(made)).connection.rotation_status == "success"
+    assert world.cloud.keys == {"key-1"}
+
+
+async def test_after_a_failure_somebody_may_try_again_at_once(world: World) -> None:
+    made = await world.connect()
+    world.cloud.fails["renew"] = [RemoteDeniedError("AccessDenied")]
+    with pytest.raises(InvalidError, match="Unable to rotate credentials: verify credentials: AccessDenied"):
+        await world.rotate(made)
+    assert (await world.rotate(made)).rotation_status == "success"
+
+
+@pytest.mark.parametrize("error", [RemoteUnavailableError("away"), TimeoutError()], ids=["away", "slow"])
+async def test_an_old_key_that_could_not_be_withdrawn_is_withdrawn_later(
+    world: World, error: Exception
+) -> None:
+    made = await world.connect()
+    world.cloud.fails["retire"] = [error]
+    with pytest.raises(InvalidError, match="in use, but the former ones are not withdrawn yet"):
+        await world.rotate(made)
+    assert world.cloud.keys == {"key-0", "key-1"}
+    assert await world.key_of(made) == "key-1", "which works"
+    assert await world.rotation.rotate_due() == 0, "not at once"
+    world.clock.instant += timedelta(hours=1)
+    assert await world.rotation.rotate_due() == 1
+    assert world.cloud.keys == {"key-1"}, "no other one was made"
+    after = await world.opened(made)
+    assert (after.connection.rotation_status, after.retiring, after.connection.next_rotation_at) == (
+        "success",
+        None,
+        None,
+    )
+    assert await world.rotation.rotate_due() == 0
+
+
+@pytest.mark.parametrize("terms", [NEVER, EVERY_WEEK], ids=["on demand", "by itself"])
+async def test_a_process_that_dies_before_the_old_key_is_gone_leaves_that_to_the_next(
+    world: World, terms: Terms
+) -> None:
+    made = await world.connect(terms)
+    world.clock.instant = made.next_rotation_at or START
+    world.cloud.dies_after = "retire"
+    with pytest.raises(PowerFailureError):
+        await (world.rotation.rotate_due() if terms.is_automatic else world.rotate(made))
+    left = await world.opened(made)
+    assert retiring_of(left) == key("key-0")
+    assert await world.rotation.rotate_due() == 0, "the other process may be there still"
+    world.clock.instant += timedelta(minutes=5)
+    world.cloud.keys.add("key-0")  # as if it had died before
+    assert await world.rotation.rotate_due() == 1
+    assert (await world.opened(made)).retiring is None
+    if not terms.is_automatic:
+        assert world.cloud.keys == {"key-1"}
+    assert await world.key_of(made) in world.cloud.keys
+    assert "key-0" not in world.cloud.keys
+
+
+async def test_a_process_that_dies_before_the_new_key_is_kept_leaves_a_connection_that_works(
+    world: World,
+) -> None:
+    made = await world.connect(EVERY_WEEK)
+    assert made.next_rotation_at is not None
+    world.clock.instant = made.next_rotation_at
+    world.cloud.dies_after = "renew"
+    with pytest.raises(PowerFailureError):
+        await world.rotation.rotate_due()
+    assert await world.key_of(made) == "key-0"
+    world.clock.instant += timedelta(minutes=5)
+    await world.rotation.rotate_due()
+    told = (await world.opened(made)).connection
+    assert (told.rotation_status, told.last_rotation_message) == (
+        "failed",
+        "verify credentials: LimitExceeded",
+    )
+    world.cloud.keys.remove("key-1")  # as somebody does who reads that
+    await world.rotate(made)
+    assert world.cloud.keys == {"key-2"}
+
+
+async def test_two_processes_never_rotate_the_same_connection(world: World) -> None:
+    made = await world.connect(EVERY_WEEK)
+    assert made.next_rotation_at is not None
+    world.clock.instant = made.next_rotation_at
+    others = [
+        ConnectionRotation(world.domain.database, world.connections, world.rotation._proving, world.clock)
+        for _ in range(4)
+    ]
+    counts = await asyncio.gather(*(one.rotate_due() for one in others))
+    assert sum(counts) == 1
+    assert world.cloud.keys == {"key-1"}
+
+
+async def test_who_asks_while_it_is_under_way_is_told_so(world: World) -> None:
+    made = await world.connect()
+    now = world.clock.now()
+    async with world.domain.database.writing() as unit:
+        assert await unit.app_connections.hold_rotation(made.id, now, now + timedelta(minutes=5))
+    with pytest.raises(InvalidError, match="being rotated already"):
+        await world.rotate(made)
+    world.clock.instant += timedelta(minutes=5)
+    await world.rotate(made)
+
+
+async def test_credentials_that_somebody_gave_meanwhile_stay(world: World) -> None:
+    made = await world.connect()
+    cloud = world.cloud
+    renew = cloud.renew
+
+    async def and_meanwhile(credentials: Credentials, context: AppContext) -> Credentials:
+        new = await renew(credentials, context)
+        cloud.keys.add("key-of-somebody")
+        given: Mapping[str, Credentials] = {"access-key": key("key-of-somebody")}
+        await world.connections.update(
+            world.domain.admin, world.model, made.id, AppConnectionChange(credentials=given)
+        )
+        return new
+
+    cloud.renew = and_meanwhile  # type: ignore[method-assign] # what happens at that moment
+    with pytest.raises(InvalidError, match="was changed meanwhile"):
+        await world.rotate(made)
+    assert await world.key_of(made) == "key-of-somebody"
+    assert "key-1" not in cloud.keys, "nobody would know of it"
+
+
+async def test_a_person_who_gives_credentials_ends_what_was_left_over(world: World) -> None:
+    made = await world.connect()
+    world.cloud.fails["retire"] = [RemoteUnavailableError("away")]
+    with pytest.raises(InvalidError):
+        await world.rotate(made)
+    change = AppConnectionChange(credentials={"access-key": key("key-1")})
+    await world.connections.update(world.domain.admin, world.model, made.id, change)
+    assert (await world.opened(made)).retiring is None
+
+
+class TestTerms:
+    async def test_they_need_a_method_that_can(self, world: World) -> None:
+        role = AssumeRoleCredentials(role_arn="arn:aws:iam::123456789012:role/r")
+        new = NewAppConnection(world.model, "assume-role", "r", None, None, role, EVERY_WEEK)
+        with pytest.raises(InvalidError, match="not supported for AWS Connections with method assume-role"):
+            await world.connections.create(world.domain.admin, new)
+
+    async def test_by_itself_needs_a_time(self, world: World) -> None:
+        with pytest.raises(InvalidError, match="needs a rotation"):
+            await world.connect(Terms(is_automatic=True))
+
+    async def test_they_can_be_given_changed_and_ended(self, world: World) -> None:
+        made = await world.connect()
+
+        async def change(**given: Any) -> AppConnection:
+            asked = replace(AppConnectionChange(), **given)
+            view = await world.connections.update(world.domain.admin, world.model, made.id, asked)
+            return view.connection
+
+        begun = await change(is_auto_rotation_enabled=True, rotation=EVERY_WEEK)
+        assert begun.next_rotation_at == datetime(2026, 3, 8, 3, 15, tzinfo=UTC)
+        world.clock.instant += timedelta(days=1)
+        assert (await change(name="other")).next_rotation_at == begun.next_rotation_at
+        assert (await change(is_auto_rotation_enabled=True)).next_rotation_at == begun.next_rotation_at
+        daily = await change(rotation=Terms(interval_days=1, hour=0, minute=0))
+        assert (daily.is_auto_rotation_enabled, daily.next_rotation_at) == (
+            True,
+            datetime(2026, 3, 3, tzinfo=UTC),
+        )
+        ended = await change(is_auto_rotation_enabled=False)
+        assert (ended.next_rotation_at, ended.rotation_interval_days) == (None, 1)
+
+    @pytest.mark.parametrize("minute", [0, 59])
+    @pytest.mark.parametrize("hour", [0, 23])
+    @pytest.mark.parametrize("days", [1, 365])
+    def test_the_next_rotation_is_after_now(self, days: int, hour: int, minute: int) -> None:
+        terms = Terms(is_automatic=True, interval_days=days, hour=hour, minute=minute)
+        for now in (START, START.replace(hour=23, minute=59), START.replace(hour=0, minute=0)):
+            planned = next_rotation(terms, now)
+            assert planned is not None
+            assert planned > now
+            assert (planned.date() - now.date()).days == days
+            assert (planned.hour, planned.minute) == (hour, minute)
+
+
+async def test_credentials_open_between_any_two_steps_of_a_new_sealing_key(world: World) -> None:
+    made = await world.connect()
+    world.cloud.fails["retire"] = [RemoteUnavailableError("away")]
+    with pytest.raises(InvalidError):
+        await world.rotate(made)
+    present = (await world.opened(made)).connection
+
+    async def stands() -> None:
+        left = await world.opened(made)
+        assert (credentials_of(left), retiring_of(left)) == (key("key-1"), key("key-0"))
+        assert left.connection == present, "nothing that anybody sees has changed"
+
+    database = world.domain.database
+    async with database.writing() as unit:
+        await unit.credential_resealing.begin()
+    for remaining in (2, 1):
+        await stands()
+        async with database.reading() as unit:
+            under_way = await unit.credential_resealing.under_way()
+        assert under_way is not None
+        assert under_way.remaining == remaining
+        async with database.writing() as unit:
+            assert not await unit.credential_resealing.finish()
+        async with database.writing() as unit:
+            assert await unit.credential_resealing.advance(1) == 1
+    async with database.writing() as unit:
+        assert await unit.credential_resealing.finish()
+    await stands()
+    async with database.reading() as unit:
+        assert len(await unit.keys.line(CREDENTIALS)) == 1
+
+
+def test_no_credential_shows() -> None:
+    new = NewAppConnection(
+        app_model("cloud") or pytest.fail("no cloud"), "access-key", "c", None, None, key("key-0"), NEVER
+    )
+    change = AppConnectionChange(credentials={"access-key": key("key-0")})
+    assert "cnry" not in repr((new, change, RemoteError("x")))
