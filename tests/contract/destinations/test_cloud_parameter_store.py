@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from keybearer.outbound.apps import cloud_calls
-from keybearer.outbound.apps.cloud_signing import sign
 from keybearer.outbound.destinations import cloud_parameter_store as driver
 from keybearer.outbound.destinations import cloud_shared
 from keybearer.outbound.destinations.cloud_parameter_store import ParameterStore
@@ -26,7 +25,7 @@ from keybearer.wire.destinations.cloud import Region
 from keybearer.wire.destinations.cloud_parameter_store import ParameterStoreConfig, ParameterStoreOptions
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run
-from support.remotes.moto import THROTTLING, CloudFixture, Fault
+from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
 from support.remotes.pushing import Target
 from support.remotes.way_out import WayOut, way_out
 
@@ -442,10 +441,7 @@ async def test_a_driver_that_ignores_throttling_is_caught(
 async def test_a_driver_that_signs_wrongly_is_caught(
     store: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forgets_the_body(method: str, url: str, headers: Any, content: bytes, **more: Any) -> dict[str, str]:  # noqa: ANN401, ARG001
-        return sign(method, url, headers, b"", **more)
-
-    monkeypatch.setattr(cloud_calls, "sign", forgets_the_body)
+    monkeypatch.setattr(cloud_calls, "sign", sign_without_the_body)
     with pytest.raises(RemoteDeniedError):
         await run(store(), change_of(values(1)))
     assert cloud.parameters() == {}

@@ -15,6 +15,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qsl
@@ -24,10 +25,21 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
+from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
 from keybearer.wire.connections.cloud import AccessKeyCredentials
 from support.sdks.installing import python_environment
 
-__all__ = ["THROTTLING", "CloudCall", "CloudFixture", "CloudProxy", "Fault", "Moto", "cloud", "moto"]
+__all__ = [
+    "THROTTLING",
+    "CloudCall",
+    "CloudFixture",
+    "CloudProxy",
+    "Fault",
+    "Moto",
+    "cloud",
+    "moto",
+    "sign_without_the_body",
+]
 
 REGION = "eu-west-1"
 PARTITION = "aws"
@@ -238,6 +250,20 @@ class CloudProxy:
         self.calls.append(
             CloudCall(call.service, call.operation, call.region, call.access_key_id, call.body, status)
         )
+
+
+def sign_without_the_body(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    content: bytes,  # noqa: ARG001 - forgotten
+    *,
+    key: CloudKey,
+    scope: Scope,
+    now: datetime,
+) -> dict[str, str]:
+    """Sign as a driver does that has it wrong."""
+    return sign(method, url, headers, b"", key=key, scope=scope, now=now)
 
 
 def _is(operation: str) -> Matches:

@@ -52,6 +52,7 @@ def main() -> None:
         "secrets": _secrets,
         "put_secret": _put_secret,
         "schedule_deletion": _schedule_deletion,
+        "untag_secrets": _untag_secrets,
     }
     for line in sys.stdin:
         ((question, given),) = json.loads(line).items()
@@ -182,6 +183,11 @@ def _schedule_deletion(given: dict[str, Any]) -> None:
     secretsmanager_backends[_ACCOUNT][given["region"]].delete_secret(
         given["name"], recovery_window_in_days=7, force_delete_without_recovery=False
     )
+
+
+def _untag_secrets(given: dict[str, Any]) -> None:
+    for secret in secretsmanager_backends[_ACCOUNT][given["region"]].secrets.values():
+        secret.tags = []
 
 
 def _region(given: dict[str, Any]) -> str:

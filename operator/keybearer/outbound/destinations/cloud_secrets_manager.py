@@ -278,6 +278,8 @@ class JsonSecret:
         Raises:
             RemoteError: it isn't done.
         """
+        if not change.put and not change.delete:
+            return
         version: str | None = None
         if change.whole:
             value = orjson.dumps(dict(change.whole), option=orjson.OPT_SORT_KEYS).decode()

@@ -1,0 +1,522 @@
+"""The drivers of `cloud-secrets-manager` against moto, behind a proxy that is as strict as the vendor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from keybearer.outbound.apps import cloud_calls
+from keybearer.outbound.destinations import cloud_secrets_manager as driver
+from keybearer.outbound.destinations import cloud_shared
+from keybearer.outbound.destinations.cloud_secrets_manager import JsonSecret, SecretPerKey, secrets_manager
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    Destination,
+    DriverInput,
+    ForeignContentError,
+    KeepsExtras,
+    Outgoing,
+    Written,
+)
+from keybearer.outbound.remote import (
+    RemoteDeniedError,
+    RemoteRefusedError,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+)
+from keybearer.wire.connections.cloud import AccessKeyCredentials
+from keybearer.wire.destinations.cloud import CloudOptions
+from keybearer.wire.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
+from keybearer.wire.key_schema import KeyNaming
+from support.remotes.driving import change_of, read, run
+from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
+from support.remotes.pushing import Target
+from support.remotes.way_out import WayOut, way_out
+
+SCHEMA = "shop-{{secretKey}}"
+NAMING = KeyNaming.of(SCHEMA, "dev")
+ALL = "shop/all"
+Make = Callable[..., Destination]
+
+
+@pytest.fixture
+async def way(cloud: CloudFixture) -> AsyncIterator[WayOut]:
+    async with way_out(cloud=cloud.proxy.url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def make(way: WayOut, cloud: CloudFixture) -> Make:
+    """Return what makes a driver, as each run gets its own."""
+
+    def made(
+        secret_name: str | None = None, *, credentials: AccessKeyCredentials | None = None, **options: object
+    ) -> Destination:
+        mapping = {"mappingBehavior": "one-to-one"}
+        if secret_name is not None:
+            mapping = {"mappingBehavior": "many-to-one", "secretName": secret_name}
+        given = CloudOptions.model_validate({"initialSyncBehavior": "overwrite-destination", **options})
+        return secrets_manager(
+            DriverInput(
+                CLOUD_SECRETS_MANAGER.config.validate_python({"region": "eu-west-1", **mapping}),
+                given,
+                KeyNaming.of(given.key_schema, "dev"),
+                credentials or cloud.credentials,
+                way.context,
+            )
+        )
+
+    return made
+
+
+@pytest.fixture
+def one(make: Make) -> Make:
+    """Return what makes a driver of a secret for each key, named by the schema."""
+    return lambda **options: make(**{"keySchema": SCHEMA, **options})
+
+
+@pytest.fixture
+def many(make: Make) -> Make:
+    """Return what makes a driver of one secret for all keys."""
+    return lambda **options: make(ALL, **options)
+
+
+def values(count: int) -> dict[str, str]:
+    return {f"KEY_{number:03}": f"cnry-{number}" for number in range(count)}
+
+
+def named(held: dict[str, str]) -> dict[str, str]:
+    return {f"shop-{key}": value for key, value in held.items()}
+
+
+def test_each_mapping_has_its_driver(one: Make, many: Make) -> None:
+    assert isinstance(one(), SecretPerKey)
+    assert isinstance(many(), JsonSecret)
+    assert one().traits.skips_empty
+    assert not one().traits.is_one_object
+    assert many().traits.is_one_object
+    assert not many().traits.skips_empty
+
+
+async def test_each_key_is_a_secret(one: Make, cloud: CloudFixture) -> None:
+    told = await run(one(), change_of({"shop-ONE": "cnry-1", "shop-TEXT": "cnry-ключ\n{{x}} "}))
+    assert cloud.secret_values() == {"shop-ONE": "cnry-1", "shop-TEXT": "cnry-ключ\n{{x}} "}
+    held = cloud.secrets()
+    assert {secret["keyId"] for secret in held.values()} == {"alias/aws/secretsmanager"}
+    assert told == [Written(name, version=held[name]["version"]) for name in ("shop-ONE", "shop-TEXT")]
+
+
+async def test_after_a_look_each_new_key_is_one_call(one: Make, cloud: CloudFixture) -> None:
+    target = Target(one, NAMING)
+    await target.push(values(3))
+    assert cloud.proxy.operations() == ["ListSecrets"] + ["CreateSecret"] * 3
+
+
+async def test_a_changed_key_is_one_call(one: Make, cloud: CloudFixture) -> None:
+    target = Target(one, NAMING)
+    await target.push(values(12))
+    mark = len(cloud.proxy.calls)
+    await target.push({**values(12), "KEY_005": "cnry-new"}, trusts_ledger=True)
+    assert cloud.proxy.operations(since=mark) == ["UpdateSecret"]
+    assert cloud.secret_values() == named({**values(12), "KEY_005": "cnry-new"})
+
+
+async def test_a_new_key_is_created_without_a_look_as_well(one: Make, cloud: CloudFixture) -> None:
+    await run(one(), change_of({"shop-ONE": "cnry-1"}))
+    assert cloud.proxy.operations() == ["UpdateSecret", "CreateSecret"]
+    assert cloud.secret_values() == {"shop-ONE": "cnry-1"}
+
+
+async def test_values_are_read_twenty_at_a_time_and_only_those_of_the_schema(
+    one: Make, cloud: CloudFixture
+) -> None:
+    for name, value in named(values(45)).items():
+        cloud.put_secret(name, value)
+    cloud.put_secret("shop-BINARY", binary="AAEC")
+    cloud.put_secret("other", "cnry-other")
+    found = await read(one())
+    assert {name: present.value for name, present in found.items()} == {
+        **named(values(45)),
+        "shop-BINARY": None,
+    }
+    assert cloud.proxy.operations() == ["ListSecrets", *["BatchGetSecretValue"] * 3]
+    held = cloud.secrets()
+    assert all(present.version == held[name]["version"] for name, present in found.items())
+
+
+async def test_names_are_read_in_pages_of_a_hundred(one: Make, cloud: CloudFixture) -> None:
+    for name, value in named(values(120)).items():
+        cloud.put_secret(name, value)
+    assert {name: present.value for name, present in (await read(one())).items()} == named(values(120))
+    assert cloud.proxy.operations().count("ListSecrets") == 2
+
+
+async def test_without_a_schema_all_secrets_are_seen(make: Make, cloud: CloudFixture) -> None:
+    cloud.put_secret("other", "cnry-other")
+    assert {name: present.value for name, present in (await read(make())).items()} == {"other": "cnry-other"}
+
+
+async def test_a_run_without_changes_writes_nothing(one: Make, cloud: CloudFixture) -> None:
+    target = Target(one, NAMING)
+    await target.push(values(3))
+    mark = len(cloud.proxy.calls)
+    await target.push(values(3))
+    await target.push(values(3), trusts_ledger=True)
+    assert set(cloud.proxy.operations(since=mark)) == {"ListSecrets", "BatchGetSecretValue"}
+
+
+async def test_what_somebody_changed_by_hand_is_written_again(one: Make, cloud: CloudFixture) -> None:
+    target = Target(one, NAMING)
+    await target.push(values(3))
+    cloud.put_secret("shop-KEY_001", "cnry-by-hand")
+    await target.push(values(3))
+    assert target.written == ["shop-KEY_001"]
+    assert cloud.secret_values() == named(values(3))
+
+
+async def test_removed_keys_are_deleted_for_good_and_foreign_names_stay(
+    one: Make, cloud: CloudFixture
+) -> None:
+    cloud.put_secret("other", "cnry-other")
+    target = Target(one, NAMING)
+    await target.push(values(3))
+    await target.push(values(1))
+    assert cloud.secret_values() == {**named(values(1)), "other": "cnry-other"}
+    assert not any(secret["isToBeDeleted"] for secret in cloud.secrets().values())
+    assert [call.body for call in cloud.proxy.calls if call.operation == "DeleteSecret"] == [
+        {"SecretId": f"shop-KEY_00{number}", "ForceDeleteWithoutRecovery": True} for number in (1, 2)
+    ]
+
+
+async def test_what_is_gone_already_counts_as_removed(one: Make, cloud: CloudFixture) -> None:
+    cloud.proxy.answer_instead("DeleteSecret", Fault(400, "ResourceNotFoundException"))
+    assert await run(one(), change_of(None, "shop-GONE")) == [Written("shop-GONE", is_removed=True)]
+
+
+async def test_nothing_is_removed_unasked(one: Make, cloud: CloudFixture) -> None:
+    target = Target(one, NAMING)
+    await target.push(values(2))
+    await target.push({"OTHER": "cnry-o"}, keeps_others=True)
+    assert target.removed == []
+    assert cloud.secret_values() == named({**values(2), "OTHER": "cnry-o"})
+
+
+async def test_an_emptied_value_removes_its_secret(one: Make, cloud: CloudFixture) -> None:
+    target = Target(one, NAMING)
+    await target.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    await target.push({"ONE": "cnry-1", "TWO": "", "NEVER": ""})
+    assert cloud.secret_values() == {"shop-ONE": "cnry-1"}
+
+
+@pytest.mark.parametrize("looks", [True, False], ids=["after a look", "without a look"])
+async def test_a_secret_that_is_to_be_deleted_is_restored(
+    one: Make, cloud: CloudFixture, *, looks: bool
+) -> None:
+    cloud.put_secret("shop-ONE", "cnry-0")
+    cloud.schedule_deletion("shop-ONE")
+    store = one()
+    if looks:
+        assert await read(store) == {}
+        # moto says that it exists; the cloud says what is the matter.
+        told = (
+            "You can't create this secret because a secret with this name is already scheduled for deletion."
+        )
+        cloud.proxy.answer_instead("CreateSecret", Fault(400, "InvalidRequestException", told))
+    await run(store, change_of({"shop-ONE": "cnry-1"}))
+    assert cloud.secret_values() == {"shop-ONE": "cnry-1"}
+    assert cloud.proxy.operations()[-2:] == ["RestoreSecret", "UpdateSecret"]
+
+
+async def test_a_name_that_is_not_free_yet_is_worth_another_try(one: Make, cloud: CloudFixture) -> None:
+    told = Fault(400, "InvalidRequestException", "already scheduled for deletion")
+    cloud.proxy.answer_instead("CreateSecret", told, times=-1)
+    with pytest.raises(RemoteUnavailableError, match="shop-ONE is still being deleted") as caught:
+        await run(one(), change_of({"shop-ONE": "cnry-1"}))
+    assert caught.value.is_retryable
+
+
+async def test_a_secret_that_somebody_made_meanwhile_is_written(one: Make, cloud: CloudFixture) -> None:
+    store = one()
+    assert await read(store) == {}
+    cloud.put_secret("shop-ONE", "cnry-0")
+    await run(store, change_of({"shop-ONE": "cnry-1"}))
+    assert cloud.secret_values() == {"shop-ONE": "cnry-1"}
+
+
+async def test_a_wrong_state_of_another_kind_is_a_refusal(one: Make, cloud: CloudFixture) -> None:
+    cloud.proxy.answer_instead(
+        "UpdateSecret", Fault(400, "InvalidRequestException", "it is managed by cnry-1")
+    )
+    with pytest.raises(
+        RemoteRefusedError, match=r"refuses UpdateSecret of shop-ONE: InvalidRequestException$"
+    ):
+        await run(one(), change_of({"shop-ONE": "cnry-1"}))
+
+
+def tagged(name: str, value: str, **metadata: str) -> Change:
+    return Change((Outgoing(name, value, tuple(metadata.items())),), (), {name: value})
+
+
+async def test_a_new_secret_has_its_tags_and_its_key_at_once(one: Make, cloud: CloudFixture) -> None:
+    options: dict[str, Any] = {"tags": [{"key": "team", "value": "web"}], "syncSecretMetadataAsTags": True}
+    store = one(**options, keyId="alias/shop")
+    await read(store)
+    await run(store, tagged("shop-ONE", "cnry-1", team="lost", owner="ann"))
+    held = cloud.secrets()["shop-ONE"]
+    assert (held["tags"], held["keyId"]) == ({"team": "web", "owner": "ann"}, "alias/shop")
+    assert cloud.proxy.operations() == ["ListSecrets", "CreateSecret"]
+
+
+@pytest.mark.parametrize("looks", [True, False], ids=["after a look", "without a look"])
+async def test_tags_follow_and_those_of_the_cloud_stay(
+    one: Make, cloud: CloudFixture, *, looks: bool
+) -> None:
+    cloud.put_secret(
+        "shop-ONE", "cnry-0", tags={"aws:cf": "stack", "old": "x", "team": "ops"}, keyId="alias/old"
+    )
+    store = one(tags=[{"key": "team", "value": "web"}], keyId="alias/shop")
+    if looks:
+        await read(store)
+    await run(store, tagged("shop-ONE", "cnry-1", owner="ann"))
+    held = cloud.secrets()["shop-ONE"]
+    assert (held["tags"], held["keyId"]) == ({"aws:cf": "stack", "team": "web"}, "alias/shop")
+    assert cloud.proxy.operations().count("DescribeSecret") == (0 if looks else 1)
+
+
+async def test_tags_that_are_not_managed_stay_as_they_are(one: Make, cloud: CloudFixture) -> None:
+    cloud.put_secret("shop-ONE", "cnry-0", tags={"old": "x"})
+    await run(one(), tagged("shop-ONE", "cnry-1", owner="ann"))
+    assert cloud.secrets()["shop-ONE"]["tags"] == {"old": "x"}
+    assert cloud.proxy.operations() == ["UpdateSecret"]
+    assert (await read(one()))["shop-ONE"].extras is None
+
+
+@pytest.mark.parametrize("mapping", ["one", "many"])
+async def test_what_stands_beside_a_value_compares_with_what_should(
+    one: Make, many: Make, cloud: CloudFixture, mapping: str
+) -> None:
+    options = {"tags": [{"key": "team", "value": "web"}], "keyId": "alias/shop"}
+    store = one(**options) if mapping == "one" else many(**options)
+    name = "shop-ONE" if mapping == "one" else "ONE"
+    outgoing = Outgoing(name, "cnry-1")
+    await run(store, Change((outgoing,), (), {name: "cnry-1"}))
+    assert isinstance(store, KeepsExtras)
+    found = (await read(store))[name]
+    assert found.extras == store.extras_of(outgoing) == {"keyId": "alias/shop", "tag:team": "web"}
+    cloud.moto.ask("untag_secrets", region="eu-west-1")
+    assert (await read(store))[name].extras == {"keyId": "alias/shop"}
+
+
+async def test_all_keys_are_one_secret_written_with_one_call(many: Make, cloud: CloudFixture) -> None:
+    target = Target(many)
+    held = {"ONE": "cnry-1", "EMPTY": "", "TEXT": 'cnry-"ключ"\n'}
+    await target.push(held)
+    assert {name: json.loads(value) for name, value in cloud.secret_values().items()} == {ALL: held}
+    mark = len(cloud.proxy.calls)
+    await target.push({**held, "ONE": "cnry-2"}, trusts_ledger=True)
+    assert cloud.proxy.operations(since=mark) == ["UpdateSecret"]
+    assert json.loads(cloud.secret_values()[ALL]) == {**held, "ONE": "cnry-2"}
+    assert target.written == ["ONE"]
+
+
+async def test_the_key_schema_names_the_one_secret(make: Make, cloud: CloudFixture) -> None:
+    await run(make(ALL, keySchema="dev-{{secretKey}}-x"), change_of({"ONE": "cnry-1"}))
+    assert json.loads(cloud.secret_values()[f"dev-{ALL}-x"]) == {"ONE": "cnry-1"}
+
+
+async def test_a_run_without_changes_only_looks_at_the_one_secret(many: Make, cloud: CloudFixture) -> None:
+    target = Target(many)
+    await target.push(values(3))
+    mark = len(cloud.proxy.calls)
+    await target.push(values(3))
+    await target.push(values(3), trusts_ledger=True)
+    assert cloud.proxy.operations(since=mark) == ["GetSecretValue"]
+
+
+async def test_a_removed_key_leaves_the_object_and_others_may_be_kept(
+    many: Make, cloud: CloudFixture
+) -> None:
+    target = Target(many)
+    await target.push(values(3))
+    await target.push({"KEY_000": "cnry-0"}, keeps_others=True)
+    assert json.loads(cloud.secret_values()[ALL]) == values(3)
+    await target.push({"KEY_000": "cnry-0"})
+    assert json.loads(cloud.secret_values()[ALL]) == {"KEY_000": "cnry-0"}
+    assert target.removed == ["KEY_001", "KEY_002"]
+
+
+async def test_an_object_without_keys_is_deleted(many: Make, cloud: CloudFixture) -> None:
+    target = Target(many)
+    cloud.put_secret("other", "cnry-other")
+    await target.push(values(2))
+    await target.push({})
+    assert cloud.secret_values() == {"other": "cnry-other"}
+    assert target.removed == ["KEY_000", "KEY_001"]
+
+
+async def test_values_that_are_no_texts_are_shown_as_json(many: Make, cloud: CloudFixture) -> None:
+    cloud.put_secret(ALL, '{"ONE": "cnry-1", "NUMBER": 7, "FLAG": true, "DEEP": {"a": [1]}, "NOTHING": null}')
+    assert {name: present.value for name, present in (await read(many())).items()} == {
+        "ONE": "cnry-1",
+        "NUMBER": "7",
+        "FLAG": "true",
+        "DEEP": '{"a":[1]}',
+        "NOTHING": "null",
+    }
+
+
+@pytest.mark.parametrize(
+    "held", [{"value": "cnry-plain"}, {"value": "[1]"}, {"value": '"cnry-x"'}, {"binary": "AAEC"}], ids=str
+)
+async def test_what_is_no_object_can_not_be_imported_and_is_overwritten(
+    many: Make, cloud: CloudFixture, held: dict[str, str]
+) -> None:
+    cloud.put_secret(ALL, **held)
+    with pytest.raises(ForeignContentError) as caught:
+        await read(many())
+    assert str(caught.value) == (
+        "Failed to import secrets. Invalid format for Many-To-One mapping behavior: requires key/value configuration."
+    )
+    await run(many(), change_of({"ONE": "cnry-1"}))
+    assert json.loads(cloud.secret_values()[ALL]) == {"ONE": "cnry-1"}
+
+
+@pytest.mark.parametrize("looks", [True, False], ids=["after a look", "without a look"])
+async def test_the_one_secret_is_restored_as_well(many: Make, cloud: CloudFixture, *, looks: bool) -> None:
+    cloud.put_secret(ALL, '{"OLD": "cnry-0"}')
+    cloud.schedule_deletion(ALL)
+    store = many()
+    if looks:
+        assert await read(store) == {}
+    await run(store, change_of({"ONE": "cnry-1"}))
+    assert json.loads(cloud.secret_values()[ALL]) == {"ONE": "cnry-1"}
+
+
+async def test_a_throttled_run_goes_on(one: Make, way: WayOut, cloud: CloudFixture) -> None:
+    cloud.proxy.answer_instead("CreateSecret", THROTTLING, times=3, after=1)
+    cloud.proxy.answer_instead("ListSecrets", Fault(429, "TooManyRequestsException"), times=2)
+    target = Target(one, NAMING)
+    await target.push(values(3))
+    assert cloud.secret_values() == named(values(3))
+    assert way.waits == [timedelta(seconds=1)] * 5
+
+
+async def test_one_that_is_throttled_for_ever_is_given_up(one: Make, cloud: CloudFixture) -> None:
+    cloud.proxy.answer_instead("CreateSecret", THROTTLING, times=-1, after=1)
+    target = Target(one, NAMING)
+    with pytest.raises(RemoteThrottledError):
+        await target.push(values(3))
+    assert target.written == ["shop-KEY_000"]
+
+
+async def test_wrong_credentials_are_denied(one: Make, many: Make, cloud: CloudFixture) -> None:
+    wrong = AccessKeyCredentials(
+        access_key_id=cloud.credentials.access_key_id, secret_access_key="cnry-wrong"
+    )
+    reader = cloud.user("reader", "secretsmanager:List*")
+    for store in (one(credentials=wrong), one(credentials=reader), many(credentials=reader)):
+        with pytest.raises(RemoteDeniedError) as caught:
+            await run(store, change_of({"shop-ONE": "cnry-1"}))
+        assert "cnry" not in str(caught.value)
+    with pytest.raises(
+        RemoteDeniedError, match=r"refuses GetSecretValue of shop/all: AccessDenied.*user/reader"
+    ):
+        await read(many(credentials=reader))
+    assert cloud.secrets() == {}
+
+
+@pytest.mark.parametrize("fault", [None, Fault(500, "InternalServiceError")], ids=["cut", "500"])
+async def test_what_arrived_before_an_outage_counts(
+    one: Make, cloud: CloudFixture, fault: Fault | None
+) -> None:
+    cloud.proxy.answer_instead("CreateSecret", fault, times=-1, after=2)
+    target = Target(one, NAMING)
+    with pytest.raises(RemoteUnavailableError):
+        await target.push(values(5))
+    assert target.written == ["shop-KEY_000", "shop-KEY_001"]
+    cloud.proxy.get_well()
+    await target.push(values(5))
+    assert target.written == ["shop-KEY_002", "shop-KEY_003", "shop-KEY_004"]
+    assert cloud.secret_values() == named(values(5))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("shop-WITH SPACE", "cnry-1", "a name takes letters, digits and"),
+        ("shop-ÄRGER", "cnry-1", "a name takes letters, digits and"),
+        ("shop-LONG", "cnry-" + "x" * 65_536, "its value is longer than the 64 KiB"),
+    ],
+    ids=["a space", "a letter of another script", "a long value"],
+)
+async def test_what_the_manager_refuses_is_told_without_the_value(
+    one: Make, cloud: CloudFixture, name: str, value: str, told: str
+) -> None:
+    with pytest.raises(RemoteRefusedError, match=told) as caught:
+        await run(one(), change_of({name: value}))
+    assert name in str(caught.value)
+    assert "cnry" not in str(caught.value)
+    assert cloud.proxy.issues
+    cloud.proxy.issues.clear()
+
+
+async def test_a_place_with_too_much_in_it_is_not_read(
+    one: Make, many: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await run(one(), change_of(named(values(6))))
+    await run(many(), change_of(values(12)))
+    monkeypatch.setattr(cloud_shared, "_NAMES_MAX", 11)
+    for store in (one(), many()):
+        with pytest.raises(RemoteRefusedError, match="holds more than 11 names"):
+            await read(store)
+
+
+async def test_a_driver_that_skips_a_page_is_caught(
+    one: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in named(values(120)).items():
+        cloud.put_secret(name, value)
+
+    async def first_page(*args: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - what `pages` takes and gives
+        async for page in cloud_shared.pages(*args):
+            yield page
+            return
+
+    monkeypatch.setattr(driver, "pages", first_page)
+    assert len(await read(one())) == 100
+
+
+async def test_a_driver_that_ignores_throttling_is_caught(
+    one: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cloud_calls, "_is_throttled", lambda _: False)
+    cloud.proxy.answer_instead("CreateSecret", THROTTLING)
+    with pytest.raises(RemoteThrottledError):
+        await Target(one, NAMING).push(values(1))
+    assert cloud.secrets() == {}
+
+
+async def test_a_driver_that_signs_wrongly_is_caught(
+    one: Make, many: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cloud_calls, "sign", sign_without_the_body)
+    for store in (one(), many()):
+        with pytest.raises(RemoteDeniedError):
+            await run(store, change_of(values(1)))
+    assert cloud.secrets() == {}
+
+
+async def test_a_driver_that_asks_for_too_many_values_is_caught(
+    one: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in named(values(21)).items():
+        cloud.put_secret(name, value)
+    monkeypatch.setattr(driver, "_VALUES_AT_ONCE", 21)
+    with pytest.raises(RemoteRefusedError):
+        await read(one())
+    assert cloud.proxy.issues
+    cloud.proxy.issues.clear()
