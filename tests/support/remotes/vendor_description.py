@@ -71,7 +71,7 @@ class VendorDescription:
             assert not asked.sent
             return
         schema = {**self._resolved(self._resolved(body)["content"]["application/json"]["schema"])}
-        schema["additionalProperties"] = False
+        schema.setdefault("additionalProperties", False)
         self._validate(schema, orjson.loads(asked.sent))
 
     def _hold_answered(self, asked: Asked, operation: Operation, *, partial: bool) -> None:

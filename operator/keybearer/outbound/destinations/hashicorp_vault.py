@@ -16,6 +16,7 @@ from keybearer.outbound.apps.hashicorp_vault import VaultSession, failure_of
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Present, Traits, Written
 from keybearer.outbound.remote import (
     RemoteAnswer,
+    RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteUnavailableError,
@@ -131,6 +132,10 @@ class VaultSecret:
     async def _look_up_version(self) -> bool:
         mount = self._config.mount
         answer = await self._session.send("GET", f"{_MOUNTS}/{mount}")
+        if answer.status == 403 and b"preflight" in answer.body:
+            raise RemoteDeniedError(
+                f"Vault shows no secrets engine at {mount}: none is there, or the token may do nothing in it"
+            )
         if answer.status != 200:
             raise failure_of(answer, f"the look-up of the secrets engine at {mount}")
         engine = _content(answer).get("data")

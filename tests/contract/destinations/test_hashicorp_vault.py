@@ -1,0 +1,405 @@
+"""The driver of `hashicorp-vault` against a real Vault, with both versions of its key-value engine."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+
+from keybearer.outbound.apps.hashicorp_vault import Vault, VaultSession
+from keybearer.outbound.destinations import hashicorp_vault as driver
+from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
+from keybearer.outbound.destinations.protocol import Written
+from keybearer.outbound.remote import (
+    RemoteAnswer,
+    RemoteDeniedError,
+    RemoteHttp,
+    RemoteMissingError,
+    RemoteRefusedError,
+    RemoteRequest,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+)
+from keybearer.outbound.short_lived import Issued
+from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
+from keybearer.wire.destinations.hashicorp_vault import VaultConfig
+from support.remotes.driving import change_of, given_to, read, run
+from support.remotes.vault import VERSION_1, VERSION_2, VaultPlace, VaultServer
+from support.remotes.way_out import WayOut
+from support.service_proxy import Matches, ServiceRequest
+
+Secret = Callable[[], VaultSecret]
+
+only_version_2 = pytest.mark.parametrize("vault_place", [VERSION_2], indirect=True, ids=["version 2"])
+only_version_1 = pytest.mark.parametrize("vault_place", [VERSION_1], indirect=True, ids=["version 1"])
+FOREIGN = {"text": "cnry-f", "number": 12345678901234567890123, "flag": True, "tree": {"a": [1, None]}}
+
+
+@pytest.fixture
+def secret(way: WayOut, vault_place: VaultPlace) -> Secret:
+    """Return what makes a driver, as each run gets its own."""
+    given = given_to(vault_place.config, vault_place.credentials, way.context)
+    return lambda: VaultSecret(given)
+
+
+def is_write(request: ServiceRequest) -> bool:
+    """Requests that change the secret."""
+    return request.method != "GET" and "login" not in request.path
+
+
+def before_writes(count: int, happen: Callable[[int], None]) -> Matches:
+    """Requests of none: but let something happen before the first writes go on to the server."""
+    left = itertools.count()
+
+    def matches(request: ServiceRequest) -> bool:
+        if is_write(request) and (number := next(left)) < count:
+            happen(number)
+        return False
+
+    return matches
+
+
+async def test_what_is_put_is_there_and_read_back(secret: Secret, vault_place: VaultPlace) -> None:
+    values = {"ONE": "cnry-1", "EMPTY": "", "LINES": "cnry-a\n\tb\n", "TEXT": "cnry-ключ \u2028\x7f"}
+    assert await run(secret(), change_of(values)) == [Written(name) for name in values]
+    assert vault_place.values == values
+    assert {name: present.value for name, present in (await read(secret())).items()} == values
+
+
+async def test_a_place_without_a_secret_is_empty(secret: Secret) -> None:
+    assert await read(secret()) == {}
+
+
+async def test_a_changed_key_is_one_write_and_leaves_all_others_as_they_were(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    vault_place.put({**FOREIGN, "ONE": "cnry-1"})
+    mark = vault_place.proxy.mark()
+    assert await run(secret(), change_of({"ONE": "cnry-2"})) == [Written("ONE")]
+    assert vault_place.writes(since=mark) == ["POST"]
+    assert vault_place.values == {**FOREIGN, "ONE": "cnry-2"}
+
+
+async def test_what_is_there_already_is_not_written(secret: Secret, vault_place: VaultPlace) -> None:
+    vault_place.put({"ONE": "cnry-1"})
+    mark = vault_place.proxy.mark()
+    assert await run(secret(), change_of({"ONE": "cnry-1"}, "NEVER")) == [
+        Written("ONE"),
+        Written("NEVER", is_removed=True),
+    ]
+    assert vault_place.writes(since=mark) == []
+
+
+async def test_only_what_is_to_be_deleted_is(secret: Secret, vault_place: VaultPlace) -> None:
+    vault_place.put({"FOREIGN": "cnry-f", "GONE": "cnry-g", "KEPT": "cnry-k"})
+    assert await run(secret(), change_of({"NEW": "cnry-n"}, "GONE")) == [
+        Written("NEW"),
+        Written("GONE", is_removed=True),
+    ]
+    assert vault_place.values == {"FOREIGN": "cnry-f", "KEPT": "cnry-k", "NEW": "cnry-n"}
+
+
+async def test_removing_the_last_key_leaves_nothing(secret: Secret, vault_place: VaultPlace) -> None:
+    vault_place.put({"ONE": "cnry-1"})
+    assert await run(secret(), change_of(None, "ONE")) == [Written("ONE", is_removed=True)]
+    assert vault_place.values == ({} if vault_place.is_versioned else None)
+    assert await read(secret()) == {}
+    await run(secret(), change_of({"TWO": "cnry-2"}))
+    assert vault_place.values == {"TWO": "cnry-2"}
+
+
+async def test_values_that_are_no_text_are_shown_as_json(secret: Secret, vault_place: VaultPlace) -> None:
+    vault_place.put({**FOREIGN, "none": None})
+    assert {name: present.value for name, present in (await read(secret())).items()} == {
+        "text": "cnry-f",
+        "number": "12345678901234567890123",
+        "flag": "true",
+        "tree": '{"a":[1,null]}',
+        "none": "null",
+    }
+
+
+async def test_many_keys_are_one_write(secret: Secret, vault_place: VaultPlace) -> None:
+    values = {f"KEY_{number:04}": f"cnry-{number}" for number in range(2000)}
+    mark = vault_place.proxy.mark()
+    assert len(await run(secret(), change_of(values))) == 2000
+    assert vault_place.writes(since=mark) == ["POST"]
+    assert len(await read(secret())) == 2000
+
+
+@only_version_2
+@pytest.mark.parametrize("how", ["delete", "destroy", "metadata"])
+async def test_a_secret_whose_last_version_was_deleted_can_be_written_again(
+    secret: Secret, vault_place: VaultPlace, how: str
+) -> None:
+    vault_place.put({"OLD": "cnry-o"})
+    vault_place.put({"OLD": "cnry-p"})
+    mount, path = vault_place.config.mount, vault_place.config.path
+    if how == "destroy":
+        vault_place.server.call("PUT", f"{mount}/destroy/{path}", {"versions": [2]}, status=204)
+    else:
+        vault_place.server.call("DELETE", f"{mount}/{'data' if how == 'delete' else how}/{path}", status=204)
+    assert await read(secret()) == {}
+    await run(secret(), change_of({"ONE": "cnry-1"}))
+    assert vault_place.values == {"ONE": "cnry-1"}
+
+
+@only_version_2
+async def test_what_somebody_else_writes_meanwhile_is_kept(secret: Secret, vault_place: VaultPlace) -> None:
+    vault_place.put({"THEIRS": "cnry-1", "OURS": "cnry-1"})
+    theirs = before_writes(
+        1, lambda _: vault_place.put({"THEIRS": "cnry-2", "OURS": "cnry-1", "MORE": "cnry-3"})
+    )
+    with vault_place.proxy.answering(theirs, 500, None):
+        assert await run(secret(), change_of({"OURS": "cnry-9"})) == [Written("OURS")]
+    assert vault_place.values == {"THEIRS": "cnry-2", "OURS": "cnry-9", "MORE": "cnry-3"}
+
+
+@only_version_2
+async def test_a_first_version_of_somebody_else_is_kept(secret: Secret, vault_place: VaultPlace) -> None:
+    with vault_place.proxy.answering(
+        before_writes(1, lambda _: vault_place.put({"THEIRS": "cnry-2"})), 500, None
+    ):
+        await run(secret(), change_of({"OURS": "cnry-9"}))
+    assert vault_place.values == {"THEIRS": "cnry-2", "OURS": "cnry-9"}
+
+
+@only_version_2
+async def test_one_who_never_stops_writing_ends_the_run(secret: Secret, vault_place: VaultPlace) -> None:
+    written: list[Written] = []
+    endless = before_writes(99, lambda number: vault_place.put({"THEIRS": f"cnry-{number}"}))
+    with (
+        vault_place.proxy.answering(endless, 500, None),
+        pytest.raises(RemoteUnavailableError, match="changed again"),
+    ):
+        await run(secret(), change_of({"OURS": "cnry-9"}), written)
+    assert written == []
+    assert vault_place.values == {"THEIRS": "cnry-4"}
+
+
+@only_version_2
+async def test_an_engine_that_asks_for_check_and_set_is_served(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    mount, path = vault_place.config.mount, vault_place.config.path
+    vault_place.server.call("POST", f"{mount}/metadata/{path}", {"cas_required": True}, status=204)
+    await run(secret(), change_of({"ONE": "cnry-1"}))
+    await run(secret(), change_of({"TWO": "cnry-2"}))
+    assert vault_place.values == {"ONE": "cnry-1", "TWO": "cnry-2"}
+
+
+@contextmanager
+def quota(place: VaultPlace) -> Iterator[Callable[[], None]]:
+    """Let the server answer 429 to all but the first request of a minute, until what is yielded is called."""
+    path = f"sys/quotas/rate-limit/{place.config.path.replace('/', '-')}"
+    body = {"path": f"{place.config.mount}/", "rate": 1, "interval": "60s"}
+    place.server.call("POST", path, body, status=204)
+
+    def lift() -> None:
+        place.server.call("DELETE", path, status=204)
+
+    try:
+        yield lift
+    finally:
+        place.server.call("DELETE", path, status=204)
+
+
+async def test_a_server_that_throttles_is_waited_for(
+    secret: Secret, vault_place: VaultPlace, way: WayOut
+) -> None:
+    with quota(vault_place) as lift:
+
+        async def lifted(_: timedelta) -> None:
+            lift()
+
+        way.on_wait = lifted
+        assert await run(secret(), change_of({"ONE": "cnry-1"})) == [Written("ONE")]
+    assert len(way.waits) == 1
+    assert vault_place.values == {"ONE": "cnry-1"}
+
+
+async def test_throttling_without_an_end_is_told_as_such(
+    secret: Secret, vault_place: VaultPlace, way: WayOut
+) -> None:
+    with quota(vault_place), pytest.raises(RemoteThrottledError):
+        await run(secret(), change_of({"ONE": "cnry-1"}))
+    assert len(way.waits) > 2
+    assert vault_place.values is None
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+async def test_an_outage_before_the_write_leaves_the_secret_as_it_was(
+    secret: Secret, vault_place: VaultPlace, status: int
+) -> None:
+    vault_place.put({"ONE": "cnry-1"})
+    written: list[Written] = []
+    with (
+        vault_place.proxy.answering(is_write, status, {"errors": ["cnry-2 is echoed"]}),
+        pytest.raises(RemoteUnavailableError, match=str(status)) as caught,
+    ):
+        await run(secret(), change_of({"ONE": "cnry-2"}), written)
+    assert "cnry-" not in str(caught.value)
+    assert written == []
+    assert vault_place.values == {"ONE": "cnry-1"}
+
+
+async def test_a_server_that_is_away_is_unavailable(way: WayOut, vault_place: VaultPlace) -> None:
+    for given in (vault_place.credentials, vault_place.token):
+        away = given.model_copy(update={"instance_url": "http://127.0.0.1:1"})
+        with pytest.raises(RemoteUnavailableError):
+            await Vault().check(away, way.context)
+        with pytest.raises(RemoteUnavailableError):
+            await read(VaultSecret(given_to(vault_place.config, away, way.context)))
+
+
+async def test_credentials_that_work_pass(way: WayOut, vault_place: VaultPlace) -> None:
+    await Vault().check(vault_place.credentials, way.context)
+    await Vault().check(vault_place.token, way.context)
+
+
+@pytest.mark.parametrize("field", ["role_id", "secret_id"])
+async def test_a_wrong_role_is_denied(way: WayOut, vault_place: VaultPlace, field: str) -> None:
+    wrong = vault_place.credentials.model_copy(update={field: "cnry-wrong"})
+    with pytest.raises(RemoteDeniedError) as caught:
+        await Vault().check(wrong, way.context)
+    assert "cnry-" not in str(caught.value)
+    with pytest.raises(RemoteDeniedError):
+        await read(VaultSecret(given_to(vault_place.config, wrong, way.context)))
+
+
+async def test_a_wrong_token_is_denied(way: WayOut, vault_place: VaultPlace) -> None:
+    wrong = vault_place.token.model_copy(update={"access_token": "cnry-wrong"})
+    with pytest.raises(RemoteDeniedError, match="access token"):
+        await Vault().check(wrong, way.context)
+    with pytest.raises(RemoteDeniedError):
+        await read(VaultSecret(given_to(vault_place.config, wrong, way.context)))
+
+
+def _logins(place: VaultPlace) -> int:
+    return len(place.proxy.requests(lambda request: request.path.endswith("/login")))
+
+
+async def test_one_login_serves_many_runs_until_its_token_is_refused(
+    secret: Secret, vault_place: VaultPlace, way: WayOut
+) -> None:
+    await read(secret())
+    await read(secret())
+    assert _logins(vault_place) == 1
+    kept = await way.context.short_lived.get(VaultSession(vault_place.credentials, way.context)._key, _never)
+    vault_place.server.call("POST", "auth/token/revoke", {"token": kept["token"]}, status=204)
+    await run(secret(), change_of({"ONE": "cnry-1"}))
+    assert _logins(vault_place) == 2
+    assert vault_place.values == {"ONE": "cnry-1"}
+
+
+async def _never() -> Issued:
+    raise AssertionError("a token is kept")
+
+
+async def test_who_may_only_read_is_denied_by_the_write(way: WayOut, vault_place: VaultPlace) -> None:
+    policy = f'path "{vault_place.path}" {{ capabilities = ["read"] }}'
+    role_id, secret_id = vault_place.server.role(policy)
+    reader = AppRoleCredentials(instance_url=vault_place.proxy.url, role_id=role_id, secret_id=secret_id)
+    place = VaultSecret(given_to(vault_place.config, reader, way.context))
+    assert await read(place) == {}
+    with pytest.raises(RemoteDeniedError, match="policies") as caught:
+        await run(place, change_of({"ONE": "cnry-1"}))
+    assert "cnry-" not in str(caught.value)
+    assert _logins(vault_place) == 1
+
+
+@pytest.mark.parametrize(
+    ("mount", "error", "text"),
+    [
+        ("nowhere", RemoteDeniedError, "shows no secrets engine at nowhere"),
+        ("team", RemoteDeniedError, "shows no secrets engine at team"),
+        ("team/kv/app", RemoteMissingError, "no secrets engine at team/kv/app"),
+        ("cubbyhole", RemoteRefusedError, "type cubbyhole"),
+    ],
+)
+async def test_a_mount_must_be_a_key_value_engine(
+    way: WayOut, vault_server: VaultServer, mount: str, error: type[Exception], text: str
+) -> None:
+    root = AccessTokenCredentials(
+        instance_url=vault_server.url, access_token=vault_server.root.headers["X-Vault-Token"]
+    )
+    config = VaultConfig(mount=mount, path="app")
+    with pytest.raises(error, match=text):
+        await read(VaultSecret(given_to(config, root, way.context)))
+
+
+async def test_a_secret_too_large_for_the_server_is_refused(secret: Secret, vault_place: VaultPlace) -> None:
+    with (
+        vault_place.proxy.answering(is_write, 413, {"errors": ["cnry-x"]}),
+        pytest.raises(RemoteRefusedError, match="413"),
+    ):
+        await run(secret(), change_of({"ONE": "cnry-1"}))
+
+
+async def test_more_keys_than_are_held_in_memory_are_refused(secret: Secret, vault_place: VaultPlace) -> None:
+    vault_place.put({f"K{number}": "v" for number in range(10_001)})
+    with pytest.raises(RemoteRefusedError, match="10000"):
+        await read(secret())
+
+
+@pytest.mark.parametrize("content", [[], {}, {"data": []}, "text"], ids=repr)
+async def test_an_answer_of_another_form_is_no_answer(
+    secret: Secret, vault_place: VaultPlace, content: object
+) -> None:
+    of_secret: Matches = lambda request: request.path.endswith(vault_place.config.path)  # noqa: E731 - one use
+    with (
+        vault_place.proxy.answering(of_secret, 200, content),
+        pytest.raises(RemoteUnavailableError),
+    ):
+        await read(secret())
+
+
+# Drivers that are broken: the tests above would not let them pass.
+
+
+async def test_a_driver_with_another_header_for_its_token_is_caught(
+    secret: Secret, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = VaultSession._request
+
+    def elsewhere(*given: object) -> RemoteRequest:
+        request = whole(*given)  # type: ignore[arg-type] # passed on as they are
+        headers = {name.replace("X-Vault-Token", "X-Token"): value for name, value in request.headers.items()}
+        return RemoteRequest(request.method, request.url, headers, request.content)
+
+    monkeypatch.setattr(VaultSession, "_request", elsewhere)
+    with pytest.raises(RemoteDeniedError):
+        await read(secret())
+
+
+@only_version_2
+async def test_a_driver_that_writes_without_check_and_set_is_caught(
+    secret: Secret, vault_place: VaultPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = driver._encoded
+
+    def careless(body: object) -> bytes:
+        return whole({"data": body["data"]} if isinstance(body, dict) and "options" in body else body)
+
+    monkeypatch.setattr(driver, "_encoded", careless)
+    with vault_place.proxy.answering(
+        before_writes(1, lambda _: vault_place.put({"THEIRS": "cnry-2"})), 500, None
+    ):
+        await run(secret(), change_of({"OURS": "cnry-9"}))
+    assert vault_place.values == {"OURS": "cnry-9"}
+
+
+async def test_a_driver_that_takes_throttling_for_an_answer_is_caught(
+    secret: Secret, vault_place: VaultPlace, way: WayOut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def impatient(self: RemoteHttp, request: RemoteRequest) -> RemoteAnswer:
+        return await self._once(request)
+
+    monkeypatch.setattr(RemoteHttp, "send", impatient)
+    with quota(vault_place), pytest.raises(RemoteUnavailableError, match="429"):
+        await run(secret(), change_of({"ONE": "cnry-1"}))
+    assert way.waits == []
+    assert vault_place.values is None

@@ -1,0 +1,117 @@
+"""What the driver sends and the copy of Vault answers, held against the vendor's own description."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from keybearer.outbound.apps.hashicorp_vault import Vault
+from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
+from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
+from keybearer.wire.destinations.hashicorp_vault import VaultConfig
+from support.remotes.driving import change_of, given_to, read, run
+from support.remotes.serving import Asked, served
+from support.remotes.vault_copy import VaultCopy
+from support.remotes.vault_description import vault_description
+from support.remotes.vendor_description import VendorDescription
+from support.remotes.way_out import WayOut
+
+PLACES = {"1": "/kv1/{path}", "2": "/kv2/data/{path}"}
+MOUNTS = {"{kv_v1_mount_path}": "kv1", "{kv_v2_mount_path}": "kv2", "{approle_mount_path}": "approle"}
+
+
+@pytest.fixture(scope="session")
+def description(tmp_path_factory: pytest.TempPathFactory) -> VendorDescription:
+    """Return what is described of our mounts: with every engine's parameters a path would fit many of them."""
+    document = json.loads(vault_description().read_bytes())
+    paths = {}
+    for path, item in document["paths"].items():
+        for parameter, mount in MOUNTS.items():
+            if parameter in path:
+                paths[path.replace(parameter, mount)] = item
+        if "_mount_path}" not in path:
+            paths[path] = item
+    file = tmp_path_factory.mktemp("vault") / "openapi.json"
+    file.write_text(json.dumps({**document, "paths": paths}))
+    return VendorDescription(file)
+
+
+@pytest.fixture
+async def copy() -> AsyncIterator[VaultCopy]:
+    root = secrets.token_hex(16)
+    made = VaultCopy(root)
+    async with (
+        served(made),
+        httpx.AsyncClient(
+            base_url=f"{made.url}/v1", headers={"X-Vault-Token": root}, trust_env=False
+        ) as client,
+    ):
+        for version in PLACES:
+            body = {"type": "kv", "options": {"version": version}}
+            (await client.post(f"/sys/mounts/kv{version}", json=body)).raise_for_status()
+        made.visits.asked.clear()
+        yield made
+
+
+def bare(asked: Asked) -> Asked:
+    """Return it as it is described: without the envelope of `data`, without nulls, and no answer where none is."""
+    content = json.loads(asked.answered) if asked.answered else {}
+    if not content or not asked.path.startswith(("/v1/kv2/", "/v1/sys/")):
+        return dataclasses.replace(asked, answered=b"")
+    data = {name: value for name, value in content["data"].items() if value is not None}
+    return dataclasses.replace(asked, answered=json.dumps(data).encode())
+
+
+@pytest.mark.parametrize("version", PLACES)
+async def test_a_secret_travels_as_the_vendor_describes_it(
+    description: VendorDescription, copy: VaultCopy, way: WayOut, version: str
+) -> None:
+    credentials = AccessTokenCredentials(instance_url=copy.url, access_token=copy.root)
+    given = given_to(VaultConfig(mount=f"kv{version}", path="app"), credentials, way.context)
+    await Vault().check(credentials, way.context)
+    for change in (change_of({"ONE": "cnry-1"}), change_of({"TWO": "cnry-2"}, "ONE"), change_of(None, "TWO")):
+        await run(VaultSecret(given), change)
+    assert await read(VaultSecret(given)) == {}
+    good = [one for one in copy.visits.asked if one.status < 300]
+    asked = {(one.method, description.hold(bare(one), "/v1").path, one.status) for one in good}
+    written = {("DELETE", 204), ("POST", 204)} if version == "1" else {("POST", 200)}
+    assert asked == {
+        ("GET", "/auth/token/lookup-self", 200),
+        ("GET", "/sys/internal/ui/mounts/{path}", 200),
+        ("GET", PLACES[version], 200),
+        *((method, PLACES[version], status) for method, status in written),
+    }
+
+
+async def test_a_role_logs_in_as_the_vendor_describes_it(
+    description: VendorDescription, copy: VaultCopy, way: WayOut
+) -> None:
+    role_id, secret_id = copy.role("reader")
+    credentials = AppRoleCredentials(instance_url=copy.url, role_id=role_id, secret_id=secret_id)
+    await Vault().check(credentials, way.context)
+    (login,) = copy.visits.asked
+    assert description.hold(bare(login), "/v1").path == "/auth/approle/login"
+
+
+async def test_what_is_not_as_described_is_found(
+    description: VendorDescription, copy: VaultCopy, way: WayOut
+) -> None:
+    credentials = AccessTokenCredentials(instance_url=copy.url, access_token=copy.root)
+    given = given_to(VaultConfig(mount="kv2", path="app"), credentials, way.context)
+    await run(VaultSecret(given), change_of({"ONE": "cnry-1"}))
+    put = bare(next(one for one in copy.visits.asked if one.method == "POST"))
+    description.hold(put, "/v1")
+    for wrong in (
+        dataclasses.replace(put, path="/v1/kv2/nothing/like/it"),
+        dataclasses.replace(put, status=204),
+        dataclasses.replace(put, sent=b'{"data": ["ONE"]}'),
+        dataclasses.replace(put, sent=b'{"values": {"ONE": "1"}}'),
+        dataclasses.replace(put, answered=b'{"version": "1"}'),
+    ):
+        with pytest.raises(AssertionError):
+            description.hold(wrong, "/v1")

@@ -1,0 +1,31 @@
+"""Finds the vendor's OpenAPI description of Vault: a Go module carries it, which Go's own cache keeps."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from support.controlplane.environment import go_environment
+from support.controlplane.toolchain import go_command
+
+__all__ = ["vault_description"]
+
+_MODULE = Path(__file__).parents[2] / "vault"
+_NAME = "github.com/hashicorp/vault-client-go"
+_DOWNLOAD_SECONDS = 240
+
+
+def vault_description() -> Path:
+    """Return the file; its version is the one that `tests/vault/go.mod` locks."""
+    told = subprocess.run(
+        [go_command(_MODULE), "mod", "download", "-json", _NAME],
+        cwd=_MODULE,
+        env=go_environment(),
+        capture_output=True,
+        text=True,
+        timeout=_DOWNLOAD_SECONDS,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    return Path(json.loads(told.stdout)["Dir"]) / "openapi.json"
