@@ -23,7 +23,7 @@ from keybearer.base.ids import OrganizationId, ProjectId
 from keybearer.domain.bootstrap import AdminCredentials, bootstrap
 from keybearer.domain.server_keys import RootKeySource, unlock
 from keybearer.server.app import create_app
-from keybearer.server.context import build_context
+from keybearer.server.context import ServiceContext, build_context
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.database import Database
 from keybearer.store.records import Organization
@@ -48,6 +48,8 @@ Json = dict[str, Any]
 class AsyncClient(httpx.AsyncClient):
     """Speaks for one identity; every answer is held to its schema."""
 
+    identity_id = ""
+
     async def json(self, method: str, path: str, *, status: int = 200, **options: object) -> Json:
         """Return the JSON object answered, which must come with that status."""
         response = await self.request(method, path, **options)  # type: ignore[arg-type] # httpx's own keywords
@@ -61,6 +63,7 @@ class QuietService:
     """The application, its database, and its admin."""
 
     app: ASGIApp
+    context: ServiceContext
     database: Database
     organization_id: OrganizationId
     stack: AsyncExitStack
@@ -84,7 +87,9 @@ class QuietService:
             path = f"/api/v1/projects/{project_id}/memberships/identities/{identity}"
             await self.admin.json("POST", path, json={"roles": [{"role": role}]})
         secret = (await self.admin.json("POST", f"{base}/client-secrets", json={}))["clientSecret"]
-        return await self.login(auth["clientId"], secret)
+        client = await self.login(auth["clientId"], secret)
+        client.identity_id = str(identity)
+        return client
 
     async def project(self) -> str:
         """Return the id of a new project with the environments dev, staging and prod."""
@@ -173,7 +178,9 @@ async def quiet_service(directory: Path, own: OwnDatabase) -> AsyncIterator[Quie
         await bootstrap(database, keys, clock, handed.append)
         context = build_context(database, keys, clock)
         stack.push_async_callback(context.audit.close)
-        quiet = QuietService(create_app(context), database, OrganizationId(handed[0].organization_id), stack)
+        quiet = QuietService(
+            create_app(context), context, database, OrganizationId(handed[0].organization_id), stack
+        )
         quiet.admin = await quiet.login(handed[0].client_id, handed[0].client_secret)
         yield quiet
 
