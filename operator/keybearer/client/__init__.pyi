@@ -17,6 +17,14 @@ from keybearer.client.actors import User as User
 from keybearer.client.actors import UserMembership as UserMembership
 from keybearer.client.asynchronous import AsyncKeybearer as AsyncKeybearer
 from keybearer.client.blocking import Keybearer as Keybearer
+from keybearer.client.connections import AppConnection as AppConnection
+from keybearer.client.connections import AppConnectionOption as AppConnectionOption
+from keybearer.client.connections import AppConnectionUse as AppConnectionUse
+from keybearer.client.connections import AvailableAppConnection as AvailableAppConnection
+from keybearer.client.connections import ConnectionProject as ConnectionProject
+from keybearer.client.connections import ConnectionRotation as ConnectionRotation
+from keybearer.client.connections import RotationTerms as RotationTerms
+from keybearer.client.connections import RotationTime as RotationTime
 from keybearer.client.credentials import KubernetesAuth as KubernetesAuth
 from keybearer.client.credentials import LdapAuth as LdapAuth
 from keybearer.client.credentials import SuppliedToken as SuppliedToken
@@ -60,6 +68,12 @@ from keybearer.client.operations.secret_batches import NewSecret as NewSecret
 from keybearer.client.options import ClientOptions as ClientOptions
 from keybearer.client.retries import NO_RETRIES as NO_RETRIES
 from keybearer.client.retries import RetryPolicy as RetryPolicy
+from keybearer.client.syncs import DestinationCheck as DestinationCheck
+from keybearer.client.syncs import SecretSync as SecretSync
+from keybearer.client.syncs import SecretSyncOption as SecretSyncOption
+from keybearer.client.syncs import SyncConnection as SyncConnection
+from keybearer.client.syncs import SyncEnvironment as SyncEnvironment
+from keybearer.client.syncs import SyncFolder as SyncFolder
 from keybearer.client.transport import AsyncPools as AsyncPools
 from keybearer.client.transport import new_async_http as new_async_http
 from keybearer.client.transport import new_http as new_http
@@ -70,12 +84,16 @@ __all__ = [
     "AccessToken",
     "AllowedField",
     "AnswerTooLong",
+    "AppConnection",
+    "AppConnectionOption",
+    "AppConnectionUse",
     "AsyncEventStream",
     "AsyncKeybearer",
     "AsyncPools",
     "AuditActor",
     "AuditEvent",
     "AuditLog",
+    "AvailableAppConnection",
     "BadRequest",
     "ChangedPlace",
     "ChangedSecret",
@@ -83,8 +101,11 @@ __all__ = [
     "ClientError",
     "ClientOptions",
     "ClientSecret",
+    "ConnectionProject",
+    "ConnectionRotation",
     "CreatedClientSecret",
     "DecodeError",
+    "DestinationCheck",
     "Environment",
     "EventPlace",
     "EventStream",
@@ -110,16 +131,23 @@ __all__ = [
     "ProjectRole",
     "RateLimited",
     "RetryPolicy",
+    "RotationTerms",
+    "RotationTime",
     "Secret",
     "SecretImport",
     "SecretListing",
     "SecretMetadata",
+    "SecretSync",
+    "SecretSyncOption",
     "SecretTag",
     "SecretType",
     "ServerFailure",
     "ServiceError",
     "StreamEnded",
     "SuppliedToken",
+    "SyncConnection",
+    "SyncEnvironment",
+    "SyncFolder",
     "Tag",
     "TransportError",
     "TrustedIp",

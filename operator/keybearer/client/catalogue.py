@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic
 from keybearer.client.resources import Shell
 
 if TYPE_CHECKING:
+    from keybearer.client.groups.app_connections import AppConnectionsApi
     from keybearer.client.groups.audit_logs import AuditLogsApi
     from keybearer.client.groups.auth import AuthApi
     from keybearer.client.groups.environments import EnvironmentsApi
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from keybearer.client.groups.memberships import MembershipsApi
     from keybearer.client.groups.organizations import OrganizationsApi
     from keybearer.client.groups.projects import ProjectsApi
+    from keybearer.client.groups.secret_syncs import SecretSyncsApi
     from keybearer.client.groups.secrets import SecretsApi
     from keybearer.client.groups.status import StatusApi
     from keybearer.client.groups.tags import TagsApi
@@ -129,6 +131,20 @@ class Groups(ABC, Generic[Shell]):
         from keybearer.client.groups.organizations import OrganizationsApi
 
         return OrganizationsApi(self._shell())
+
+    @cached_property
+    def app_connections(self) -> AppConnectionsApi[Shell]:
+        """Credentials for remotes, that syncs push with."""
+        from keybearer.client.groups.app_connections import AppConnectionsApi
+
+        return AppConnectionsApi(self._shell())
+
+    @cached_property
+    def secret_syncs(self) -> SecretSyncsApi[Shell]:
+        """What pushes the secrets of folders to remotes."""
+        from keybearer.client.groups.secret_syncs import SecretSyncsApi
+
+        return SecretSyncsApi(self._shell())
 
     @cached_property
     def keys(self) -> KeysApi[Shell]:

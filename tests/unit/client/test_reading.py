@@ -23,6 +23,13 @@ from keybearer.client.models import (
     SecretMetadata,
 )
 from keybearer.client.operation import Operation
+from keybearer.client.operations.app_connections import (
+    CreateAppConnection,
+    GetAppConnectionUsage,
+    ListAppConnectionOptions,
+    ListAppConnections,
+    ListAvailableAppConnections,
+)
 from keybearer.client.operations.environments import CreateEnvironment
 from keybearer.client.operations.folders import CreateFolder, ListFolders
 from keybearer.client.operations.grants import ListAuditLogs, ListGrants
@@ -34,6 +41,12 @@ from keybearer.client.operations.memberships import ListUserMemberships, PutIden
 from keybearer.client.operations.projects import GetProject, GetProjectBySlug, ListProjects
 from keybearer.client.operations.secret_batches import ChangedSecret, UpdateSecrets
 from keybearer.client.operations.secret_reads import GetSecret, ListSecrets, ListSecretsConditionally
+from keybearer.client.operations.secret_syncs import (
+    CheckDestination,
+    CreateSecretSync,
+    ListSecretSyncOptions,
+    ListSecretSyncs,
+)
 from keybearer.client.operations.status import GetStatus
 from keybearer.client.operations.tags import ListTags
 from keybearer.client.operations.tokens import SelectOrganization
@@ -67,6 +80,22 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "list_tags": ListTags(project_id="p-1"),
     "select_organization": SelectOrganization("o-1"),
     "list_audit_logs": ListAuditLogs(),
+    "create_app_connection": CreateAppConnection("c", app="idp", method="client-credentials", credentials={}),
+    "list_app_connections": ListAppConnections(),
+    "list_available_app_connections": ListAvailableAppConnections(app="codehost"),
+    "list_app_connection_options": ListAppConnectionOptions(),
+    "get_app_connection_usage": GetAppConnectionUsage("c-1", app="idp"),
+    "create_secret_sync": CreateSecretSync(
+        "s",
+        destination="codehost",
+        project_id="p-1",
+        connection_id="c-1",
+        environment="dev",
+        destination_config={},
+    ),
+    "list_secret_syncs": ListSecretSyncs(project_id="p-1"),
+    "list_secret_sync_options": ListSecretSyncOptions(),
+    "check_destination": CheckDestination(destination="codehost", destination_config={}, project_id="p-1"),
     "list_grants": ListGrants(project_id="p-1"),
     "update_secrets": UpdateSecrets((ChangedSecret("A", "cnry-a"),), project_id="p-1", environment="dev"),
 }
