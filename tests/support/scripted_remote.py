@@ -1,0 +1,127 @@
+"""A remote in memory that does what a test says, behind the protocol of drivers, and counts what it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pydantic import TypeAdapter
+
+from keybearer.domain.syncs.run import Wiring
+from keybearer.outbound.destinations.protocol import Change, DriverInput, Present, Traits, Written
+from keybearer.outbound.remote import RemoteError
+from keybearer.wire.destinations.base import DestinationConfig, DestinationModel, SyncOptions
+
+__all__ = ["SCRIPTED", "ScriptedRemote", "ScriptedRemotes"]
+
+SCRIPTED = "scripted"
+
+
+class ScriptedConfig(DestinationConfig):
+    """Which remote."""
+
+    place: str
+
+
+@dataclass
+class ScriptedRemote:
+    """What is there, and how it behaves.
+
+    Attributes:
+        content: values by name.
+        on_put: raised when this name is written, as often as the list holds errors.
+        on_read: raised when it is listed, likewise.
+        hold: cleared, every write waits until it is set.
+        busy: how many runs are in it now, and the most there ever were.
+    """
+
+    traits: Traits = field(default_factory=Traits)
+    content: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    listings: int = 0
+    puts: list[str] = field(default_factory=list)
+    deletes: list[str] = field(default_factory=list)
+    on_put: dict[str, list[RemoteError]] = field(default_factory=dict)
+    on_read: list[RemoteError] = field(default_factory=list)
+    hold: asyncio.Event = field(default_factory=asyncio.Event)
+    busy: int = 0
+    most_busy: int = 0
+
+    def __post_init__(self) -> None:
+        self.hold.set()
+
+    @property
+    def writes(self) -> int:
+        """How many calls changed it."""
+        return len(self.puts) + len(self.deletes)
+
+    def edit(self, name: str, value: str) -> None:
+        """Write as somebody else would."""
+        self.content[name] = value
+        self.versions[name] = self.versions.get(name, 0) + 1
+
+    def forget_calls(self) -> None:
+        """Count from here."""
+        self.listings, self.puts, self.deletes = 0, [], []
+
+
+@dataclass
+class _ScriptedDestination:
+    remote: ScriptedRemote
+
+    @property
+    def traits(self) -> Traits:
+        return self.remote.traits
+
+    async def read(self, _names: Sequence[str]) -> Mapping[str, Present]:
+        remote = self.remote
+        remote.listings += 1
+        await asyncio.sleep(0)
+        if remote.on_read:
+            raise remote.on_read.pop(0)
+        return {
+            name: Present(
+                value if remote.traits.has_readable_values else None, str(remote.versions.get(name, 0))
+            )
+            for name, value in remote.content.items()
+        }
+
+    async def apply(self, change: Change) -> AsyncIterator[Written]:
+        remote = self.remote
+        remote.busy += 1
+        remote.most_busy = max(remote.busy, remote.most_busy)
+        try:
+            for outgoing in change.put:
+                await remote.hold.wait()
+                await asyncio.sleep(0)
+                if remote.on_put.get(outgoing.name):
+                    raise remote.on_put[outgoing.name].pop(0)
+                remote.edit(outgoing.name, outgoing.value)
+                remote.puts.append(outgoing.name)
+                yield Written(outgoing.name)
+            for name in change.delete:
+                await remote.hold.wait()
+                remote.content.pop(name, None)
+                remote.deletes.append(name)
+                yield Written(name, is_removed=True)
+        finally:
+            remote.busy -= 1
+
+
+class ScriptedRemotes:
+    """All remotes of a test, by their place."""
+
+    def __init__(self) -> None:
+        self._by_place: dict[str, ScriptedRemote] = {}
+        model = DestinationModel(SCRIPTED, "hashicorp-vault", TypeAdapter(ScriptedConfig), SyncOptions)
+        self.wiring = Wiring(
+            lambda name: replace(model) if name == SCRIPTED else None, {SCRIPTED: self._driver}
+        )
+
+    def __getitem__(self, place: str) -> ScriptedRemote:
+        return self._by_place.setdefault(place, ScriptedRemote())
+
+    def _driver(self, given: DriverInput) -> _ScriptedDestination:
+        assert isinstance(given.config, ScriptedConfig)
+        return _ScriptedDestination(self[given.config.place])

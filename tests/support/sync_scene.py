@@ -1,0 +1,262 @@
+"""The sync engine without HTTP: a real database, real secrets, and remotes that a test scripts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from pydantic import JsonValue
+from sqlalchemy import URL
+
+from keybearer.base.backoff import Backoff
+from keybearer.base.clock import Clock, SystemClock
+from keybearer.domain.audit_trail import AuditTrail
+from keybearer.domain.outbound import OutboundSettings, outbound_of
+from keybearer.domain.secrets.dependents import dependent_changes
+from keybearer.domain.secrets.questions import SecretListing, ShownSecret
+from keybearer.domain.secrets.writing import ChangedSecret, NewSecret
+from keybearer.domain.syncs.engine import SyncEngine
+from keybearer.domain.syncs.jobs import JobTerms
+from keybearer.domain.syncs.queueing import queue
+from keybearer.domain.syncs.run import Pushing
+from keybearer.domain.syncs.triggers import SyncTriggers
+from keybearer.store.app_connections import AppConnection
+from keybearer.store.database import Database
+from keybearer.store.records import Project
+from keybearer.store.secret_syncs import JobKind, JobStatus, Progress, SyncRecord, progress_of
+from support.async_waiting import until
+from support.scripted_remote import SCRIPTED, ScriptedRemote, ScriptedRemotes
+from support.service_domain import ServiceDomain, at, service_domain
+
+__all__ = ["FAST", "SyncScene", "sync_scene"]
+
+FAST = JobTerms(
+    backoff=Backoff(floor=timedelta(milliseconds=10), ceiling=timedelta(milliseconds=20)),
+    start_delay=timedelta(0),
+)
+
+
+@dataclass
+class SyncScene:
+    """One process's engine, or several, and what tests ask of syncs."""
+
+    domain: ServiceDomain
+    remotes: ScriptedRemotes
+    clock: Clock
+    terms: JobTerms = FAST
+    url: URL | None = None
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _connections: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def database(self) -> Database:
+        return self.domain.database
+
+    def engine(self, database: Database | None = None) -> SyncEngine:
+        """Return an engine that doesn't run yet, of this process or of one with that database."""
+        database = database or self.database
+        trail = AuditTrail(database, self.clock)
+        remotes = outbound_of(OutboundSettings(), self.clock).remotes
+        pushing = Pushing(
+            database, remotes, b"0" * 32, self.domain.writing, trail, self.clock, self.remotes.wiring
+        )
+        triggers = SyncTriggers(database, pushing, self.clock, dependent_changes, self.terms.start_delay)
+        return SyncEngine(database, pushing, triggers, self.clock, self.terms)
+
+    @asynccontextmanager
+    async def running(self, database: Database | None = None) -> AsyncIterator[SyncEngine]:
+        """Run an engine within; at the end it is cut off as by a crash, but that it lets go of its jobs."""
+        engine = self.engine(database)
+        task = asyncio.create_task(engine.run())
+        try:
+            yield engine
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def connection(self, project: Project, name: str = "one") -> str:
+        """Return the id of the project's connection of that name."""
+        known = self._connections.get((project.id, name))
+        if known is not None:
+            return known
+        now = self.clock.now()
+        connection = AppConnection(
+            id=str(uuid4()),
+            organization_id=project.organization_id,
+            project_id=project.id,
+            name=name,
+            description=None,
+            app="hashicorp-vault",
+            method="access-token",
+            credentials_hash="",
+            shown={},
+            version=1,
+            is_auto_rotation_enabled=False,
+            rotation_interval_days=None,
+            rotation_hour=None,
+            rotation_minute=None,
+            rotation_status=None,
+            last_rotation_message=None,
+            next_rotation_at=None,
+            created_at=now,
+            updated_at=now,
+        )
+        async with self.database.writing() as unit:
+            credentials: dict[str, JsonValue] = {
+                "instanceUrl": "https://vault.example.com",
+                "accessToken": "cnry-token-of-the-vault",
+            }
+            await unit.app_connections.add(connection, credentials)
+        self._connections[project.id, name] = connection.id
+        return connection.id
+
+    async def sync(
+        self,
+        project: Project,
+        place: str = "one",
+        *,
+        path: str = "/",
+        connection: str = "one",
+        is_automatic: bool = True,
+        **options: JsonValue,
+    ) -> str:
+        """Make a sync of a folder of dev to a remote, as the service does, and return its id."""
+        now = self.clock.now()
+        connection_id = await self.connection(project, connection)
+        async with self.database.writing() as unit:
+            where = at(project, path)
+            folder = await unit.folders.at(project.id, where.environment, where.path)
+            assert folder is not None
+            record = _record(project, folder.id, connection_id, place, now)
+            record = replace(
+                record,
+                is_auto_sync_enabled=is_automatic,
+                sync_options={"initialSyncBehavior": "overwrite-destination", **options},
+            )
+            await unit.secret_syncs.add(record)
+            if is_automatic:
+                stored = await unit.secret_syncs.get(record.id)
+                assert stored is not None
+                await queue(unit, stored, JobKind.SYNC, {}, now)
+        return record.id
+
+    async def ask(self, sync_id: str, kind: JobKind = JobKind.SYNC, **parameters: JsonValue) -> None:
+        """Have something done for a sync, as people do."""
+        async with self.database.writing() as unit:
+            sync = await unit.secret_syncs.get(sync_id, for_change=True)
+            assert sync is not None
+            await queue(unit, sync, kind, parameters, self.clock.now(), afresh=kind is JobKind.SYNC)
+
+    async def put(self, project: Project, path: str = "/", **values: str) -> None:
+        """Write secrets of a folder of dev; those that exist get new values."""
+        place = at(project, path)
+        present = {secret.secret.key for secret in (await self._listing(project, path))}
+        new = [NewSecret(key, value) for key, value in values.items() if key not in present]
+        changed = [ChangedSecret(key, value) for key, value in values.items() if key in present]
+        if new:
+            await self.domain.writing.create(self.domain.admin, place, new)
+        if changed:
+            await self.domain.writing.update(self.domain.admin, place, changed)
+
+    async def delete(self, project: Project, *keys: str, path: str = "/") -> None:
+        await self.domain.writing.delete(self.domain.admin, at(project, path), keys)
+
+    async def values(self, project: Project, path: str = "/") -> dict[str, str]:
+        """Return what a folder of dev has of its own."""
+        return {secret.secret.key: secret.value for secret in await self._listing(project, path)}
+
+    async def _listing(self, project: Project, path: str) -> Sequence[ShownSecret]:
+        listing = await self.domain.listed(project, path)
+        assert isinstance(listing, SecretListing)
+        return listing.secrets
+
+    async def record(self, sync_id: str) -> SyncRecord | None:
+        async with self.database.reading() as unit:
+            sync = await unit.secret_syncs.get(sync_id)
+        return None if sync is None else sync.record
+
+    async def progress(self, sync_id: str, kind: JobKind = JobKind.SYNC) -> Progress:
+        record = await self.record(sync_id)
+        assert record is not None
+        return progress_of(record, kind)
+
+    async def ended(self, *sync_ids: str, kind: JobKind = JobKind.SYNC) -> list[Progress]:
+        """Return how syncs stand when nothing waits or runs for them any more."""
+
+        async def probe() -> bool:
+            async with self.database.reading() as unit:
+                return not await unit.sync_jobs.of_syncs(list(sync_ids))
+
+        await until(probe, awaited="an end of all jobs")
+        return [await self.progress(sync_id, kind) for sync_id in sync_ids]
+
+    async def succeeded(self, *sync_ids: str, kind: JobKind = JobKind.SYNC) -> None:
+        """Wait for the end of all that is to be done for syncs, which must be a good one."""
+        for progress in await self.ended(*sync_ids, kind=kind):
+            assert progress.status == JobStatus.SUCCEEDED, progress
+            assert progress.message is None
+            assert progress.at is not None
+
+    async def failed(self, sync_id: str, kind: JobKind = JobKind.SYNC) -> str:
+        """Wait for a bad end, and return what is said of it."""
+        (progress,) = await self.ended(sync_id, kind=kind)
+        assert progress.status == JobStatus.FAILED, progress
+        assert progress.message
+        return progress.message
+
+    async def holds(self, remote: ScriptedRemote, **content: str) -> None:
+        """Wait until a remote holds this and nothing else."""
+
+        async def probe() -> bool:
+            return remote.content == content
+
+        await until(probe, awaited=f"{sorted(content)} at the remote")
+
+
+def _record(project: Project, folder_id: str, connection_id: str, place: str, now: datetime) -> SyncRecord:
+    never = {
+        name: None
+        for kind, last in (("sync", "synced"), ("import", "imported"), ("remove", "removed"))
+        for name in (f"{kind}_status", f"last_{kind}_job_id", f"last_{kind}_message", f"last_{last}_at")
+    }
+    return SyncRecord(
+        id=str(uuid4()),
+        project_id=project.id,
+        folder_id=folder_id,
+        connection_id=connection_id,
+        name=f"sync-{uuid4().hex[:8]}",
+        description=None,
+        is_auto_sync_enabled=True,
+        version=1,
+        destination=SCRIPTED,
+        destination_config={"place": place},
+        destination_digest=place,
+        sync_options={},
+        source_digest=None,
+        reached=None,
+        is_settled=False,
+        listed_at=None,
+        created_at=now,
+        updated_at=now,
+        **never,
+    )
+
+
+@asynccontextmanager
+async def sync_scene(
+    directory: Path, url: URL | None = None, *, terms: JobTerms = FAST
+) -> AsyncIterator[SyncScene]:
+    """Yield a scene on a database of its own; no engine runs yet."""
+    async with service_domain(directory, url) as domain, domain.database.following():
+        if not domain.database.sole_process:
+
+            async def hears() -> bool:
+                return domain.database.bus.hears
+
+            await until(hears, awaited="a bus that hears")
+        yield SyncScene(domain, ScriptedRemotes(), SystemClock(), terms, url)
