@@ -345,6 +345,19 @@ async def test_more_keys_than_are_held_in_memory_are_refused(secret: Secret, vau
         await read(secret())
 
 
+async def test_a_secret_is_not_made_larger_than_can_be_read_back(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    full = {f"K{number}": "v" for number in range(10_000)}
+    vault_place.put(full)
+    assert len(await read(secret())) == 10_000
+    with pytest.raises(RemoteRefusedError, match="10000"):
+        await run(secret(), change_of({"ONE": "cnry-1"}))
+    assert vault_place.values == full
+    await run(secret(), change_of({"ONE": "cnry-1"}, "K0"))
+    assert vault_place.values == {name: "v" for name in full if name != "K0"} | {"ONE": "cnry-1"}
+
+
 @pytest.mark.parametrize("content", [[], {}, {"data": []}, "text"], ids=repr)
 async def test_an_answer_of_another_form_is_no_answer(
     secret: Secret, vault_place: VaultPlace, content: object

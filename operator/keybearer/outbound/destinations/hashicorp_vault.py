@@ -72,6 +72,8 @@ class VaultSecret:
             found = await self._read()
             wanted = {name: value for name, value in found.data.items() if name not in change.delete}
             wanted |= {one.name: one.value for one in change.put}
+            if len(wanted) > _NAMES_MAX:
+                raise RemoteRefusedError(f"the secret {self._place} would hold more than {_NAMES_MAX} keys")
             if wanted == found.data or await self._write(wanted, found):
                 break
         else:
