@@ -19,11 +19,12 @@ from keybearer.server.rate_limits import parse_rate_limits
 from keybearer.wire import limits
 from support.limit_cases import KEY_SIGN, Limit, World
 from support.limits_of_administration import LIMITS_OF_ADMINISTRATION
+from support.limits_of_connections import LIMITS_OF_CONNECTIONS
 from support.limits_of_contents import LIMITS_OF_CONTENTS
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
-LIMITS = (*LIMITS_OF_CONTENTS, *LIMITS_OF_ADMINISTRATION)
+LIMITS = (*LIMITS_OF_CONTENTS, *LIMITS_OF_ADMINISTRATION, *LIMITS_OF_CONNECTIONS)
 # Limits that no single field has, and which test has them.
 ELSEWHERE = {
     "REQUEST_BODY_MAX_BYTES": "test_a_request_body_is_bounded",
@@ -34,6 +35,7 @@ ELSEWHERE = {
     "REFERENCE_DEPTH_MAX": "test_references_are_followed_to_their_depth",
     "IMPORT_DEPTH_MAX": "test_imports_are_followed_to_their_depth",
     "IMPORT_STEPS_MAX": "test_a_list_whose_imports_meet_again_and_again_is_refused (domain/test_many_imports.py)",
+    "APP_CONNECTIONS_MAX": "test_there_are_only_so_many (test_app_connections.py)",
     "IMPORTS_PER_FOLDER_MAX": "test_there_are_only_so_many_of_a_kind (test_limits_of_number.py)",
     "VERSIONS_MAX_ITEMS": "test_no_more_versions_are_shown_at_once",
     "EVENT_REGISTRATIONS_MAX": "test_a_stream_has_only_so_many_registrations",
@@ -56,6 +58,7 @@ OTHER_FIELDS = {
     ("newSecretName", 512): "test_a_name_in_a_path_is_counted_in_characters",
     ("secretKey", 512): "test_a_name_in_a_path_is_counted_in_characters",
     ("organization", 64): "test_the_name_of_a_new_organization_is_bounded",
+    ("roleArn", 2048): "never reached: test_what_is_no_role_is_refused (wire/test_cloud_models.py)",
     ("register", 10): "test_a_stream_has_only_so_many_registrations",
 }
 
