@@ -113,7 +113,7 @@ class TestChanging:
         sync = await house.create()
         await house.create(name="taken")
         other = await house.quiet.connection("codehost")
-        refusals = [
+        refusals: list[tuple[dict[str, Any], int]] = [
             ({"name": "taken"}, 400),
             ({"connectionId": other}, 400),
             ({"connectionId": str(uuid4())}, 404),
@@ -401,7 +401,7 @@ class TestSourcesThatGo:
 
 
 class TestPlaces:
-    async def check(self, house: House, config: dict[str, object], **more: object) -> dict[str, Any]:
+    async def check(self, house: House, config: dict[str, Any], **more: object) -> dict[str, Any]:
         body = {"projectId": house.project, "destinationConfig": config, **more}
         return await house.quiet.admin.json("POST", f"{SYNCS}/{VAULT}/check-destination", json=body)
 
