@@ -102,10 +102,8 @@ def _role(given: dict[str, Any]) -> str:
 
 def _keys(given: dict[str, Any]) -> list[str]:
     """Return the access keys of a user."""
-    return [
-        key.access_key_id
-        for key in iam_backends[_ACCOUNT][given["partition"]].get_all_access_keys(given["name"])
-    ]
+    found = iam_backends[_ACCOUNT][given["partition"]].list_access_keys(given["name"])
+    return [key.access_key_id for key in found]
 
 
 def _parameters(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
