@@ -109,7 +109,7 @@ async def _malformed(request: Request, error: Exception) -> Response:
     issues: Sequence[ErrorDetails] = error.errors()
     if any(issue["type"] == "json_invalid" for issue in issues):
         return _answer(request, 400, "BadRequest", "The body is no valid JSON")
-    return _answer(request, 422, "ValidationFailure", [_issue(issue) for issue in issues])
+    return _answer(request, 422, "ValidationFailure", [_issue(issue, error.body) for issue in issues])
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -198,11 +198,29 @@ def _denial(denial: Denial) -> dict[str, object]:
     }
 
 
-def _issue(issue: ErrorDetails) -> ValidationIssue:
+def _issue(issue: ErrorDetails, body: object = None) -> ValidationIssue:
     code = issue["type"]
     # The first part says where of the request; a field may be called `path` as well.
     place, *location = issue["loc"] or ("",)
     if place not in _PLACES:
         location = [place, *location]
+    elif place == "body" and isinstance(body, Mapping):
+        location = _written_path(location, body)
     message = _TELLING.get(code, issue["msg"]).removeprefix("Value error, ")
     return ValidationIssue(code=code, path=location, message=message)
+
+
+def _written_path(location: Sequence[int | str], body: object) -> list[int | str]:
+    """Return the path as the body has it: of a choice of forms the parser names the one that was chosen as well.
+
+    The last part may name what is missing.
+    """
+    path: list[int | str] = []
+    for part in location[:-1]:
+        inside: Mapping[int | str, object] = body if isinstance(body, Mapping) else {}
+        if isinstance(body, list) and isinstance(part, int) and part < len(body):
+            inside = {part: body[part]}
+        if part in inside:
+            body = inside[part]
+            path.append(part)
+    return [*path, *location[-1:]]
