@@ -368,6 +368,26 @@ async def test_what_the_store_refuses_is_told_without_the_value(
     cloud.proxy.issues.clear()
 
 
+async def test_a_refused_name_keeps_no_other_from_being_written(store: Make, cloud: CloudFixture) -> None:
+    target = Target(store)
+    await target.push({"GONE": "cnry-0"})
+    with pytest.raises(RemoteRefusedError) as caught:
+        await target.push({"A B": "cnry-1", "GOOD": "cnry-2", "C D": "cnry-3", "LAST": "cnry-4"})
+    told = str(caught.value)
+    assert f"PutParameter of {PATH}A B" in told
+    assert told.endswith(". Refused as well: C D")
+    assert (target.written, target.removed) == (["GOOD", "LAST"], ["GONE"])
+    assert cloud.parameter_values() == below(PATH, {"GOOD": "cnry-2", "LAST": "cnry-4"})
+    cloud.proxy.issues.clear()
+
+
+async def test_after_ten_refusals_it_is_not_the_names(store: Make, cloud: CloudFixture) -> None:
+    cloud.proxy.answer_instead("PutParameter", Fault(400, "ParameterLimitExceeded"), times=-1)
+    with pytest.raises(RemoteRefusedError, match="as many parameters as it may"):
+        await run(store(), change_of(values(30)))
+    assert cloud.proxy.operations() == ["PutParameter"] * 10
+
+
 async def test_names_of_the_cloud_itself_are_refused(store: Make) -> None:
     with pytest.raises(RemoteRefusedError, match="begins with neither aws nor ssm"):
         await run(store("/"), change_of({"aws-key": "cnry-1"}))

@@ -16,13 +16,14 @@ from keybearer.outbound.destinations.cloud_shared import (
     Bounds,
     Extras,
     Json,
+    Refusals,
     objects_of,
     pages,
     tags_of,
     text_of,
 )
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
-from keybearer.outbound.remote import RemoteError
+from keybearer.outbound.remote import RemoteError, RemoteRefusedError
 from keybearer.wire.destinations.cloud import CloudOptions
 from keybearer.wire.destinations.cloud_parameter_store import ParameterStoreConfig
 
@@ -103,14 +104,21 @@ class ParameterStore:
         Raises:
             RemoteError: something of it wasn't done.
         """
+        refusals = Refusals()
         for outgoing in change.put:
-            yield Written(outgoing.name, version=await self._put(outgoing))
+            try:
+                version = await self._put(outgoing)
+            except RemoteRefusedError as error:
+                refusals.add(outgoing.name, error)
+            else:
+                yield Written(outgoing.name, version=version)
         left = iter(change.delete)
         while batch := list(islice(left, _DELETED_AT_ONCE)):
             # Those that are gone already are told as invalid, which is no error.
             await self._ask("DeleteParameters", {"Names": [self._path + name for name in batch]})
             for name in batch:
                 yield Written(name, is_removed=True)
+        refusals.tell()
 
     def _name_of(self, full: str) -> str | None:
         if full.startswith(self._path):

@@ -21,6 +21,7 @@ from keybearer.outbound.destinations.cloud_shared import (
     Bounds,
     Extras,
     Json,
+    Refusals,
     objects_of,
     pages,
     tags_of,
@@ -36,7 +37,7 @@ from keybearer.outbound.destinations.protocol import (
     Traits,
     Written,
 )
-from keybearer.outbound.remote import RemoteError, RemoteUnavailableError
+from keybearer.outbound.remote import RemoteError, RemoteRefusedError, RemoteUnavailableError
 from keybearer.wire.destinations.cloud import CloudOptions
 from keybearer.wire.destinations.cloud_secrets_manager import ManyToOneConfig, OneToOneConfig
 
@@ -209,12 +210,18 @@ class SecretPerKey:
         Raises:
             RemoteError: something of it wasn't done.
         """
+        refusals = Refusals()
         for outgoing in change.put:
-            version = await self._secrets.write(outgoing.name, outgoing.value, outgoing.metadata)
-            yield Written(outgoing.name, version=version)
+            try:
+                version = await self._secrets.write(outgoing.name, outgoing.value, outgoing.metadata)
+            except RemoteRefusedError as error:
+                refusals.add(outgoing.name, error)
+            else:
+                yield Written(outgoing.name, version=version)
         for name in change.delete:
             await self._secrets.delete(name)
             yield Written(name, is_removed=True)
+        refusals.tell()
 
     async def _values(self, ids: Sequence[str]) -> dict[str, tuple[str | None, str]]:
         """Return values, where they are texts, and their versions. What can't be read alone is left out."""

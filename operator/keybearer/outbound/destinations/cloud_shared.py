@@ -12,11 +12,12 @@ from keybearer.outbound.apps.cloud_signing import Scope
 from keybearer.outbound.remote import RemoteRefusedError, RemoteUnavailableError
 from keybearer.wire.destinations.cloud import CloudOptions
 
-__all__ = ["Bounds", "Extras", "TagChange", "objects_of", "pages", "tags_of", "text_of"]
+__all__ = ["Bounds", "Extras", "Refusals", "TagChange", "objects_of", "pages", "tags_of", "text_of"]
 
 _NAMES_MAX = 10_000
 _BYTES_MAX = 64 * 1024 * 1024
 _PAGES_MAX = 4000
+_REFUSALS_MAX = 10
 _KEY_ID = "keyId"
 _TAG = "tag:"
 _SYSTEM_TAGS = "aws:"
@@ -45,6 +46,35 @@ class Bounds:
                 f"the destination holds more than {_NAMES_MAX:,} names or {_BYTES_MAX >> 20} MiB; choose a "
                 "place, or a key schema, of its own for this sync"
             )
+
+
+class Refusals:
+    """Names that were refused in one run. One of them keeps none of the others from being written."""
+
+    def __init__(self) -> None:
+        self._errors: dict[str, RemoteRefusedError] = {}
+
+    def add(self, name: str, error: RemoteRefusedError) -> None:
+        """Take note of a refusal.
+
+        Raises:
+            RemoteRefusedError: it is the last of too many: it isn't the names.
+        """
+        self._errors[name] = error
+        if len(self._errors) >= _REFUSALS_MAX:
+            self.tell()
+
+    def tell(self) -> None:
+        """Return if nothing was refused.
+
+        Raises:
+            RemoteRefusedError: something was; the text says why of the first, and names the others.
+        """
+        for first in self._errors.values():
+            others = ", ".join(list(self._errors)[1:])
+            raise RemoteRefusedError(
+                f"{first}. Refused as well: {others}" if others else str(first)
+            ) from first
 
 
 async def pages(account: CloudAccount, scope: Scope, target: str, body: Json) -> AsyncIterator[Json]:
