@@ -14,6 +14,7 @@ import httpx
 import yaml
 
 from keybearer.kube.resources import (
+    APP_CONNECTIONS,
     CONFIG_MAPS,
     DEPLOYMENTS,
     EVENTS,
@@ -32,7 +33,16 @@ Body: TypeAlias = dict[str, Any]
 
 _RESOURCES = {
     resource.kind: resource
-    for resource in (CONFIG_MAPS, DEPLOYMENTS, EVENTS, LEASES, NAMESPACES, SECRETS, SECRET_SYNCS)
+    for resource in (
+        APP_CONNECTIONS,
+        CONFIG_MAPS,
+        DEPLOYMENTS,
+        EVENTS,
+        LEASES,
+        NAMESPACES,
+        SECRETS,
+        SECRET_SYNCS,
+    )
 }
 _TIMEOUT_SECONDS = 15.0
 

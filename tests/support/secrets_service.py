@@ -161,9 +161,9 @@ class ServiceAdmin:
         """The access token is worthless."""
         self.send("POST", "/api/v1/auth/token/revoke", {"accessToken": token})
 
-    def send(self, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The answer; httpx.HTTPStatusError for a refusal."""
-        answer = self._http.request(method, path, json=dict(body))
+        answer = self._http.request(method, path, json=None if body is None else dict(body))
         answer.raise_for_status()
         parsed: dict[str, Any] = answer.json()
         return parsed

@@ -54,6 +54,12 @@ def operator(
     allow_target_type: Annotated[
         list[str] | None, typer.Option(help="A further type of Secret to write; repeatable.")
     ] = None,
+    cluster_id: Annotated[
+        str | None,
+        typer.Option(
+            help="Tells this cluster from others on the same service. Default: the UID of kube-system."
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option(help="Reconciles at the same time.", min=1, max=256)] = 32,
     lease_namespace: Annotated[
         str | None, typer.Option(help="Where the Lease is. Default: the operator's namespace.")
@@ -104,6 +110,7 @@ def operator(
             shared_client_id=_mounted(identity_dir, "clientId"),
             shared_client_secret=_mounted(identity_dir, "clientSecret"),
             shared_grants=read_grants(shared_grants.read_text()) if shared_grants is not None else (),
+            cluster_id=cluster_id,
             workers=workers,
             leader_election=leader_election,
             lease_namespace=lease_namespace,

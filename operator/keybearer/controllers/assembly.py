@@ -12,8 +12,11 @@ from datetime import timedelta
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.appconnection.gather import ConnectionGatherer
+from keybearer.controllers.appconnection.reconcile import AppConnectionReconciler
 from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.background import Background
+from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
 from keybearer.controllers.instant import InstantUpdates
@@ -100,7 +103,8 @@ class Assembly:
         self.metrics.collect_queue(self.queue)
         self.metrics.bulk_limit.set(self.gate.limit)
         self.metrics.event_streams.set(self.instant.open_streams)
-        self.metrics.objects.labels("SecretSync").set(len(self.objects))
+        for kind, count in self.objects.counts().items():
+            self.metrics.objects.labels(kind).set(count)
 
     async def close(self) -> None:
         """End sessions (revoking tokens that were logged in for), connections and the renderer."""
@@ -154,6 +158,16 @@ def assemble(given: Circumstances) -> Assembly:
         telemetry=telemetry,
     )
 
+    connections = AppConnectionReconciler(
+        clock=clock,
+        gateway=gateway,
+        objects=objects,
+        gatherer=ConnectionGatherer(access, references),
+        cluster=ClusterIdentity(gateway, settings.cluster_id),
+        fingerprinter=given.fingerprinter,
+        telemetry=telemetry,
+    )
+
     def forget(key: WorkKey) -> None:
         sources.retain(key, frozenset())
         references.forget(key)
@@ -177,7 +191,7 @@ def assemble(given: Circumstances) -> Assembly:
         workers=WorkerPool(
             clock,
             queue,
-            {"SecretSync": reconciler},
+            {"SecretSync": reconciler, "AppConnection": connections},
             telemetry,
             gate,
             outage.pass_by,

@@ -7,7 +7,7 @@ reconcile that repairs it, and for a bounded number of objects.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 from keybearer.base.packed_json import packed_json
 from keybearer.controllers.json_reading import text_of
+from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.queue import WorkKey
 
 __all__ = ["ObjectStore", "ObservedObject", "ObservedStore", "ObservedTarget", "TargetKey"]
@@ -121,6 +122,10 @@ class ObjectStore:
 
     def __iter__(self) -> Iterator[ObservedObject]:
         return iter(self._objects.values())
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many objects there are of each kind; of each of ours, none as well."""
+        return dict.fromkeys(RESOURCES, 0) | Counter(key.kind for key in self._objects)
 
     def get(self, key: WorkKey) -> ObservedObject | None:
         """Return the newest version seen, or None where the object is gone."""

@@ -22,6 +22,7 @@ from keybearer.controllers.assembly import Assembly, Circumstances, assemble
 from keybearer.controllers.background import Background, first_of
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.fingerprint_key import load_fingerprinter
+from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.probes import ProbeState, serve_probes
 from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.shell import kopf_settings, new_registry
@@ -31,7 +32,7 @@ from keybearer.kube.errors import KubeError, LeaseLostError, NotFoundError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.lease import LeaseKeeper
 from keybearer.kube.lease_state import LeaseClaim
-from keybearer.kube.resources import SECRET_SYNCS, ObjectKey
+from keybearer.kube.resources import ObjectKey
 
 __all__ = ["run_operator"]
 
@@ -202,8 +203,9 @@ async def _await_cluster(
     namespace = process.settings.namespaces[0] if process.settings.namespaces else None
     while True:
         try:
-            async for _ in gateway.list(SECRET_SYNCS, namespace, metadata_only=True, page_size=1):
-                break
+            for resource in RESOURCES.values():
+                async for _ in gateway.list(resource, namespace, metadata_only=True, page_size=1):
+                    break
             found.append(await load_fingerprinter(gateway, key))
         except LeaseLostError:
             raise

@@ -24,6 +24,7 @@ class OperatorSettings(BaseModel):
         api_audiences: audiences of the API server, for which no ServiceAccount token is ever minted.
         shared_client_id, shared_client_secret: Universal Auth of the shared identity.
         shared_grants: who may use it, for what.
+        cluster_id: tells this cluster from others on the same service; None for the UID of kube-system.
         workers: reconciles at the same time.
         leader_election: hold a Lease; without it no other replica may run.
         lease_namespace: where Lease and fingerprint key live; None for the operator's own namespace.
@@ -45,6 +46,7 @@ class OperatorSettings(BaseModel):
     shared_client_id: Annotated[str | None, Field(repr=False)] = None
     shared_client_secret: Annotated[str | None, Field(repr=False)] = None
     shared_grants: tuple[SharedGrant, ...] = ()
+    cluster_id: Annotated[str | None, Field(min_length=1, max_length=128)] = None
     workers: Annotated[int, Field(ge=1, le=256)] = 32
     leader_election: bool = True
     lease_namespace: str | None = None

@@ -15,6 +15,8 @@ import kopf
 from pydantic import JsonValue
 
 from keybearer.controllers.intake import EventIntake
+from keybearer.controllers.kinds import RESOURCES
+from keybearer.kube.resources import Resource
 
 __all__ = ["kopf_settings", "new_registry"]
 
@@ -33,11 +35,15 @@ def new_registry(intake: EventIntake, session: aiohttp.ClientSession, server: st
     async def login(**_: object) -> kopf.AiohttpSession:
         return kopf.AiohttpSession(server=server, aiohttp_session=session)
 
-    @kopf.on.event("keybearer.dev", "v1alpha1", "secretsyncs", registry=registry)
-    async def secret_sync(event: kopf.RawEvent, **_: object) -> None:
-        intake.custom_resource("SecretSync", event["type"], _body(event))
-
+    for resource in RESOURCES.values():
+        _follow(registry, resource, intake)
     return registry
+
+
+def _follow(registry: kopf.OperatorRegistry, resource: Resource, intake: EventIntake) -> None:
+    @kopf.on.event(resource.group, resource.version, resource.plural, registry=registry)
+    async def take_in(event: kopf.RawEvent, **_: object) -> None:
+        intake.custom_resource(resource.kind, event["type"], _body(event))
 
 
 def kopf_settings() -> kopf.OperatorSettings:

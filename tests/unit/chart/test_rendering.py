@@ -89,6 +89,7 @@ def test_what_a_lost_release_must_not_take_along_is_kept() -> None:
     kept = {(one.kind, one.name) for one in render() if one.annotation("helm.sh/resource-policy") == "keep"}
     assert kept == {
         ("CustomResourceDefinition", "secretsyncs.keybearer.dev"),
+        ("CustomResourceDefinition", "appconnections.keybearer.dev"),
         ("Secret", "keybearer-service-root-key"),
         ("Secret", "keybearer-service-admin"),
     }

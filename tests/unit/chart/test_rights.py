@@ -15,6 +15,8 @@ _CLUSTER_KINDS = {"ClusterRole", "ClusterRoleBinding"}
 _SERVED = {
     "keybearer.dev/secretsyncs": "get list watch patch",
     "keybearer.dev/secretsyncs/status": "patch",
+    "keybearer.dev/appconnections": "get list watch patch",
+    "keybearer.dev/appconnections/status": "patch",
     "/secrets": "get list watch create patch delete",
     "/configmaps": "get list watch create patch delete",
     "apps/deployments": "get patch",
@@ -132,11 +134,12 @@ def test_the_rules_cover_every_resource_that_the_operator_speaks_of() -> None:
     assert {f"{one.group}/{one.plural}" for one in spoken_of} <= granted.keys()
 
 
-def test_users_who_may_view_or_edit_come_to_cover_secretsyncs() -> None:
+def test_users_who_may_view_or_edit_come_to_cover_our_kinds() -> None:
     manifests = render()
     view, edit = only(manifests, "ClusterRole", "-view"), only(manifests, "ClusterRole", "-edit")
-    assert _rules(view) == {"keybearer.dev/secretsyncs": "get list watch"}
-    assert _rules(edit) == {"keybearer.dev/secretsyncs": "create update patch delete deletecollection"}
+    kinds = ("keybearer.dev/secretsyncs", "keybearer.dev/appconnections")
+    assert _rules(view) == dict.fromkeys(kinds, "get list watch")
+    assert _rules(edit) == dict.fromkeys(kinds, "create update patch delete deletecollection")
 
 
 def _is_workload(manifest: Manifest) -> bool:

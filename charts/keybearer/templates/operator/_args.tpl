@@ -11,6 +11,7 @@
 {{- range uniq .namespaces }}{{ $args = concat $args (list "--namespace" .) }}{{ end }}
 {{- range .allowServiceUrls }}{{ $args = concat $args (list "--allow-service-url" .) }}{{ end }}
 {{- range .allowTargetTypes }}{{ $args = concat $args (list "--allow-target-type" .) }}{{ end }}
+{{- if .clusterId }}{{ $args = concat $args (list "--cluster-id" .clusterId) }}{{ end }}
 {{- if .allowInsecureHttp }}{{ $args = append $args "--allow-insecure-http" }}{{ end }}
 {{- if .sharedIdentity.existingSecret }}{{ $args = concat $args (list "--identity-dir" "/etc/keybearer/identity") }}{{ end }}
 {{- if .sharedGrants }}{{ $args = concat $args (list "--shared-grants" (printf "%s/shared-grants.yaml" $config)) }}{{ end }}

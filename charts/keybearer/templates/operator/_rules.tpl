@@ -4,10 +4,10 @@ what. A test holds this list, verb by verb.
 */}}
 {{- define "keybearer.operatorRules" -}}
 - apiGroups: [keybearer.dev]
-  resources: [secretsyncs]
+  resources: [secretsyncs, appconnections]
   verbs: [get, list, watch, patch]
 - apiGroups: [keybearer.dev]
-  resources: [secretsyncs/status]
+  resources: [secretsyncs/status, appconnections/status]
   verbs: [patch]
 - apiGroups: [""]
   resources: [secrets, configmaps]

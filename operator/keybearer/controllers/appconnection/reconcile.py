@@ -1,0 +1,215 @@
+"""One run for one AppConnection: gather, plan, apply, and one write of its status.
+
+Every step may be cut off between any two lines and run again from the top. What was created without a status to say
+so is found by its mark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.controllers.appconnection.conclusion import Outcome, build_status, connected
+from keybearer.controllers.appconnection.desired import build_connection, kind_of
+from keybearer.controllers.appconnection.gather import ConnectionGatherer
+from keybearer.controllers.appconnection.ownership import Ownership, mark_of, ownership_of
+from keybearer.controllers.appconnection.plan import (
+    Applied,
+    CreateConnection,
+    UpdateConnection,
+    plan_connection,
+)
+from keybearer.controllers.appconnection.reading import read_spec, read_status
+from keybearer.controllers.appconnection.reasons import Reason
+from keybearer.controllers.appconnection.remote import RemoteConnections
+from keybearer.controllers.appconnection.resource import AppConnectionSpec, RemoteDeletionPolicy
+from keybearer.controllers.appconnection.status import AppConnectionStatus
+from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.conditions import Tone
+from keybearer.controllers.faults import internal_message, where_raised
+from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
+from keybearer.controllers.queue import WorkItem
+from keybearer.controllers.requests import pending_request
+from keybearer.controllers.status_patch import StatusPatch
+from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.workers import RunResult
+from keybearer.kube.errors import ForbiddenError, KubeError, LeaseLostError
+from keybearer.kube.gateway import Gateway
+
+__all__ = ["AppConnectionReconciler"]
+
+_log = get_logger(__name__)
+
+_REFRESH = timedelta(minutes=5)
+"""How often a connection is compared with what the service holds: rotations, and what others changed or deleted."""
+
+
+class AppConnectionReconciler:
+    """Brings a connection of the service to what its manifest says."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        gateway: Gateway,
+        objects: ObjectStore,
+        gatherer: ConnectionGatherer,
+        cluster: ClusterIdentity,
+        fingerprinter: Fingerprinter,
+        telemetry: Telemetry,
+    ) -> None:
+        self._clock = clock
+        self._objects = objects
+        self._gatherer = gatherer
+        self._cluster = cluster
+        self._fingerprinter = fingerprinter
+        self._telemetry = telemetry
+        self._finalizer = FinalizerKeeper(clock, gateway)
+        self._patch = StatusPatch(gateway, objects, self._finalizer)
+
+    async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
+        """Run once.
+
+        Raises:
+            LeaseLostError: another replica leads; nothing more may be written.
+        """
+        seen = self._objects.get(item.key)
+        if seen is None:
+            return RunResult()
+        previous = read_status(seen)
+        try:
+            if seen.deletion_timestamp is not None:
+                return await self._clean_up(seen, previous)
+            request = pending_request(seen, previous.last_handled_requested_at)
+            outcome, result = await self._run(seen, previous, reconcile_id)
+            if request is not None:
+                outcome = replace(outcome, handled=request.requested_at)
+            await self._write(seen, previous, outcome)
+        except ObjectGoneError:
+            self._objects.drop(seen.key)
+            self._gatherer.forget(seen.key)
+            return RunResult()
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            # The status itself could not be written: nothing but the log and the queue can say so.
+            _log.warning("status_write_failed", error=str(error), reconcile_id=reconcile_id)
+            return RunResult(failed=True)
+        return result
+
+    async def _run(
+        self, seen: ObservedObject, previous: AppConnectionStatus, reconcile_id: str
+    ) -> tuple[Outcome, RunResult]:
+        try:
+            outcome = await self._reconcile_spec(seen, read_spec(seen), previous)
+        except (ObjectGoneError, LeaseLostError):
+            raise
+        except ReconcileError as error:
+            tone = Tone.STALLED if isinstance(error, StalledError) else Tone.WAITING
+            return Outcome(tone, error.reason, error.message), RunResult(failed=error.retry)
+        except KubeError as error:
+            return _refused_by_cluster(error), RunResult(failed=True)
+        except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
+            _log.error(
+                "reconcile_failed",
+                kind=seen.key.kind,
+                namespace=seen.key.namespace,
+                name=seen.key.name,
+                reconcile_id=reconcile_id,
+                error=type(error).__name__,
+                at=where_raised(error),
+            )
+            told = (condition.message for condition in previous.conditions)
+            message = internal_message(error, told, reconcile_id)
+            return Outcome(Tone.WAITING, Reason.INTERNAL_ERROR, message), RunResult(failed=True)
+        return outcome, RunResult(requeue_after=_REFRESH)
+
+    async def _reconcile_spec(
+        self, seen: ObservedObject, spec: AppConnectionSpec, previous: AppConnectionStatus
+    ) -> Outcome:
+        self._gatherer.follow(seen.key, spec)
+        kind = kind_of(spec)
+        credentials = await self._gatherer.credentials(seen.key, spec)
+        session = await self._gatherer.session(seen.key, spec)
+        desired = build_connection(
+            seen,
+            spec,
+            kind,
+            credentials,
+            project_id=await self._gatherer.project_id(session, spec),
+            cluster_id=await self._cluster.get(),
+            fingerprinter=self._fingerprinter,
+        )
+        remote = RemoteConnections(session)
+        present = await remote.find(
+            previous.app or desired.app, desired.name, desired.project_id, previous.id
+        )
+        applied = Applied(previous.id, previous.fingerprint, previous.credentials_hash)
+        action = plan_connection(desired, present, applied)
+        # Before there is anything to clean up, so that no crash in between leaves it behind.
+        await self._finalizer.set(seen, present=spec.on_delete is RemoteDeletionPolicy.DELETE)
+        match action:
+            case CreateConnection():
+                present = await remote.create(desired)
+            case UpdateConnection():
+                present = await remote.update(action)
+            case None:
+                pass
+        if present is None:
+            raise TypeError(action)
+        return connected(desired, present)
+
+    async def _clean_up(self, seen: ObservedObject, previous: AppConnectionStatus) -> RunResult:
+        if FINALIZER not in seen.finalizers:
+            return RunResult()
+        deadline = DEFAULT_DEADLINE
+        try:
+            spec = read_spec(seen)
+            deadline = spec.deletion_deadline
+            if spec.on_delete is RemoteDeletionPolicy.DELETE:
+                await self._remove(seen, spec, previous)
+        except ReconcileError as error:
+            left = self._finalizer.time_left(seen, deadline)
+            if left is not None:
+                await self._write(seen, previous, Outcome(Tone.WAITING, error.reason, error.message))
+                return RunResult(failed=True, requeue_after=left)
+            self._telemetry.remote_orphaned(seen, f"connection {previous.id or seen.key.name}", error.message)
+        await self._finalizer.set(seen, present=False)
+        return RunResult()
+
+    async def _remove(
+        self, seen: ObservedObject, spec: AppConnectionSpec, previous: AppConnectionStatus
+    ) -> None:
+        """Delete the connection in the service, if it is there and ours."""
+        self._gatherer.follow(seen.key, spec)
+        kind = kind_of(spec)
+        session = await self._gatherer.session(seen.key, spec)
+        remote = RemoteConnections(session)
+        project_id = await self._gatherer.project_id(session, spec)
+        present = await remote.find(
+            previous.app or kind.app, spec.remote_name(seen.key.name), project_id, previous.id
+        )
+        if present is None:
+            return
+        whose = ownership_of(present.description, mark_of(await self._cluster.get(), seen.uid))
+        if whose is Ownership.OURS or (whose is Ownership.NOBODY and present.id == previous.id):
+            await remote.delete(present)
+
+    async def _write(self, seen: ObservedObject, previous: AppConnectionStatus, outcome: Outcome) -> None:
+        status = build_status(previous, outcome, generation=seen.generation, now=self._clock.now())
+        was = previous.conditions[-1].reason if previous.conditions else None
+        fine = outcome.tone is Tone.READY
+        self._telemetry.outcome(seen, outcome.reason, outcome.message, was=was, fine=fine)
+        if status != previous:
+            await self._patch.apply(seen, status.to_wire())
+
+
+def _refused_by_cluster(error: KubeError) -> Outcome:
+    if isinstance(error, ForbiddenError) and error.namespace_terminating:
+        return Outcome(Tone.WAITING, Reason.NAMESPACE_TERMINATING, "the namespace is being deleted")
+    return Outcome(Tone.WAITING, Reason.CLUSTER_UNAVAILABLE, f"{error}; it is tried again")

@@ -1,0 +1,162 @@
+"""The connections of the service, as one identity sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TypeVar
+
+from keybearer.base.clock import parse_instant
+from keybearer.client import AppConnection, AsyncKeybearer, NotFound
+from keybearer.client import RotationTerms as GivenRotation
+from keybearer.controllers.appconnection.ownership import marked
+from keybearer.controllers.appconnection.plan import (
+    DesiredConnection,
+    PresentConnection,
+    RotationTerms,
+    UpdateConnection,
+)
+from keybearer.controllers.appconnection.reasons import Reason
+from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.service_session import ServiceSession
+
+__all__ = ["RemoteConnections"]
+
+_T = TypeVar("_T")
+
+
+class RemoteConnections:
+    """Finds and changes connections through a session."""
+
+    def __init__(self, session: ServiceSession) -> None:
+        self._session = session
+
+    async def find(
+        self, app: str, name: str, project_id: str | None, connection_id: str | None
+    ) -> PresentConnection | None:
+        """Return the connection of the id, where it is there still, else the one of the name, or None.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        if connection_id is not None:
+            found = await self._known(lambda client: client.app_connections.get(connection_id, app=app))
+            if found is not None:
+                return found
+        return await self._known(
+            lambda client: client.app_connections.get_by_name(name, app=app, project_id=project_id)
+        )
+
+    async def create(self, desired: DesiredConnection) -> PresentConnection:
+        """Create a connection; the service has the app judge the credentials first.
+
+        Raises:
+            ReconcileError: the service or the app refuses, or can't be asked.
+        """
+        return _present(
+            await self._perform(
+                lambda client: client.app_connections.create(
+                    desired.name,
+                    app=desired.app,
+                    method=desired.method,
+                    credentials=desired.credentials,
+                    description=marked(desired.description, desired.mark),
+                    project_id=desired.project_id,
+                    is_auto_rotation_enabled=desired.rotation is not None,
+                    rotation=_given(desired.rotation),
+                ),
+                f"create connection {desired.name}",
+                Reason.CONNECTION_REFUSED,
+            )
+        )
+
+    async def update(self, change: UpdateConnection) -> PresentConnection:
+        """Change a connection.
+
+        Raises:
+            ReconcileError: the service or the app refuses, or can't be asked.
+        """
+        desired = change.desired
+        return _present(
+            await self._perform(
+                lambda client: client.app_connections.update(
+                    change.id,
+                    app=desired.app,
+                    name=desired.name,
+                    description=marked(desired.description, desired.mark),
+                    credentials=desired.credentials if change.with_credentials else None,
+                    is_auto_rotation_enabled=desired.rotation is not None,
+                    rotation=_given(desired.rotation),
+                ),
+                f"change connection {desired.name}",
+                Reason.CONNECTION_REFUSED,
+            )
+        )
+
+    async def delete(self, present: PresentConnection) -> None:
+        """Delete a connection; it may be gone already.
+
+        Raises:
+            ReconcileError: syncs use it still, or the service can't be asked.
+        """
+        try:
+            await self._perform(
+                lambda client: client.app_connections.delete(present.id, app=present.app),
+                f"delete connection {present.name}",
+                Reason.IN_USE,
+            )
+        except NotFound:
+            return
+
+    async def _known(
+        self, act: Callable[[AsyncKeybearer], Awaitable[AppConnection]]
+    ) -> PresentConnection | None:
+        try:
+            return _present(await self._session.perform(act, "look up connections"))
+        except NotFound:
+            return None
+
+    async def _perform(self, act: Callable[[AsyncKeybearer], Awaitable[_T]], what: str, reason: Reason) -> _T:
+        try:
+            return await self._session.perform(act, what)
+        except StalledError as error:
+            if error.reason == "ServiceRefused":
+                raise StalledError(reason, error.message) from error
+            raise
+
+
+def _given(rotation: RotationTerms | None) -> GivenRotation | None:
+    return (
+        None
+        if rotation is None
+        else GivenRotation(interval_days=rotation.days, hours=rotation.hours, minutes=rotation.minutes)
+    )
+
+
+def _present(found: AppConnection) -> PresentConnection:
+    told = found.rotation
+    terms = None
+    if found.is_auto_rotation_enabled and told is not None and told.rotate_at_utc is not None:
+        at = told.rotate_at_utc
+        terms = RotationTerms(int(told.rotation_interval or 0), at.hours, at.minutes)
+    return PresentConnection(
+        id=found.id,
+        name=found.name,
+        app=found.app,
+        method=found.method,
+        description=found.description or None,
+        project_id=found.project_id,
+        credentials_hash=found.credentials_hash,
+        version=found.version,
+        rotation=terms,
+        rotation_status=None if told is None else told.rotation_status,
+        rotation_message=None if told is None else told.last_rotation_message,
+        next_rotation_at=None if told is None else _instant(told.next_rotation_at),
+    )
+
+
+def _instant(text: str | None) -> datetime | None:
+    try:
+        return parse_instant(text).replace(microsecond=0) if text else None
+    except ValueError:
+        return None
