@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ from keybearer.base.clock import parse_instant
 from keybearer.base.durations import parse_duration
 from keybearer.base.errors import ConfigurationError
 from keybearer.cli.connecting import connected, project_id_of
-from keybearer.cli.output import Output, OutputFormat, print_json, print_table
+from keybearer.cli.output import Output, OutputFormat, print_found
 
 if TYPE_CHECKING:
     from keybearer.client import AuditLog
@@ -44,10 +43,9 @@ def audit(
             start=None if since is None else _instant(since),
             limit=limit,
         )
-    if output is OutputFormat.JSON:
-        print_json([asdict(line) for line in found])
-        return
-    print_table(
+    print_found(
+        output,
+        found,
         ("WHEN", "WHO", "WHAT", "ON", "FROM"),
         [(line.created_at, _who(line), line.event.type, _subject(line), line.ip_address) for line in found],
     )

@@ -20,8 +20,7 @@ from keybearer.cli.output import (
     OutputFormat,
     Yes,
     print_done,
-    print_json,
-    print_table,
+    print_found,
     require_confirmed,
 )
 from keybearer.cli.own_credentials import OwnCredential
@@ -226,16 +225,13 @@ def unlock_ldap_auth(identity_id: IdentityId, output: Output = OutputFormat.TABL
 def _print(
     output: OutputFormat, found: KubernetesAuthSettings | LdapAuthSettings, rows: list[tuple[str, str]]
 ) -> None:
-    if output is OutputFormat.JSON:
-        print_json(asdict(found))
-        return
     terms = [
         ("token ttl", _seconds(found.access_token_ttl)),
         ("token max ttl", _seconds(found.access_token_max_ttl)),
         ("token uses", str(found.access_token_num_uses_limit or "any number")),
         ("tokens used from", ", ".join(one.ip_address for one in found.access_token_trusted_ips)),
     ]
-    print_table(("FIELD", "CONTENT"), [*rows, *terms])
+    print_found(output, found, ("FIELD", "CONTENT"), [*rows, *terms])
 
 
 def _fields(given: Iterable[str]) -> tuple[AllowedField, ...]:

@@ -14,8 +14,7 @@ from keybearer.cli.output import (
     OutputFormat,
     Yes,
     print_done,
-    print_json,
-    print_table,
+    print_found,
     require_confirmed,
 )
 from keybearer.cli.words import Action, Subject
@@ -42,10 +41,9 @@ def list_grants(
         project_id = project_id_of(client, project)
         whose = None if member is None else actor_id_of(client, project_id, member)
         found = client.grants.list(project_id=project_id, identity_id=whose)
-    if output is OutputFormat.JSON:
-        print_json([asdict(grant) for grant in found])
-        return
-    print_table(
+    print_found(
+        output,
+        found,
         ("EFFECT", "ACTIONS", "ON", "WHERE", "WHO", "ID"),
         [
             (

@@ -18,6 +18,7 @@ from keybearer.cli.output import (
     Yes,
     note,
     print_done,
+    print_found,
     print_json,
     print_table,
     require_confirmed,
@@ -49,11 +50,8 @@ def list_identities(output: Output = OutputFormat.TABLE) -> None:
     """List the machine identities of the organization."""
     with connected() as client:
         found = client.identities.list()
-    if output is OutputFormat.JSON:
-        print_json([asdict(identity) for identity in found])
-        return
     rows = [(identity.name, identity.role, identity.created_at, identity.id) for identity in found]
-    print_table(("NAME", "ROLE", "CREATED", "ID"), rows)
+    print_found(output, found, ("NAME", "ROLE", "CREATED", "ID"), rows)
 
 
 @identities.command("create")
@@ -132,10 +130,9 @@ def list_client_secrets(identity_id: IdentityId, output: Output = OutputFormat.T
     """List what is known of an identity's client secrets."""
     with connected() as client:
         found = client.identities.client_secrets.list(identity_id)
-    if output is OutputFormat.JSON:
-        print_json([asdict(secret) for secret in found])
-        return
-    print_table(
+    print_found(
+        output,
+        found,
         ("BEGINS", "DESCRIPTION", "USES", "STATE", "CREATED", "ID"),
         [
             (

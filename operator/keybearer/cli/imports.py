@@ -14,8 +14,7 @@ from keybearer.cli.output import (
     OutputFormat,
     Yes,
     print_done,
-    print_json,
-    print_table,
+    print_found,
     require_confirmed,
 )
 
@@ -48,10 +47,9 @@ def list_imports(
         found = client.imports.list(
             project_id=project_id_of(client, project), environment=environment, path=path
         )
-    if output is OutputFormat.JSON:
-        print_json([asdict(one) for one in found])
-        return
-    print_table(
+    print_found(
+        output,
+        found,
         ("POSITION", "FROM", "CREATED", "ID"),
         [(str(one.position), _source_of(one), one.created_at, one.id) for one in found],
     )

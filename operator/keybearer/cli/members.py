@@ -14,8 +14,7 @@ from keybearer.cli.output import (
     OutputFormat,
     Yes,
     print_done,
-    print_json,
-    print_table,
+    print_found,
     require_confirmed,
 )
 from keybearer.cli.words import ProjectRole
@@ -43,14 +42,9 @@ def list_members(project: ProjectName, output: Output = OutputFormat.TABLE) -> N
         people = client.memberships.list_users(project_id=project_id)
         machines = client.memberships.list_identities(project_id=project_id)
         names = {identity.id: identity.name for identity in client.identities.list()} if machines else {}
-    if output is OutputFormat.JSON:
-        print_json(
-            {"users": [asdict(one) for one in people], "identities": [asdict(one) for one in machines]}
-        )
-        return
     rows = [("person", one.user.email, _roles(one), one.user.id) for one in people]
     rows += [("machine", names.get(one.identity_id, ""), _roles(one), one.identity_id) for one in machines]
-    print_table(("KIND", "WHO", "ROLES", "ID"), rows)
+    print_found(output, {"users": people, "identities": machines}, ("KIND", "WHO", "ROLES", "ID"), rows)
 
 
 @members.command("set")

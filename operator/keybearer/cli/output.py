@@ -22,6 +22,7 @@ __all__ = [
     "note",
     "print_done",
     "print_exactly",
+    "print_found",
     "print_json",
     "print_table",
     "printable",
@@ -93,6 +94,16 @@ def steers_terminal(text: str) -> bool:
 def note(text: str) -> None:
     """Tell a person something that is no answer."""
     typer.echo(printable(text), err=True)
+
+
+def print_found(
+    output: OutputFormat, content: object, columns: Sequence[str], rows: Iterable[Sequence[str]]
+) -> None:
+    """Print what was asked for: programs get the content, people the rows."""
+    if output is OutputFormat.JSON:
+        print_json(content)
+    else:
+        print_table(columns, rows)
 
 
 def print_done(output: OutputFormat, content: object, text: str) -> None:

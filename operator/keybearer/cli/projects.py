@@ -13,8 +13,7 @@ from keybearer.cli.output import (
     OutputFormat,
     Yes,
     print_done,
-    print_json,
-    print_table,
+    print_found,
     require_confirmed,
 )
 
@@ -34,10 +33,9 @@ def list_projects(output: Output = OutputFormat.TABLE) -> None:
     """List the projects that you may see."""
     with connected() as client:
         found = client.projects.list()
-    if output is OutputFormat.JSON:
-        print_json([asdict(project) for project in found])
-        return
-    print_table(
+    print_found(
+        output,
+        found,
         ("SLUG", "NAME", "ENVIRONMENTS", "ID"),
         [
             (
@@ -88,10 +86,9 @@ def list_environments(project: ProjectName, output: Output = OutputFormat.TABLE)
     """List the environments of a project."""
     with connected() as client:
         found = client.environments.list(project_id=project_id_of(client, project))
-    if output is OutputFormat.JSON:
-        print_json([asdict(environment) for environment in found])
-        return
-    print_table(
+    print_found(
+        output,
+        found,
         ("SLUG", "NAME", "ID"),
         [(environment.slug, environment.name, environment.id) for environment in found],
     )
@@ -142,11 +139,8 @@ def list_folders(
             path=path,
             recursive=recursive,
         )
-    if output is OutputFormat.JSON:
-        print_json([asdict(folder) for folder in found])
-        return
     rows = [(folder.path or folder.name, folder.description, folder.id) for folder in found]
-    print_table(("PATH", "DESCRIPTION", "ID"), rows)
+    print_found(output, found, ("PATH", "DESCRIPTION", "ID"), rows)
 
 
 @folders.command("create")

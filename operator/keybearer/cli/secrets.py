@@ -16,6 +16,7 @@ from keybearer.cli.output import (
     Yes,
     print_done,
     print_exactly,
+    print_found,
     print_json,
     print_table,
     require_confirmed,
@@ -68,10 +69,9 @@ def list_secrets(
             include_personal_overrides=personal,
             view_secret_value=show,
         )
-    if output is OutputFormat.JSON:
-        print_json([_plain(secret, show=show) for secret in found])
-        return
-    print_table(
+    print_found(
+        output,
+        [_plain(secret, show=show) for secret in found],
         (
             "NAME",
             *(("VALUE",) if show else ()),

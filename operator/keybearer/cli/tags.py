@@ -13,8 +13,7 @@ from keybearer.cli.output import (
     OutputFormat,
     Yes,
     print_done,
-    print_json,
-    print_table,
+    print_found,
     require_confirmed,
 )
 
@@ -30,10 +29,12 @@ def list_tags(project: ProjectName, output: Output = OutputFormat.TABLE) -> None
     """List the tags of a project."""
     with connected() as client:
         found = client.tags.list(project_id=project_id_of(client, project))
-    if output is OutputFormat.JSON:
-        print_json([asdict(tag) for tag in found])
-        return
-    print_table(("SLUG", "NAME", "COLOR", "ID"), [(tag.slug, tag.name, tag.color, tag.id) for tag in found])
+    print_found(
+        output,
+        found,
+        ("SLUG", "NAME", "COLOR", "ID"),
+        [(tag.slug, tag.name, tag.color, tag.id) for tag in found],
+    )
 
 
 @tags.command("create")

@@ -15,8 +15,7 @@ from keybearer.cli.output import (
     OutputFormat,
     Yes,
     print_done,
-    print_json,
-    print_table,
+    print_found,
     require_confirmed,
 )
 from keybearer.cli.own_credentials import OwnCredential
@@ -42,10 +41,9 @@ def list_users(output: Output = OutputFormat.TABLE) -> None:
     """List the people of the organization."""
     with connected() as client:
         found = client.users.list()
-    if output is OutputFormat.JSON:
-        print_json([asdict(user) for user in found])
-        return
-    print_table(
+    print_found(
+        output,
+        found,
         ("EMAIL", "NAME", "ROLE", "CREATED", "ID"),
         [(user.email, _name(user), user.role, user.created_at, user.id) for user in found],
     )
