@@ -10,7 +10,6 @@ import pytest
 from keybearer.outbound.apps.external_infisical import ExternalInfisical, ExternalInfisicalSession
 from keybearer.outbound.apps.hashicorp_vault import Vault, VaultSession
 from keybearer.outbound.apps.registry import APPS
-from keybearer.outbound.destinations.registry import DRIVERS
 from keybearer.outbound.remote import (
     RemoteDeniedError,
     RemoteMissingError,
@@ -53,10 +52,6 @@ def machine(url: str) -> MachineIdentityCredentials:
     )
 
 
-def test_the_registries_know_both() -> None:
-    assert {"hashicorp-vault", "external-infisical"} <= APPS.keys() & DRIVERS.keys()
-
-
 async def test_vault_is_told_token_and_namespace(way: WayOut) -> None:
     async with ScriptedServer(Reply(body={"data": {}})) as server:
         await Vault().check(token(f"{server.url}/below/", "team/a"), way.context)
@@ -91,6 +86,18 @@ async def test_many_runs_at_once_share_one_login(way: WayOut) -> None:
         sessions = [VaultSession(role(server.url), way.context) for _ in range(10)]
         await asyncio.gather(*(session.send("GET", "secret/a") for session in sessions))
     assert [seen.path for seen in server.seen].count("/v1/auth/approle/login") == 1
+
+
+async def test_changed_credentials_get_a_token_of_their_own(way: WayOut) -> None:
+    async with ScriptedServer(Reply(body=VAULT_LOGIN)) as server:
+        given = role(server.url)
+        for changed in (
+            given,
+            given.model_copy(update={"secret_id": "cnry-other"}),
+            role(server.url, "team"),
+        ):
+            await VaultSession(changed, way.context).send("GET", "a")
+    assert [seen.path for seen in server.seen] == ["/v1/auth/approle/login", "/v1/a"] * 3
 
 
 @pytest.mark.parametrize(("lease", "lasts"), [(600, 540), (0, 3540), (10**9, 3540)])
