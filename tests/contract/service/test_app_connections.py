@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 from aiohttp import web
 
@@ -20,14 +22,28 @@ from keybearer.wire.app_connections import (
     AppConnectionUsage,
     AvailableAppConnectionList,
 )
+from keybearer.wire.limits import APP_CONNECTIONS_MAX
 from support.canary import Canary
+from support.databases import OwnDatabase
 from support.postgres import PostgresServer
 from support.remotes.beside import served_beside, tls_of
 from support.remotes.identity_provider import IdentityProviderCopy
-from support.service_fixtures import Client, Project, ServiceProcess, Strict, start_service
+from support.service_fixtures import Client, Project, ServiceProcess, Starter, Strict, start_service
 
 ALL = "/api/v1/app-connections"
 IDP = f"{ALL}/idp"
+SEALED_WITH = "SELECT DISTINCT hex(substr(credentials, 2, 20)) FROM app_connections"
+SEALED_WITH_POSTGRES = "SELECT DISTINCT encode(substr(credentials, 2, 20), 'hex') FROM app_connections"
+# Copies of the first, made by the database: a thousand requests would tell nothing more.
+COPIED = """WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+    INSERT INTO app_connections (id, name, organization_id, app, method, credentials, credentials_hash, shown,
+    version, is_auto_rotation_enabled, created_at, updated_at) SELECT {uuid}, name || i, organization_id, app, method,
+    credentials, credentials_hash, shown, version, is_auto_rotation_enabled, created_at, updated_at
+    FROM app_connections, n"""
+UUIDS = {
+    "sqlite": "substr('00000000-0000-4000-8000-000000000000', 1, 36 - length(i)) || i",
+    "postgresql": "gen_random_uuid()::text",
+}
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
@@ -90,7 +106,7 @@ class Connections:
     client: Client
     idp: IdentityProviderCopy
 
-    def body(self, **more: Any) -> dict[str, Any]:
+    def body(self, **more: object) -> dict[str, Any]:
         return {
             "name": f"c-{uuid4()}",
             "method": "client-credentials",
@@ -98,13 +114,21 @@ class Connections:
             **more,
         }
 
-    def make(self, *, status: int = 200, path: str = IDP, **more: Any) -> dict[str, Any]:
-        answer = self.client.json("POST", path, status=status, json=self.body(**more))
+    def make(self, *, status: int = 200, path: str = IDP, **more: object) -> dict[str, Any]:
+        answer = self._post(status, path, more)
         return answer["appConnection"] if status == 200 else answer
 
-    def refuse(self, **more: Any) -> list[tuple[list[str | int], str]]:
+    def _post(self, status: int, path: str, more: Mapping[str, object]) -> dict[str, Any]:
+        return self.client.json("POST", path, status=status, json={**self.body(), **more})
+
+    def refuse(
+        self, given: Mapping[str, object] | None = None, **more: object
+    ) -> list[tuple[list[str | int], str]]:
         """Return place and text of each issue."""
-        return [(issue["path"], issue["message"]) for issue in self.make(status=422, **more)["message"]]
+        return [
+            (issue["path"], issue["message"])
+            for issue in self._post(422, IDP, {**(given or {}), **more})["message"]
+        ]
 
 
 @pytest.fixture
@@ -301,20 +325,19 @@ class TestForms:
         self, admin: Client, connections: Connections, field: str, value: object
     ) -> None:
         told = [([field], "Not supported for Identity Provider Connections")]
-        assert connections.refuse(**{field: value}) == told
+        assert connections.refuse({field: value}) == told
         made = connections.make()
         answer = admin.json("PATCH", f"{IDP}/{made['id']}", status=422, json={field: value})
         assert [(issue["path"], issue["message"]) for issue in answer["message"]] == told
 
     def test_what_says_nothing_of_them_is_taken(self, connections: Connections) -> None:
-        nothing: dict[str, Any] = {
-            "isPlatformManagedCredentials": False,
-            "gatewayId": None,
-            "gatewayPoolId": None,
-            "isAutoRotationEnabled": False,
-            "rotation": None,
-        }
-        made = connections.make(**nothing)
+        made = connections.make(
+            isPlatformManagedCredentials=False,
+            gatewayId=None,
+            gatewayPoolId=None,
+            isAutoRotationEnabled=False,
+            rotation=None,
+        )
         assert made.keys().isdisjoint({"gatewayId", "gatewayPoolId", "rotation"})
 
     @pytest.mark.parametrize("missing", ["name", "method", "credentials"])
@@ -565,6 +588,148 @@ class TestRights:
             "delete-app-connection",
         }
         assert all("cnry" not in str(line) for line in ours)
+
+
+class TestUse:
+    """By syncs to a second service, which is this one."""
+
+    @pytest.fixture
+    def used(self, service: ServiceProcess, admin: Client, project: Project) -> tuple[str, str]:
+        """Return a connection of the project and a sync that uses it."""
+        machine = service.create_identity(roles={project.id: "member"})
+        body = {
+            "name": "other",
+            "method": "machine-identity",
+            "projectId": project.id,
+            "credentials": {
+                "instanceUrl": service.url,
+                "machineIdentityClientId": machine.client_id,
+                "machineIdentityClientSecret": machine.client_secret,
+            },
+        }
+        connection = admin.json("POST", f"{ALL}/external-infisical", json=body)["appConnection"]
+        sync = {
+            "name": "out",
+            "projectId": project.id,
+            "connectionId": connection["id"],
+            "environment": "dev",
+            "secretPath": "/",
+            "isAutoSyncEnabled": False,
+            "syncOptions": {"initialSyncBehavior": "overwrite-destination"},
+            "destinationConfig": {"projectId": project.id, "environment": "prod", "secretPath": "/"},
+        }
+        path = "/api/v1/secret-syncs/external-infisical"
+        return connection["id"], admin.json("POST", path, json=sync)["secretSync"]["id"]
+
+    def test_a_connection_that_a_sync_uses_is_not_deleted(self, admin: Client, used: tuple[str, str]) -> None:
+        connection_id, sync_id = used
+        path = f"{ALL}/external-infisical/{connection_id}"
+        assert admin.json("DELETE", path, status=400)["message"] == (
+            "Cannot delete App Connection with existing connections. "
+            "Remove all existing connections and try again."
+        )
+        admin.json("DELETE", f"/api/v1/secret-syncs/external-infisical/{sync_id}")
+        admin.json("DELETE", path)
+
+    def test_usage_tells_projects_and_syncs(
+        self, service: ServiceProcess, project: Project, used: tuple[str, str], strict: Strict
+    ) -> None:
+        connection_id, sync_id = used
+        path = f"{ALL}/external-infisical/{connection_id}/usage"
+        person = service.client(service.login_user(service.create_user(roles={project.id: "viewer"})))
+        (use,) = strict(AppConnectionUsage, person.json("GET", path)).projects
+        assert (use.id, use.slug) == (project.id, project.slug)
+        assert [(sync.id, sync.name) for sync in use.resources.secret_syncs] == [(sync_id, "out")]
+
+    def test_a_project_goes_with_connections_and_syncs(
+        self, admin: Client, project: Project, used: tuple[str, str]
+    ) -> None:
+        admin.json("DELETE", f"/api/v1/projects/{project.id}")
+        admin.json("GET", f"{ALL}/external-infisical/{used[0]}", status=404)
+
+
+class TestOwnService:
+    """What needs a database that no other test has."""
+
+    @pytest.fixture
+    def own(
+        self, start: Starter, provider: tuple[IdentityProviderCopy, Path], tmp_path: Path
+    ) -> Iterator[ServiceProcess]:
+        running = start(
+            tmp_path / "data", "--allow-outbound", "127.0.0.0/8", "--outbound-ca", str(provider[1])
+        )
+        yield running
+        running.kill()
+
+    def test_credentials_are_sealed_anew_while_connections_are_changed(
+        self, own: ServiceProcess, own_database: OwnDatabase, idp: IdentityProviderCopy
+    ) -> None:
+        connections = Connections(own.admin_client(), idp)
+        made = [connections.make() for _ in range(30)]
+        before = self._keys(own_database, own.data_dir)
+        keys = "/api/v1/admin/keys"
+        connections.client.json("POST", f"{keys}/rotate-data", json={})
+        number = 0
+        while connections.client.json("GET", keys)["credentialRotation"] is not None:
+            path = f"{IDP}/{made[number % len(made)]['id']}"
+            connections.client.json("PATCH", path, json={"description": f"d{number}"})
+            number += 1
+        after = self._keys(own_database, own.data_dir)
+        assert len(before) == len(after) == 1
+        assert before != after
+        hashes = {one["id"]: one["credentialsHash"] for one in made}
+        listed = connections.client.json("GET", IDP)["appConnections"]
+        assert {one["id"]: one["credentialsHash"] for one in listed} == hashes, "nobody changed any"
+        count = "SELECT count(*) FROM server_keys WHERE name LIKE 'auth methods%'"
+        assert own_database.execute(own.data_dir, count).strip() == "1"
+
+    def _keys(self, database: OwnDatabase, data_dir: Path) -> set[str]:
+        # The name of the key in an envelope, as `sealing.envelope` lays it out.
+        statement = SEALED_WITH if database.server is None else SEALED_WITH_POSTGRES
+        return set(database.execute(data_dir, statement).lower().split())
+
+    def test_no_credential_lies_in_the_database(
+        self, own: ServiceProcess, own_database: OwnDatabase, idp: IdentityProviderCopy
+    ) -> None:
+        Connections(own.admin_client(), idp).make()
+        own.stop()
+        for file in own_database.files(own.data_dir):
+            assert b"cnry-client-secret" not in file.read_bytes()
+
+    def test_there_are_only_so_many(
+        self, own: ServiceProcess, own_database: OwnDatabase, idp: IdentityProviderCopy
+    ) -> None:
+        connections = Connections(own.admin_client(), idp)
+        connections.make()
+        kind = "sqlite" if own_database.server is None else "postgresql"
+        copied = COPIED.format(count=APP_CONNECTIONS_MAX - 1, uuid=UUIDS[kind])
+        own_database.execute(own.data_dir, copied)
+        connections.make()
+        told = f"An organization has at most {APP_CONNECTIONS_MAX} app connections"
+        assert connections.make(status=400)["message"] == told
+        assert len(connections.client.json("GET", IDP)["appConnections"]) == APP_CONNECTIONS_MAX
+        project = own.create_project()
+        connections.make(projectId=project.id)
+
+    def test_of_two_that_take_a_name_at_the_same_moment_one_is_told_so(
+        self, own: ServiceProcess, idp: IdentityProviderCopy
+    ) -> None:
+        connections = Connections(own.admin_client(), idp)
+        tokens = [own.login(own.admin) for _ in range(8)]
+
+        def make(token: str) -> tuple[int, object]:
+            with httpx.Client(base_url=own.url, trust_env=False, timeout=30) as client:
+                headers = {"authorization": f"Bearer {token}"}
+                answer = client.post(IDP, headers=headers, json=connections.body(name="same"))
+                return answer.status_code, answer.json().get("message")
+
+        with ThreadPoolExecutor(len(tokens)) as pool:
+            answers = list(pool.map(make, tokens))
+        assert sorted(status for status, _ in answers) == [200, *[400] * 7]
+        assert {message for status, message in answers if status == 400} == {
+            'An App Connection with the name "same" already exists'
+        }
+        assert len(idp.visits.asked) <= len(tokens), "nobody asks the remote twice"
 
 
 def test_instants_are_of_now(connections: Connections) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -344,22 +343,23 @@ class TestTerms:
     async def test_they_can_be_given_changed_and_ended(self, world: World) -> None:
         made = await world.connect()
 
-        async def change(**given: Any) -> AppConnection:
-            asked = replace(AppConnectionChange(), **given)
+        async def change(asked: AppConnectionChange) -> AppConnection:
             view = await world.connections.update(world.domain.admin, world.model, made.id, asked)
             return view.connection
 
-        begun = await change(is_auto_rotation_enabled=True, rotation=EVERY_WEEK)
+        begun = await change(AppConnectionChange(is_auto_rotation_enabled=True, rotation=EVERY_WEEK))
         assert begun.next_rotation_at == datetime(2026, 3, 8, 3, 15, tzinfo=UTC)
         world.clock.instant += timedelta(days=1)
-        assert (await change(name="other")).next_rotation_at == begun.next_rotation_at
-        assert (await change(is_auto_rotation_enabled=True)).next_rotation_at == begun.next_rotation_at
-        daily = await change(rotation=Terms(interval_days=1, hour=0, minute=0))
+        assert (await change(AppConnectionChange(name="other"))).next_rotation_at == begun.next_rotation_at
+        assert (
+            await change(AppConnectionChange(is_auto_rotation_enabled=True))
+        ).next_rotation_at == begun.next_rotation_at
+        daily = await change(AppConnectionChange(rotation=Terms(interval_days=1, hour=0, minute=0)))
         assert (daily.is_auto_rotation_enabled, daily.next_rotation_at) == (
             True,
             datetime(2026, 3, 3, tzinfo=UTC),
         )
-        ended = await change(is_auto_rotation_enabled=False)
+        ended = await change(AppConnectionChange(is_auto_rotation_enabled=False))
         assert (ended.next_rotation_at, ended.rotation_interval_days) == (None, 1)
 
     @pytest.mark.parametrize("minute", [0, 59])
