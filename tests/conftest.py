@@ -16,7 +16,6 @@ pytest_plugins = [
         "support.databases",
         "support.service_fixtures",
         "support.quiet_service",
-        "support.sync_house",
         "support.operator_fixtures",
         "support.remotes.moto",
         "support.remotes.other_service",

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import pytest_asyncio
-
 from support.quiet_service import QuietService
 from support.sync_bodies import app_of, new_sync
 
-__all__ = ["SYNCS", "House", "house"]
+__all__ = ["SYNCS", "House", "open_house"]
 
 Json = dict[str, Any]
 SYNCS = "/api/v1/secret-syncs"
@@ -60,7 +58,6 @@ class House:
         return f"{SYNCS}/{sync['destination']}/{sync['id']}"
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def house(quiet: QuietService) -> House:
+async def open_house(quiet: QuietService) -> House:
     """Return a house of its own."""
     return House(quiet, await quiet.project(), await quiet.connection())

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Select, delete, insert, select, update
+from sqlalchemy import Select, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
@@ -196,6 +196,13 @@ class SecretSyncs:
             statement = statement.where(SecretSyncRow.destination == destination)
         return await self._all(statement.order_by(SecretSyncRow.name))
 
+    async def count_of(self, project_id: ProjectId) -> int:
+        """Return how many syncs the project has."""
+        statement = (
+            select(func.count()).select_from(SecretSyncRow).where(SecretSyncRow.project_id == project_id)
+        )
+        return (await self._connection.execute(statement)).scalar_one()
+
     async def to_same_place(self, organization_id: OrganizationId, digest: str) -> list[SecretSync]:
         """Return the organization's syncs whose destination has that digest."""
         statement = _SYNCS.where(
@@ -306,7 +313,8 @@ def progress_of(record: SyncRecord, kind: JobKind) -> Progress:
 
 def with_status(record: SyncRecord, kind: JobKind, status: JobStatus) -> SyncRecord:
     """Return the record with that status of the kind of job."""
-    return replace(record, **{_STATUS_COLUMNS[kind][0]: status.value})
+    changed: dict[str, Any] = {_STATUS_COLUMNS[kind][0]: status.value}
+    return replace(record, **changed)
 
 
 def _read(row: Sequence[Any]) -> SecretSync:

@@ -41,6 +41,7 @@ __all__ = [
     "ROTATION_INTERVAL_MAX_DAYS",
     "SECRET_COMMENT_MAX",
     "SECRET_NAME_MAX",
+    "SECRET_SYNCS_MAX",
     "SECRET_VALUE_MAX_BYTES",
     "SYNC_DESCRIPTION_MAX",
     "SYNC_NAME_MAX",
@@ -87,6 +88,8 @@ PATTERN_ANY_DEPTH_MAX = 8
 """How often `**` stands in the path of a grant."""
 PATTERN_STARS_MAX = 16
 """How often `*` does."""
+SECRET_SYNCS_MAX = 2000
+"""Of one project: a list shows them all."""
 APP_CONNECTIONS_MAX = 1000
 """Of one project, and as many of the organization itself."""
 ROTATION_INTERVAL_MAX_DAYS = 365

@@ -21,10 +21,11 @@ from support.limit_cases import KEY_SIGN, Limit, World
 from support.limits_of_administration import LIMITS_OF_ADMINISTRATION
 from support.limits_of_connections import LIMITS_OF_CONNECTIONS
 from support.limits_of_contents import LIMITS_OF_CONTENTS
+from support.limits_of_syncs import LIMITS_OF_SYNCS
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
-LIMITS = (*LIMITS_OF_CONTENTS, *LIMITS_OF_ADMINISTRATION, *LIMITS_OF_CONNECTIONS)
+LIMITS = (*LIMITS_OF_CONTENTS, *LIMITS_OF_ADMINISTRATION, *LIMITS_OF_CONNECTIONS, *LIMITS_OF_SYNCS)
 # Limits that no single field has, and which test has them.
 ELSEWHERE = {
     "REQUEST_BODY_MAX_BYTES": "test_a_request_body_is_bounded",
@@ -36,6 +37,7 @@ ELSEWHERE = {
     "IMPORT_DEPTH_MAX": "test_imports_are_followed_to_their_depth",
     "IMPORT_STEPS_MAX": "test_a_list_whose_imports_meet_again_and_again_is_refused (domain/test_many_imports.py)",
     "APP_CONNECTIONS_MAX": "test_there_are_only_so_many (test_app_connections.py)",
+    "SECRET_SYNCS_MAX": "test_a_project_has_only_so_many (test_secret_syncs.py)",
     "IMPORTS_PER_FOLDER_MAX": "test_there_are_only_so_many_of_a_kind (test_limits_of_number.py)",
     "VERSIONS_MAX_ITEMS": "test_no_more_versions_are_shown_at_once",
     "EVENT_REGISTRATIONS_MAX": "test_a_stream_has_only_so_many_registrations",

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
+import pytest_asyncio
 
 from keybearer.wire.destinations.registry import DRIVEN
+from keybearer.wire.limits import SECRET_SYNCS_MAX
 from support.quiet_service import IN_ONE_LOOP, QuietService
 from support.strict_syncs import OFFERED, expected_options
 from support.sync_bodies import CONFIGS, IMPORTING, OVERWRITING, app_of, new_sync
-from support.sync_house import House
+from support.sync_house import House, open_house
 
 pytestmark = IN_ONE_LOOP
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(quiet: QuietService) -> House:
+    return await open_house(quiet)
+
 
 ROOT = "/api/v1/secret-syncs"
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -69,6 +79,19 @@ class TestMaking:
         )
         other = House(house.quiet, await house.quiet.project(), house.connection)
         await other.create(name="twice")
+
+    async def test_a_project_has_only_so_many(self, house: House) -> None:
+        first = await house.quiet.stored((await house.create(name="first"))["id"])
+        assert first is not None
+        async with house.quiet.database.writing() as unit:
+            for number in range(SECRET_SYNCS_MAX - 2):
+                await unit.secret_syncs.add(replace(first.record, id=str(uuid4()), name=f"s{number}"))
+        await house.create(name="last")
+        refusal = await house.create(name="too-many", status=400)
+        assert refusal["message"] == f"A project has at most {SECRET_SYNCS_MAX} secret syncs"
+        params = {"projectId": house.project}
+        listed = (await house.quiet.admin.json("GET", ROOT, params=params))["secretSyncs"]
+        assert len(listed) == SECRET_SYNCS_MAX
 
     async def test_a_destination_without_a_driver_is_refused(self, house: House) -> None:
         driven = {model.name for model in DRIVEN}

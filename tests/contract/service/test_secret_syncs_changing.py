@@ -8,14 +8,21 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import pytest_asyncio
 
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, JobStatus
 from support.quiet_service import IN_ONE_LOOP, QuietService
 from support.sync_bodies import CONFIGS, IMPORTING, OVERWRITING
-from support.sync_house import SYNCS, House
+from support.sync_house import SYNCS, House, open_house
 
 pytestmark = IN_ONE_LOOP
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(quiet: QuietService) -> House:
+    return await open_house(quiet)
+
 
 VAULT = "hashicorp-vault"
 BUSY = "A job for this sync is already in progress. Please try again shortly."

@@ -6,17 +6,24 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import pytest_asyncio
 
 from keybearer.base.ids import IdentityId
 from keybearer.domain.authorization import OrganizationRole, Principal
 from keybearer.domain.errors import NotFoundError
 from keybearer.domain.syncs.requests import SyncChange
 from keybearer.wire.destinations.base import ImportBehavior
-from support.quiet_service import IN_ONE_LOOP, AsyncClient
+from support.quiet_service import IN_ONE_LOOP, AsyncClient, QuietService
 from support.sync_bodies import IMPORTING, OVERWRITING, new_sync
-from support.sync_house import SYNCS, House
+from support.sync_house import SYNCS, House, open_house
 
 pytestmark = IN_ONE_LOOP
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(quiet: QuietService) -> House:
+    return await open_house(quiet)
+
 
 VAULT = "hashicorp-vault"
 IMPORT = "import-secrets?importBehavior=prioritize-source"

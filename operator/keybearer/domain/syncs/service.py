@@ -34,6 +34,7 @@ from keybearer.store.secret_syncs import JobKind, SecretSync, SyncRecord
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destinations.base import DestinationConfig, DestinationModel, SyncOptions
 from keybearer.wire.destinations.catalogue import DESTINATIONS, OfferedDestination
+from keybearer.wire.limits import SECRET_SYNCS_MAX
 
 __all__ = ["CheckedPlace", "SecretSyncs"]
 
@@ -110,6 +111,7 @@ class SecretSyncs:
             access.require(Action.CREATE, Subject.SECRET_SYNCS)
             await usable_connection(unit, access, new.connection_id, offered)
             folder_id = await _source(unit, access, new.environment, new.path, new.options)
+            await _require_room(unit, access.project.id)
             await _require_free_name(unit, access.project.id, new.name)
             record = new_record(access.project.id, folder_id, model, new, self._clock.now())
             await unit.secret_syncs.add(record)
@@ -230,6 +232,11 @@ async def _source(
     require_may_push(access, where)
     require_may_import(access, where, options.initial_sync_behavior)
     return (await source_folder(unit, access, environment, path)).id
+
+
+async def _require_room(unit: UnitOfWork, project_id: ProjectId) -> None:
+    if await unit.secret_syncs.count_of(project_id) >= SECRET_SYNCS_MAX:
+        raise InvalidError(f"A project has at most {SECRET_SYNCS_MAX} secret syncs")
 
 
 async def _require_free_name(unit: UnitOfWork, project_id: ProjectId, name: str) -> None:
