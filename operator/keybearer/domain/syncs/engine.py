@@ -26,8 +26,8 @@ __all__ = ["SyncEngine"]
 
 _DRAIN = timedelta(seconds=15)
 """How long runs may go on when the service ends; then they are cut off, and go on after the next start."""
-_AGAIN = timedelta(seconds=5)
-"""After the database was away."""
+_AGAIN = timedelta(seconds=2)
+"""After the database was away, and where a job is due that couldn't be claimed."""
 _T = TypeVar("_T")
 _log = get_logger(__name__)
 
@@ -41,6 +41,7 @@ class SyncEngine:
         self._database = database
         self._pushing = pushing
         self._triggers = triggers
+        self._clock = clock
         self._terms = terms
         self._queue = SyncQueue(database, clock, terms)
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -86,16 +87,22 @@ class SyncEngine:
         free = self._terms.workers - len(self._running)
         if free <= 0:
             return None
+        # Before the claim: what becomes due meanwhile is then either claimed or waited for.
+        asked_at = self._clock.now()
         begun = await self._queue.claim(free)
         for one in begun:
             name = f"secret-sync-{one.job.kind}"
             self._running[one.job.id] = group.create_task(self._perform(one), name=name)
-        wait = await self._queue.next_due()
+        wait = await self._queue.next_due(asked_at)
         if self._database.sole_process:
             return wait
         # A process that is gone tells nobody.
         await self._queue.take_up(is_starting=False)
-        return self._terms.lease if wait is None else min(wait, self._terms.lease)
+        waits = [self._terms.lease] if wait is None else [self._terms.lease, wait]
+        if len(begun) < free and await self._queue.is_any_due():
+            # Its connection is full, which is told when that ends; or its sync was just being changed, which is not.
+            waits.append(_AGAIN)
+        return min(waits)
 
     async def _perform(self, begun: Begun) -> None:
         """Run one job to its end, whatever that is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
@@ -89,11 +89,13 @@ class SyncQueue:
 
     async def claim(self, limit: int) -> list[Begun]:
         """Begin jobs that are due."""
+        return await repeated(lambda: self._claim(limit)) if await self.is_any_due() else []
+
+    async def is_any_due(self) -> bool:
+        """Return whether a job waits that is due."""
         now = self._clock.now()
         async with self._database.reading() as unit:
-            if not await unit.sync_jobs.is_any_due(now):
-                return []
-        return await repeated(lambda: self._claim(limit))
+            return await unit.sync_jobs.is_any_due(now)
 
     async def _claim(self, limit: int) -> list[Begun]:
         now = self._clock.now()
@@ -129,12 +131,11 @@ class SyncQueue:
 
         return await repeated(prolonged)
 
-    async def next_due(self) -> timedelta | None:
-        """Return how long it is until a job is due that isn't yet; None: there is none."""
-        now = self._clock.now()
+    async def next_due(self, after: datetime) -> timedelta | None:
+        """Return how long it is until a job is due that wasn't at that instant; None: there is none."""
         async with self._database.reading() as unit:
-            due_at = await unit.sync_jobs.next_due(now)
-        return None if due_at is None else due_at - now
+            due_at = await unit.sync_jobs.next_due(after)
+        return None if due_at is None else max(due_at - self._clock.now(), timedelta(0))
 
     async def put_back(self, begun: Begun) -> None:
         """Have a job that was cut off wait again, for whichever process is next; the attempt doesn't count."""
