@@ -54,15 +54,17 @@ class House:
         answer = self.admin.json("POST", f"{SYNCS}/{destination}", status=status, json=body)
         return answer["secretSync"] if status == 200 else answer
 
-    def ended(self, sync: dict[str, Any], status: str, *, after: str | None = None) -> dict[str, Any]:
-        """Return the sync when its last job has that status."""
+    def ended(
+        self, sync: dict[str, Any], status: str, *, after: str | None = None, kind: str = "Sync"
+    ) -> dict[str, Any]:
+        """Return the sync when its last job of that kind (Sync, Import, Remove) has that status."""
         path = f"{SYNCS}/{sync['destination']}/{sync['id']}"
 
         def probe() -> dict[str, Any] | None:
             found: dict[str, Any] = self.admin.json("GET", path)["secretSync"]
-            is_new = found["lastSyncJobId"] not in (None, after)
-            return found if found["syncStatus"] == status and is_new else None
+            is_new = found[f"last{kind}JobId"] not in (None, after)
+            return found if found[f"{kind.lower()}Status"] == status and is_new else None
 
-        found = eventually(probe, awaited=f"a sync that {status}")
+        found = eventually(probe, awaited=f"a {kind.lower()} that {status}")
         self.canary.watch("a sync", lambda: json.dumps(found))
         return found

@@ -72,12 +72,15 @@ def _fresh(_: object) -> None:
 
 
 def _user(given: dict[str, Any]) -> dict[str, str]:
-    """Make a user who may do `actions`, in the partition, and return the access key."""
+    """Make a user who may do `actions`, in the partition, and return the access key: a new one unless it is given."""
     backend = iam_backends[_ACCOUNT][given["partition"]]
     name = given["name"]
     backend.create_user(_region(given), name)
     backend.put_user_policy(name, "all", _policy(given["actions"]))
     key = backend.create_access_key(user_name=name)
+    if "key" in given:
+        key.access_key_id = given["key"]["accessKeyId"]
+        key.secret_access_key = given["key"]["secretAccessKey"]
     return {"accessKeyId": key.access_key_id, "secretAccessKey": key.secret_access_key}
 
 
