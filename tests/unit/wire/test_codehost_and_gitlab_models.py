@@ -124,7 +124,8 @@ def test_unknown_keys_of_credentials_are_refused(name: str) -> None:
 def test_every_part_that_is_needed_has_to_be_given(name: str) -> None:
     method, given, _ = METHODS[name]
     for field in given.keys() - {"instanceType", "host", "instanceUrl", "code", "gitHubAppId", "privateKey"}:
-        for wrong in ({}, {field: ""}, {field: " "}, {field: 1}):
+        wrongs: list[dict[str, object]] = [{}, {field: ""}, {field: " "}, {field: 1}]
+        for wrong in wrongs:
             rest = {key: value for key, value in given.items() if key != field}
             with pytest.raises(ValidationError) as caught:
                 method.given.model_validate({**rest, **wrong})
@@ -326,9 +327,9 @@ def test_gitlab_needs_an_id_and_takes_no_other_field(config: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_a_mark_is_a_boolean(mark: str) -> None:
-    for wrong in ("true", 1, 0, []):
-        assert refused(GITLAB, {**PROJECT, mark: wrong}) == {mark}
+@pytest.mark.parametrize("wrong", ["true", 1, 0, []])
+def test_a_mark_is_a_boolean(mark: str, wrong: object) -> None:
+    assert refused(GITLAB, {**PROJECT, mark: wrong}) == {mark}
 
 
 def test_an_environment_scope_has_255_characters_at_most() -> None:
