@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from support.strict_kinds import Instant, Path, Shape, Slug, Uuid, Version, listed, only, shape
 
-__all__ = ["CHECKED", "OFFERED", "ONE_SYNC", "SYNCS", "SYNC_OPTIONS", "expected_options"]
+__all__ = ["CHECKED", "OFFERED", "ONE_SYNC", "OPTIONAL", "SYNCS", "SYNC_OPTIONS", "expected_options"]
 
 _JOB_STATE = Literal["pending", "running", "succeeded", "failed"] | None
 _BEHAVIOR = Literal["overwrite-destination", "import-prioritize-source", "import-prioritize-destination"]
@@ -239,6 +239,14 @@ _OPTION = shape(
         "canRemoveSecretsOnDeletion": bool,
     },
 )
+OPTIONAL = frozenset(
+    {
+        *("keySchema", "disableSecretDeletion"),
+        *("keyId", "tags", "syncSecretMetadataAsTags"),
+        "selectedRepositoryIds",
+    }
+)
+"""Fields that may be absent; all others of 2.1 are always told."""
 ONE_SYNC = only("secretSync", _SYNC)
 SYNCS = only("secretSyncs", list[_SYNC])
 SYNC_OPTIONS = only("secretSyncOptions", listed(_OPTION, at_least=48, at_most=48))

@@ -15,7 +15,18 @@ ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs/interface-coverage.md"
 NODE = re.compile(r"`([\w/]+\.py(?:::\w+)+)`")
 # How many things each section asks for: a line that is lost must be missed.
-SECTIONS = {"2.7": 10, "4.8": 31, "4.9": 7, "7": 11, "8": 12, "wire.md": 14}
+SECTIONS = {
+    "2.1": 51,
+    "2.2": 5,
+    "2.7": 10,
+    "4.1": 4,
+    "4.2": 2,
+    "4.8": 31,
+    "4.9": 7,
+    "7": 11,
+    "8": 12,
+    "wire.md": 14,
+}
 
 
 class Row(NamedTuple):

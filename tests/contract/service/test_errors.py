@@ -217,10 +217,7 @@ def test_status_says_exactly_ok_without_a_token(service: ServiceProcess) -> None
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/api/v1/secret-syncs?projectId=p"),
-        ("POST", "/api/v1/secret-syncs/cloud-parameter-store"),
-        ("POST", "/api/v1/secret-syncs/cloud-secrets-manager"),
-        ("POST", "/api/v1/app-connections/idp"),
+        ("POST", "/api/v1/cert-manager/certificates"),
         ("POST", "/api/v1/cert-manager/certificates/certificate-requests/search"),
     ],
 )
