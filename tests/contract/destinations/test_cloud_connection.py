@@ -294,7 +294,10 @@ async def test_an_old_key_is_deleted_once_the_new_one_is_known_everywhere(
     way: WayOut, cloud: CloudFixture
 ) -> None:
     new = await Cloud().renew(cloud.credentials, way.context)
-    cloud.proxy.answer_instead("DeleteAccessKey", UNKNOWN, times=3)
+    cloud.proxy.answer_instead("DeleteAccessKey", UNKNOWN, times=2)
+    cloud.proxy.answer_instead(
+        lambda call: call.operation == "GetCallerIdentity" and call.region == "us-east-1", UNKNOWN
+    )
     way.waits.clear()
     await Cloud().retire(cloud.credentials, new, way.context)
     assert isinstance(new, AccessKeyCredentials)

@@ -226,7 +226,7 @@ def test_tags_are_those_of_the_options_and_of_the_secret(
     house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
 ) -> None:
     secrets.create("ONE", "cnry-1", secretMetadata=[{"key": "owner", "value": "ann"}])
-    tags = {"tags": [{"key": "team", "value": "web"}], "syncSecretMetadataAsTags": True}
+    tags: dict[str, Any] = {"tags": [{"key": "team", "value": "web"}], "syncSecretMetadataAsTags": True}
     sync = house.sync("cloud-secrets-manager", connection, ONE, **tags)
     done = house.ended(sync, "succeeded")
     assert done["syncOptions"]["tags"] == tags["tags"]

@@ -52,7 +52,8 @@ _PARAMETER_NAME = re.compile(r"/?([a-zA-Z0-9_.-]+/){0,14}[a-zA-Z0-9_.-]+")
 _SECRET_NAME = re.compile(r"[a-zA-Z0-9/_+=.@-]+")
 _STANDARD_PARAMETER_BYTES = 4096
 _PASSED_ON = ("Host", "Authorization", "Content-Type", "X-Amz-Date", "X-Amz-Target", "X-Amz-Security-Token")
-_DESCRIBED = ("ssm", "secretsmanager")
+_DESCRIBED = ("ssm", "secretsmanager", "sts", "iam")
+_JSON = ("ssm", "secretsmanager")
 
 
 class Moto:
@@ -239,7 +240,7 @@ class CloudProxy:
 
     def _answer(self, call: CloudCall, fault: Fault) -> web.Response:
         self._note(call, fault.status)
-        if call.service in _DESCRIBED:
+        if call.service in _JSON:
             told = {"__type": f"com.example#{fault.code}", "message": fault.message}
             return web.json_response(told, status=fault.status, content_type="application/x-amz-json-1.1")
         error = f"<Error><Code>{fault.code}</Code><Message>{fault.message}</Message></Error>"

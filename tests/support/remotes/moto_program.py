@@ -32,7 +32,8 @@ from moto.server import ThreadedMotoServer
 from moto.ssm.models import ssm_backends
 
 _ACCOUNT = "123456789012"
-_VERSIONS = {"ssm": "2014-11-06", "secretsmanager": "2017-10-17"}
+_VERSIONS = {"ssm": "2014-11-06", "secretsmanager": "2017-10-17", "sts": "2011-06-15", "iam": "2010-05-08"}
+_FORMS = ("sts", "iam")
 
 
 def main() -> None:
@@ -222,7 +223,20 @@ def _described(given: dict[str, Any]) -> list[str]:
     operation = service["operations"].get(given["operation"])
     if operation is None:
         return [f"there is no {given['operation']}"]
-    return list(_issues(service["shapes"], operation["input"]["shape"], given["body"], ""))
+    shapes, shape = service["shapes"], operation["input"]["shape"]
+    body = given["body"]
+    if given["service"] in _FORMS:
+        if body.pop("Version") != _VERSIONS[given["service"]] or body.pop("Action") != given["operation"]:
+            return ["another version, or another operation"]
+        body = {name: _of_form(shapes, shape, name, text) for name, text in body.items()}
+    return _issues(shapes, shape, body, "")
+
+
+def _of_form(shapes: dict[str, Any], shape: str, name: str, text: str) -> str | int:
+    """Return a field as what it stands for: a form has texts alone."""
+    member = shapes[shape]["members"].get(name)
+    is_number = member is not None and shapes[member["shape"]]["type"] == "integer"
+    return int(text) if is_number else text
 
 
 def _issues(shapes: dict[str, Any], name: str, value: Any, at: str) -> list[str]:  # noqa: ANN401 - JSON

@@ -90,9 +90,8 @@ class Cloud:
         if old.access_key_id == new.access_key_id:
             return
         key = _key(new)
-        region = await _home_of(key, context)
         for _ in range(_NEW_KEY_TRIES):
-            _, fault = await _ask_iam(key, context, region, _deletion(old.access_key_id))
+            fault = await _delete(old.access_key_id, key, context)
             if fault is None or fault.code in _NOT_THERE:
                 return
             if fault.code not in _UNKNOWN:
@@ -228,21 +227,34 @@ def _deletion(access_key_id: str) -> Mapping[str, str]:
     return {"Action": "DeleteAccessKey", "AccessKeyId": access_key_id}
 
 
+async def _delete(access_key_id: str, key: CloudKey, context: AppContext) -> CloudFault | None:
+    region = await _look_up(key, context)
+    if isinstance(region, CloudFault):
+        return region
+    _, fault = await _ask_iam(key, context, region, _deletion(access_key_id))
+    return fault
+
+
 async def _home_of(key: CloudKey, context: AppContext) -> str:
     """Return the region whose tokens and accounts know the key: of the public partition, or of the government's."""
-    fault = await _ask_identity(key, context, _PUBLIC_REGION)
-    if fault is None:
+    region = await _look_up(key, context)
+    if isinstance(region, CloudFault):
+        raise region.error("GetCallerIdentity")
+    return region
+
+
+async def _look_up(key: CloudKey, context: AppContext) -> str | CloudFault:
+    denied = await _ask_identity(key, context, _PUBLIC_REGION)
+    if denied is None:
         return _PUBLIC_REGION
-    denied = fault.error("GetCallerIdentity")
-    if fault.code not in _UNKNOWN:
-        raise denied
+    if denied.code not in _UNKNOWN:
+        return denied
     try:
         fault = await _ask_identity(key, context, _GOV_REGION)
     except RemoteError:
-        raise denied from None
-    if fault is not None:
-        raise denied
-    return _GOV_REGION
+        # Where the other partition can't be reached, the first one's word stands.
+        return denied
+    return _GOV_REGION if fault is None else denied
 
 
 async def _until_taken(key: CloudKey, context: AppContext, region: str) -> None:
