@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from keybearer.outbound.apps import cloud_calls
+from keybearer.outbound.destinations import bounds, cloud_shared
 from keybearer.outbound.destinations import cloud_parameter_store as driver
-from keybearer.outbound.destinations import cloud_shared
 from keybearer.outbound.destinations.cloud_parameter_store import ParameterStore
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Written
 from keybearer.outbound.remote import (
@@ -420,13 +420,13 @@ async def test_a_place_with_too_much_in_it_is_not_read(
 ) -> None:
     for name, value in values(12).items():
         cloud.put_parameter(f"{PATH}{name}", value)
-    monkeypatch.setattr(cloud_shared, "_NAMES_MAX", 12)
+    monkeypatch.setattr(bounds, "_NAMES_MAX", 12)
     assert len(await read(store())) == 12
-    monkeypatch.setattr(cloud_shared, "_NAMES_MAX", 11)
+    monkeypatch.setattr(bounds, "_NAMES_MAX", 11)
     with pytest.raises(RemoteRefusedError, match="holds more than 11 names"):
         await read(store())
-    monkeypatch.setattr(cloud_shared, "_NAMES_MAX", 1000)
-    monkeypatch.setattr(cloud_shared, "_BYTES_MAX", 12 * len(PATH))
+    monkeypatch.setattr(bounds, "_NAMES_MAX", 1000)
+    monkeypatch.setattr(bounds, "_BYTES_MAX", 12 * len(PATH))
     with pytest.raises(RemoteRefusedError, match="choose a place"):
         await read(store())
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from keybearer.outbound.apps import cloud_calls
+from keybearer.outbound.destinations import bounds, cloud_shared
 from keybearer.outbound.destinations import cloud_secrets_manager as driver
-from keybearer.outbound.destinations import cloud_shared
 from keybearer.outbound.destinations.cloud_secrets_manager import JsonSecret, SecretPerKey, secrets_manager
 from keybearer.outbound.destinations.protocol import (
     Change,
@@ -158,6 +158,12 @@ async def test_names_are_read_in_pages_of_a_hundred(one: Make, cloud: CloudFixtu
 async def test_without_a_schema_all_secrets_are_seen(make: Make, cloud: CloudFixture) -> None:
     cloud.put_secret("other", "cnry-other")
     assert {name: present.value for name, present in (await read(make())).items()} == {"other": "cnry-other"}
+
+
+async def test_what_another_service_of_the_cloud_keeps_is_not_seen(make: Make, cloud: CloudFixture) -> None:
+    cloud.put_secret("rds!db", "cnry-rds", tags={"aws:secretsmanager:owningService": "rds"})
+    cloud.put_secret("other", "cnry-other")
+    assert set(await read(make())) == {"other"}
 
 
 async def test_a_run_without_changes_writes_nothing(one: Make, cloud: CloudFixture) -> None:
@@ -479,7 +485,7 @@ async def test_a_place_with_too_much_in_it_is_not_read(
 ) -> None:
     await run(one(), change_of(named(values(6))))
     await run(many(), change_of(values(12)))
-    monkeypatch.setattr(cloud_shared, "_NAMES_MAX", 11)
+    monkeypatch.setattr(bounds, "_NAMES_MAX", 11)
     for store in (one(), many()):
         with pytest.raises(RemoteRefusedError, match="holds more than 11 names"):
             await read(store)

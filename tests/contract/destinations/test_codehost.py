@@ -12,6 +12,7 @@ from aiohttp import web
 
 from keybearer.domain.syncs.plan import PlanRefusedError
 from keybearer.outbound.apps import codehost_api
+from keybearer.outbound.destinations import bounds
 from keybearer.outbound.destinations import codehost as driver
 from keybearer.outbound.destinations.codehost import CodehostSecrets
 from keybearer.outbound.remote import (
@@ -285,6 +286,17 @@ async def test_names_that_the_host_refuses_are_told(
     assert repository.values() == {}
 
 
+async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
+    copy: CodehostCopy, repository: SecretsPlace, target: Make
+) -> None:
+    copy.put(repository, "STALE", "cnry-s")
+    pushed = target()
+    with pytest.raises(RemoteRefusedError, match=r"no secret named '1ST'.*Refused as well: A-B"):
+        await pushed.push({"1ST": "cnry-1", "A-B": "cnry-2", "LAST": "cnry-3"})
+    assert repository.values() == {"LAST": "cnry-3"}
+    assert (pushed.written, pushed.removed) == (["LAST"], ["STALE"])
+
+
 async def test_what_the_host_says_of_a_secret_it_refuses_is_told(
     repository: SecretsPlace, target: Make
 ) -> None:
@@ -389,21 +401,30 @@ async def test_a_list_of_another_form_is_an_outage(copy: CodehostCopy, target: M
         await target().make().read([])
 
 
-async def test_a_list_without_end_is_refused(
+async def test_a_list_without_end_is_no_list(
     copy: CodehostCopy, target: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endless = {"secrets": [{"name": "A" * 1000, "updated_at": "2026-01-01T00:00:00Z"}]}
+    monkeypatch.setattr(driver, "_PAGES_MAX", 5)
+    endless = {"secrets": [{"name": "ONE", "updated_at": "2026-01-01T00:00:00Z"}]}
     copy.visits.answer_instead(
         "GET", "/secrets", lambda: web.json_response(endless, headers={"Link": '<x>; rel="next"'}), times=-1
     )
-    with pytest.raises(RemoteRefusedError, match="more than 10000"):
-        await target().make().read([])
-    assert len(copy.visits.asked) == 100
-    monkeypatch.setattr(driver, "_BYTES_MAX", 5000)
-    copy.visits.asked.clear()
-    with pytest.raises(RemoteRefusedError):
+    with pytest.raises(RemoteUnavailableError, match="end of the secrets"):
         await target().make().read([])
     assert len(copy.visits.asked) == 5
+
+
+async def test_more_names_than_memory_is_for_are_refused(
+    copy: CodehostCopy, target: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = copy.organization("acme")
+    for number in range(120):
+        copy.put(there, f"KEY_{number}", "cnry-v")
+    monkeypatch.setattr(bounds, "_NAMES_MAX", 120)
+    assert len(await target(ORGANIZATION).make().read([])) == 120
+    monkeypatch.setattr(bounds, "_NAMES_MAX", 119)
+    with pytest.raises(RemoteRefusedError, match="more than 119 names"):
+        await target(ORGANIZATION).make().read([])
 
 
 async def test_an_installation_gets_one_token_for_many_runs_and_another_when_it_ends(

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from keybearer.outbound.apps.gitlab import GitLab
+from keybearer.outbound.destinations import bounds
 from keybearer.outbound.destinations import gitlab as driver
 from keybearer.outbound.destinations.gitlab import GitLabVariables
 from keybearer.outbound.destinations.protocol import KeepsExtras
@@ -270,6 +271,17 @@ async def test_names_that_gitlab_refuses_are_told(project: VariablesPlace, targe
     assert project.values() == {}
 
 
+async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
+    project: VariablesPlace, target: Make
+) -> None:
+    project.put("STALE", "cnry-s")
+    pushed = target()
+    with pytest.raises(RemoteRefusedError, match=r"the variable 'A-B'.*Refused as well: C-D"):
+        await pushed.push({"A-B": "cnry-1", "C-D": "cnry-2", "LAST": "cnry-3"})
+    assert project.values() == {"LAST": "cnry-3"}
+    assert (pushed.written, pushed.removed) == (["LAST"], ["STALE"])
+
+
 async def test_a_value_that_is_too_long_is_told_without_it(project: VariablesPlace, target: Make) -> None:
     with pytest.raises(RemoteRefusedError, match="for its value") as caught:
         await target().push({"LONG": "cnry-" + "x" * 10_000})
@@ -407,21 +419,29 @@ async def test_a_list_of_another_form_is_an_outage(copy: GitLabCopy, target: Mak
         await target().make().read([])
 
 
-async def test_a_list_without_end_is_refused(
+async def test_a_list_without_end_is_no_list(
     copy: GitLabCopy, target: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endless = [{"key": "ONE", "value": "v" * 1000}]
+    monkeypatch.setattr(driver, "_PAGES_MAX", 5)
+    endless = [{"key": "ONE", "value": ""}]
     copy.visits.answer_instead(
         "GET", "", lambda: web.json_response(endless, headers={"x-next-page": "2"}), times=-1
     )
-    with pytest.raises(RemoteRefusedError, match="more than 10000 variables"):
-        await target().make().read([])
-    assert len(copy.visits.asked) == 100
-    monkeypatch.setattr(driver, "_BYTES_MAX", 5000)
-    copy.visits.asked.clear()
-    with pytest.raises(RemoteRefusedError):
+    with pytest.raises(RemoteUnavailableError, match="end of the variables"):
         await target().make().read([])
     assert len(copy.visits.asked) == 5
+
+
+async def test_more_than_memory_is_for_is_refused(
+    project: VariablesPlace, target: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(120):
+        project.put(f"KEY_{number:03}", "v" * 93)
+    monkeypatch.setattr(bounds, "_BYTES_MAX", 120 * 100)
+    assert len(await target().make().read([])) == 120
+    monkeypatch.setattr(bounds, "_BYTES_MAX", 120 * 100 - 1)
+    with pytest.raises(RemoteRefusedError, match="more than"):
+        await target().make().read([])
 
 
 @pytest.mark.parametrize("step", [".", ".."])

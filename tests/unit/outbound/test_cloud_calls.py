@@ -14,8 +14,9 @@ from keybearer.outbound.apps.cloud import Cloud, CloudAccount
 from keybearer.outbound.apps.cloud_calls import CloudCalls, CloudFault, fault_of, xml_text
 from keybearer.outbound.apps.cloud_signing import CloudKey, Scope
 from keybearer.outbound.apps.protocol import AppContext
-from keybearer.outbound.destinations import cloud_shared
-from keybearer.outbound.destinations.cloud_shared import Bounds, Extras, objects_of, pages, tags_of, text_of
+from keybearer.outbound.destinations import bounds, cloud_shared
+from keybearer.outbound.destinations.bounds import Bounds
+from keybearer.outbound.destinations.cloud_shared import Extras, objects_of, pages, tags_of, text_of
 from keybearer.outbound.remote import (
     RemoteAnswer,
     RemoteDeniedError,
@@ -253,11 +254,11 @@ def test_only_the_forms_that_are_the_clouds_are_read() -> None:
 
 
 def test_what_is_read_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cloud_shared, "_BYTES_MAX", 10)
-    bounds = Bounds()
-    bounds.add("name", "ключ"[:3])
+    monkeypatch.setattr(bounds, "_BYTES_MAX", 10)
+    counted = Bounds()
+    counted.add("name", "ключ"[:3])
     with pytest.raises(RemoteRefusedError):
-        bounds.add("n")
+        counted.add("n")
 
 
 def extras(**options: object) -> Extras:

@@ -12,11 +12,10 @@ from itertools import islice
 from keybearer.outbound.apps.cloud import CloudAccount
 from keybearer.outbound.apps.cloud_calls import CloudFault
 from keybearer.outbound.apps.cloud_signing import Scope
+from keybearer.outbound.destinations.bounds import Bounds, Refusals
 from keybearer.outbound.destinations.cloud_shared import (
-    Bounds,
     Extras,
     Json,
-    Refusals,
     objects_of,
     pages,
     tags_of,

@@ -17,11 +17,10 @@ from keybearer.base.ids import new_uuid
 from keybearer.outbound.apps.cloud import CloudAccount
 from keybearer.outbound.apps.cloud_calls import CloudFault
 from keybearer.outbound.apps.cloud_signing import Scope
+from keybearer.outbound.destinations.bounds import Bounds, Refusals
 from keybearer.outbound.destinations.cloud_shared import (
-    Bounds,
     Extras,
     Json,
-    Refusals,
     objects_of,
     pages,
     tags_of,
@@ -193,9 +192,11 @@ class SecretPerKey:
         body: Json = {"MaxResults": _LISTED_PAGE, **({"Filters": prefix} if self._naming.prefix else {})}
         async for page in pages(self._secrets.account, self._secrets.scope, f"{_TARGET}ListSecrets", body):
             for one in objects_of(page, "SecretList"):
-                name = text_of(one, "Name")
-                bounds.add(name)
-                listed[name] = one
+                # What another service of the cloud keeps there can't be written or deleted by anybody else.
+                if not one.get("OwningService"):
+                    name = text_of(one, "Name")
+                    bounds.add(name)
+                    listed[name] = one
         ours = [text_of(one, "ARN") for name, one in listed.items() if self._naming.key_of(name) is not None]
         values = await self._values(ours)
         for name, (value, _) in values.items():

@@ -9,72 +9,18 @@ from pydantic import JsonValue
 
 from keybearer.outbound.apps.cloud import CloudAccount
 from keybearer.outbound.apps.cloud_signing import Scope
-from keybearer.outbound.remote import RemoteRefusedError, RemoteUnavailableError
+from keybearer.outbound.remote import RemoteUnavailableError
 from keybearer.wire.destinations.cloud import CloudOptions
 
-__all__ = ["Bounds", "Extras", "Refusals", "TagChange", "objects_of", "pages", "tags_of", "text_of"]
+__all__ = ["Extras", "TagChange", "objects_of", "pages", "tags_of", "text_of"]
 
-_NAMES_MAX = 10_000
-_BYTES_MAX = 64 * 1024 * 1024
 _PAGES_MAX = 4000
-_REFUSALS_MAX = 10
 _KEY_ID = "keyId"
 _TAG = "tag:"
 _SYSTEM_TAGS = "aws:"
 """Nobody but the cloud sets or removes tags that begin so."""
 
 Json = Mapping[str, JsonValue]
-
-
-class Bounds:
-    """How much one place may hold; more would fill the memory of the service."""
-
-    def __init__(self) -> None:
-        self._names = 0
-        self._bytes = 0
-
-    def add(self, name: str, value: str = "") -> None:
-        """Count what was read.
-
-        Raises:
-            RemoteRefusedError: it is too much.
-        """
-        self._names += 1
-        self._bytes += len(name) + len(value.encode())
-        if self._names > _NAMES_MAX or self._bytes > _BYTES_MAX:
-            raise RemoteRefusedError(
-                f"the destination holds more than {_NAMES_MAX:,} names or {_BYTES_MAX >> 20} MiB; choose a "
-                "place, or a key schema, of its own for this sync"
-            )
-
-
-class Refusals:
-    """Names that were refused in one run. One of them keeps none of the others from being written."""
-
-    def __init__(self) -> None:
-        self._errors: dict[str, RemoteRefusedError] = {}
-
-    def add(self, name: str, error: RemoteRefusedError) -> None:
-        """Take note of a refusal.
-
-        Raises:
-            RemoteRefusedError: it is the last of too many: it isn't the names.
-        """
-        self._errors[name] = error
-        if len(self._errors) >= _REFUSALS_MAX:
-            self.tell()
-
-    def tell(self) -> None:
-        """Return if nothing was refused.
-
-        Raises:
-            RemoteRefusedError: something was; the text says why of the first, and names the others.
-        """
-        for first in self._errors.values():
-            others = ", ".join(list(self._errors)[1:])
-            raise RemoteRefusedError(
-                f"{first}. Refused as well: {others}" if others else str(first)
-            ) from first
 
 
 async def pages(account: CloudAccount, scope: Scope, target: str, body: Json) -> AsyncIterator[Json]:

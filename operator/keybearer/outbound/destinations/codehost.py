@@ -12,6 +12,7 @@ from nacl.public import PublicKey, SealedBox
 from pydantic import JsonValue
 
 from keybearer.outbound.apps.codehost_api import CodehostApi
+from keybearer.outbound.destinations.bounds import Bounds, Refusals
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
 from keybearer.outbound.remote import RemoteRefusedError, RemoteUnavailableError, segment
 from keybearer.wire.destinations.base import DestinationConfig
@@ -27,8 +28,7 @@ __all__ = ["CodehostSecrets"]
 _ORGANIZATION_MAX = 1000
 _REPOSITORY_MAX = 100
 _PAGE = 100
-_NAMES_MAX = 10_000
-_BYTES_MAX = 64 * 1024 * 1024
+_PAGES_MAX = 1000
 _NAME = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*", re.IGNORECASE)
 
 
@@ -51,33 +51,41 @@ class CodehostSecrets:
     async def read(self, names: Sequence[str]) -> Mapping[str, Present]:  # noqa: ARG002 - all are listed
         """Return all names with the time of their last change."""
         found: dict[str, Present] = {}
-        size = 0
-        for page in range(1, _NAMES_MAX // _PAGE + 1):
+        bounds = Bounds()
+        for page in range(1, _PAGES_MAX + 1):
             path = f"{self._path}?per_page={_PAGE}&page={page}"
             answer = await self._api.send("GET", path, to=f"list the secrets of {self._place}")
-            size += len(answer.body)
             content = answer.json()
             listed = content.get("secrets") if isinstance(content, dict) else None
             if not isinstance(listed, list):
                 raise RemoteUnavailableError("the code host lists secrets in a form that isn't its own")
-            if size > _BYTES_MAX:
-                break
-            found.update(_present(one) for one in listed)
+            for one in listed:
+                name, present = _present(one)
+                bounds.add(name)
+                found[name] = present
             # The next page is counted, not followed: a link may lead anywhere.
             if 'rel="next"' not in answer.headers.get("link", ""):
                 return found
-        raise RemoteRefusedError(
-            f"{self._place} has more than {_NAMES_MAX} secrets, or {_BYTES_MAX >> 20} MiB of their names"
-        )
+        raise RemoteUnavailableError(f"the code host doesn't come to an end of the secrets of {self._place}")
 
     async def apply(self, change: Change) -> AsyncIterator[Written]:
-        """Write one by one: there is no other way."""
+        """Write one by one: there is no other way.
+
+        Raises:
+            RemoteError: something of it wasn't done.
+        """
+        refusals = Refusals()
         for outgoing in change.put:
-            await self._put(outgoing)
-            yield Written(outgoing.name)
+            try:
+                await self._put(outgoing)
+            except RemoteRefusedError as error:
+                refusals.add(outgoing.name, error)
+            else:
+                yield Written(outgoing.name)
         for name in change.delete:
             await self._delete(name)
             yield Written(name, is_removed=True)
+        refusals.tell()
 
     async def _put(self, outgoing: Outgoing) -> None:
         name = outgoing.name

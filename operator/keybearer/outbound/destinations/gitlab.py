@@ -9,6 +9,7 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from keybearer.outbound.apps.gitlab import GitLabApi
+from keybearer.outbound.destinations.bounds import Bounds, Refusals
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
 from keybearer.outbound.remote import (
     RemoteAnswer,
@@ -22,8 +23,7 @@ from keybearer.wire.destinations.gitlab import GroupConfig, ProjectConfig
 __all__ = ["GitLabVariables"]
 
 _PAGE = 100
-_NAMES_MAX = 10_000
-_BYTES_MAX = 64 * 1024 * 1024
+_PAGES_MAX = 1000
 _MASKABLE = re.compile(r"\S{8,}")
 """Of a value whose references aren't expanded, which is how values are written here."""
 _FIELDS = ("key", "value", "environment_scope")
@@ -56,45 +56,53 @@ class GitLabVariables:
     async def read(self, names: Sequence[str]) -> Mapping[str, Present]:  # noqa: ARG002 - all are listed
         """Return the variables of the scope; those of others with the same name are none of ours."""
         found: dict[str, Present] = {}
-        size = 0
-        for page in range(1, _NAMES_MAX // _PAGE + 1):
+        bounds = Bounds()
+        for page in range(1, _PAGES_MAX + 1):
             answer = await self._api.send("GET", f"{self._path}?per_page={_PAGE}&page={page}")
             if answer.status != 200:
                 raise self._api.error_of(answer, f"list the variables of {self._place}", may_quote=True)
-            size += len(answer.body)
             listed = answer.json()
             if not isinstance(listed, list):
                 raise RemoteUnavailableError("GitLab lists variables in a form that isn't its own")
-            if size > _BYTES_MAX:
-                break
-            found.update(self._present(listed))
+            for one in listed:
+                name, present = self._present(one)
+                bounds.add(name, (present and present.value) or "")
+                if present is not None:
+                    found[name] = present
             if not _has_next(answer):
                 self._known = set(found)
                 return found
-        raise RemoteRefusedError(
-            f"{self._place} has more than {_NAMES_MAX} variables, or {_BYTES_MAX >> 20} MiB of them"
-        )
+        raise RemoteUnavailableError(f"GitLab doesn't come to an end of the variables of {self._place}")
 
-    def _present(self, listed: list[JsonValue]) -> dict[str, Present]:
-        found = {}
-        for one in listed:
-            name = one.get("key") if isinstance(one, dict) else None
-            if not isinstance(one, dict) or not isinstance(name, str):
-                raise RemoteUnavailableError("GitLab lists a variable without a key")
-            if one.get("environment_scope", "*") == self._scope:
-                value = one.get("value")
-                marks = _marks(is_protected=one.get("protected") is True, is_masked=one.get("masked") is True)
-                found[name] = Present(value if isinstance(value, str) else None, extras=marks)
-        return found
+    def _present(self, listed: JsonValue) -> tuple[str, Present | None]:
+        """Return the key of a variable, and what there is of it; None for one of another environment scope."""
+        name = listed.get("key") if isinstance(listed, dict) else None
+        if not isinstance(listed, dict) or not isinstance(name, str):
+            raise RemoteUnavailableError("GitLab lists a variable without a key")
+        if listed.get("environment_scope", "*") != self._scope:
+            return name, None
+        value = listed.get("value")
+        marks = _marks(is_protected=listed.get("protected") is True, is_masked=listed.get("masked") is True)
+        return name, Present(value if isinstance(value, str) else None, extras=marks)
 
     async def apply(self, change: Change) -> AsyncIterator[Written]:
-        """Write one by one: there is no other way."""
+        """Write one by one: there is no other way.
+
+        Raises:
+            RemoteError: something of it wasn't done.
+        """
+        refusals = Refusals()
         for outgoing in change.put:
-            await self._put(outgoing)
-            yield Written(outgoing.name)
+            try:
+                await self._put(outgoing)
+            except RemoteRefusedError as error:
+                refusals.add(outgoing.name, error)
+            else:
+                yield Written(outgoing.name)
         for name in change.delete:
             await self._delete(name)
             yield Written(name, is_removed=True)
+        refusals.tell()
 
     async def _put(self, outgoing: Outgoing) -> None:
         if self._is_masked and not _MASKABLE.fullmatch(outgoing.value):
