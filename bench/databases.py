@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -22,14 +22,16 @@ NAMES: dict[DatabaseKind, str] = {"sqlite": "SQLite", "postgresql": "PostgreSQL"
 
 
 @contextlib.asynccontextmanager
-async def service_on(kind: DatabaseKind, directory: Path, dimensions: Dimensions) -> AsyncIterator[Service]:
+async def service_on(
+    kind: DatabaseKind, directory: Path, dimensions: Dimensions, flags: Sequence[str] = ()
+) -> AsyncIterator[Service]:
     """Run a new service with fresh sources while the block runs; logs and data are in the directory.
 
     Raises:
         BenchError: there is no PostgreSQL on this machine.
     """
     _empty(directory)
-    async with _database_url(kind) as url, running_service(directory, dimensions, url) as service:
+    async with _database_url(kind) as url, running_service(directory, dimensions, url, flags) as service:
         yield service
 
 

@@ -88,6 +88,8 @@ class ServiceOptions:
         rounds: of floor and service in turns; the median counts.
         seconds: length of each half of a round.
         scale: of the rows about size.
+        syncs: secret syncs, each of a folder of its own.
+        deadline_seconds: how long anything may take that is awaited.
     """
 
     directory: Path
@@ -96,6 +98,8 @@ class ServiceOptions:
     rounds: int = 5
     seconds: float = 4.0
     scale: ScaleSize = field(default_factory=ScaleSize)
+    syncs: int = 1000
+    deadline_seconds: float = 600.0
 
 
 def quick_service(directory: Path) -> ServiceOptions:
@@ -105,4 +109,6 @@ def quick_service(directory: Path) -> ServiceOptions:
         rounds=1,
         seconds=1.0,
         scale=ScaleSize(secrets=500, folders=50, large=20),
+        syncs=50,
+        deadline_seconds=120.0,
     )

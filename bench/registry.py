@@ -8,7 +8,19 @@ from functools import partial
 
 from bench.figures import RowResult
 from bench.options import Options, ServiceOptions
-from bench.rows import cold, endurance, foreign, large, propagation, rates, repair, restart, scale, steady
+from bench.rows import (
+    cold,
+    endurance,
+    foreign,
+    large,
+    propagation,
+    rates,
+    repair,
+    restart,
+    scale,
+    steady,
+    syncs,
+)
 
 __all__ = ["ROWS", "SERVICE_ROWS", "Row"]
 
@@ -43,5 +55,7 @@ SERVICE_ROWS: Mapping[str, Callable[[ServiceOptions], Awaitable[RowResult]]] = {
     "postgresql": partial(rates.run, "postgresql"),
     "scale-sqlite": partial(scale.run, "sqlite"),
     "scale-postgresql": partial(scale.run, "postgresql"),
+    "syncs-sqlite": partial(syncs.run, "sqlite"),
+    "syncs-postgresql": partial(syncs.run, "postgresql"),
 }
 """In the order of a run; none needs another."""

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import aiohttp
 import orjson
@@ -122,6 +122,10 @@ class Admin:
         for key, value in values.items():
             await self._send("PATCH", f"/api/v4/secrets/{key}", _secret_body(source, value))
 
+    async def ask(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Any:  # noqa: ANN401 - its JSON
+        """Return what the service answers."""
+        return await self._send(method, path, body or {})
+
     async def _post(self, path: str, body: Mapping[str, object]) -> object:
         return await self._send("POST", path, body)
 
@@ -166,7 +170,7 @@ def _text(answer: object, *names: str) -> str:
 
 @contextlib.asynccontextmanager
 async def running_service(
-    directory: Path, dimensions: Dimensions, database_url: str | None = None
+    directory: Path, dimensions: Dimensions, database_url: str | None = None, flags: Sequence[str] = ()
 ) -> AsyncIterator[Service]:
     """Run a new service with fresh sources while the block runs; its log is `directory/service.log`.
 
@@ -175,7 +179,7 @@ async def running_service(
     data = directory / "service"
     process = Process(
         "keybearer serve",
-        [command_path(), "serve", f"--data-dir={data}", "--listen=127.0.0.1:0"],
+        [command_path(), "serve", f"--data-dir={data}", "--listen=127.0.0.1:0", *flags],
         directory / "service.log",
         environment={
             "PATH": os.defpath,

@@ -1,0 +1,181 @@
+"""Whole syncs: people over HTTP, the engine, a driver, and the cloud's own service on loopback."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.pushed import Pushed
+from support.remotes.moto import THROTTLING, Fault
+from support.waiting import eventually
+
+
+def test_a_sync_carries_the_folder_and_later_one_call_for_each_changed_key(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    pushed.secrets.create("B", "cnry-2")
+    sync = pushed.create()
+    assert sync["syncStatus"] == "pending"
+    done = pushed.ended(sync)
+    assert pushed.values == {"A": "cnry-1", "B": "cnry-2"}
+    assert (done["lastSyncMessage"], done["lastSyncedAt"] is not None) == (None, True)
+    assert done["lastSyncJobId"]
+    before = pushed.asked
+    pushed.secrets.update("A", secretValue="cnry-3")
+    pushed.holds(A="cnry-3", B="cnry-2")
+    pushed.ended(sync)
+    assert pushed.calls(before) == ["PutParameter"]
+    before = pushed.asked
+    pushed.secrets.delete("B")
+    pushed.holds(A="cnry-3")
+    pushed.ended(sync)
+    assert pushed.calls(before) == ["DeleteParameters"]
+
+
+def test_a_run_by_hand_without_anything_to_do_writes_nothing(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    sync = pushed.create()
+    pushed.ended(sync)
+    before = pushed.asked
+    assert pushed.ask(sync)["syncStatus"] == "pending"
+    pushed.ended(sync)
+    assert not {"PutParameter", "DeleteParameters"} & set(pushed.calls(before))
+    assert "GetParametersByPath" in pushed.calls(before)
+
+
+def test_what_is_imported_and_referenced_is_carried_and_its_changes_arrive(pushed: Pushed) -> None:
+    for path in ("/app", "/shared", "/deep"):
+        pushed.secrets.folder(path)
+    pushed.secrets.create("HOST", "cnry-h1", path="/deep")
+    pushed.secrets.create("S", "cnry-s1", path="/shared")
+    pushed.secrets.create("URL", "cnry-//${dev.deep.HOST}", path="/app")
+    body = {
+        "projectId": pushed.project.id,
+        "environment": "dev",
+        "path": "/app",
+        "import": {"environment": "dev", "path": "/shared"},
+    }
+    pushed.admin.json("POST", "/api/v2/secret-imports", json=body)
+    pushed.ended(pushed.create(secret_path="/app"))
+    assert pushed.values == {"S": "cnry-s1", "URL": "cnry-//cnry-h1"}
+    before = pushed.asked
+    pushed.secrets.update("S", path="/shared", secretValue="cnry-s2")
+    pushed.holds(S="cnry-s2", URL="cnry-//cnry-h1")
+    pushed.secrets.update("HOST", path="/deep", secretValue="cnry-h2")
+    pushed.holds(S="cnry-s2", URL="cnry-//cnry-h2")
+    assert pushed.calls(before) == ["PutParameter", "PutParameter"]
+
+
+def test_a_removed_key_stays_where_deletion_is_disabled(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    pushed.secrets.create("B", "cnry-2")
+    sync = pushed.create(disableSecretDeletion=True)
+    pushed.ended(sync)
+    pushed.secrets.delete("B")
+    pushed.secrets.update("A", secretValue="cnry-3")
+    pushed.holds(A="cnry-3", B="cnry-2")
+    pushed.ask(sync)
+    pushed.ended(sync)
+    assert pushed.values == {"A": "cnry-3", "B": "cnry-2"}
+
+
+@pytest.mark.parametrize(
+    ("behavior", "wanted"),
+    [
+        ("overwrite-destination", {"A": "cnry-a"}),
+        ("import-prioritize-source", {"A": "cnry-a", "NEW": "there"}),
+        ("import-prioritize-destination", {"A": "there", "NEW": "there"}),
+    ],
+)
+def test_the_first_sync_resolves_what_is_there_as_it_is_told(
+    pushed: Pushed, behavior: str, wanted: dict[str, str]
+) -> None:
+    pushed.secrets.create("A", "cnry-a")
+    pushed.put_by_hand(A="there", NEW="there")
+    pushed.ended(pushed.create(initialSyncBehavior=behavior))
+    assert pushed.secrets.values() == wanted
+    assert pushed.values == wanted
+
+
+@pytest.mark.parametrize(
+    ("behavior", "wanted"), [("prioritize-source", "cnry-a"), ("prioritize-destination", "there")]
+)
+def test_an_import_takes_in_what_is_there_and_pushes_nothing(
+    pushed: Pushed, behavior: str, wanted: str
+) -> None:
+    pushed.secrets.create("A", "cnry-a")
+    pushed.secrets.create("HOME", "cnry-h")
+    pushed.put_by_hand(A="there", NEW="there")
+    sync = pushed.create(automatic=False)
+    assert sync["syncStatus"] is None
+    assert pushed.ask(sync, f"import-secrets?importBehavior={behavior}")["importStatus"] == "pending"
+    done = pushed.ended(sync, kind="import")
+    assert pushed.secrets.values() == {"A": wanted, "HOME": "cnry-h", "NEW": "there"}
+    assert pushed.values == {"A": "there", "NEW": "there"}
+    assert (done["lastImportMessage"], done["lastImportedAt"] is not None) == (None, True)
+    assert done["syncStatus"] is None
+
+
+def test_removal_takes_away_what_is_ours_and_deletion_the_sync_as_well(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    sync = pushed.create(automatic=False)
+    pushed.ask(sync)
+    pushed.ended(sync)
+    pushed.put_by_hand(OTHERS="x")
+    pushed.ask(sync, "remove-secrets")
+    assert pushed.ended(sync, kind="remove")["lastRemovedAt"]
+    assert pushed.values == {"OTHERS": "x"}
+    pushed.ask(sync)
+    pushed.ended(sync)
+    pushed.delete(sync)
+    eventually(lambda: pushed.get(sync) is None, awaited="an end of the sync")
+    assert pushed.values == {}
+
+
+def test_throttling_is_waited_out(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    pushed.account.proxy.answer_instead("PutParameter", THROTTLING, times=2)
+    pushed.ended(pushed.create())
+    assert pushed.values == {"A": "cnry-1"}
+
+
+def test_credentials_that_stopped_working_are_told_without_another_attempt(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    sync = pushed.create(automatic=False)
+    pushed.account.proxy.answer_instead(
+        lambda call: call.service == "ssm", Fault(400, "UnrecognizedClientException"), times=-1
+    )
+    before = pushed.asked
+    pushed.ask(sync)
+    failed = pushed.ended(sync, "failed")
+    assert "UnrecognizedClientException" in failed["lastSyncMessage"]
+    assert failed["lastSyncedAt"] is None
+    assert len(pushed.calls(before)) == 1
+
+
+def test_an_outage_in_the_middle_is_gone_through(pushed: Pushed) -> None:
+    for name in "ABCDE":
+        pushed.secrets.create(name, f"cnry-{name}")
+    pushed.account.proxy.answer_instead("PutParameter", None, times=2, after=2)
+    pushed.ended(pushed.create())
+    assert pushed.values == {name: f"cnry-{name}" for name in "ABCDE"}
+
+
+def test_an_outage_that_lasts_is_told_and_a_run_by_hand_mends_it(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    pushed.account.proxy.answer_instead("PutParameter", None, times=-1)
+    sync = pushed.create()
+    assert pushed.ended(sync, "failed")["lastSyncMessage"]
+    pushed.account.proxy.get_well()
+    pushed.ask(sync)
+    pushed.ended(sync)
+    assert pushed.values == {"A": "cnry-1"}
+
+
+def test_a_name_that_the_remote_refuses_is_told(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    pushed.secrets.create("not a name", "cnry-2")
+    failed = pushed.ended(pushed.create(), "failed")
+    assert "not a name" in failed["lastSyncMessage"]
+    pushed.secrets.delete("not a name")
+    pushed.holds(A="cnry-1")
+    # Here the refusal was asked for.
+    pushed.account.proxy.issues.clear()

@@ -1,0 +1,126 @@
+"""A project whose secrets are pushed to a cloud on loopback: over HTTP alone, as people see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from support.remotes.moto import CloudFixture
+from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess
+from support.waiting import eventually
+
+__all__ = ["Pushed"]
+
+Json = dict[str, Any]
+_SYNCS = "/api/v1/secret-syncs/cloud-parameter-store"
+_ENDS = ("succeeded", "failed")
+
+
+@dataclass
+class Pushed:
+    """What one test works with.
+
+    Attributes:
+        path: of its own in the parameter store.
+    """
+
+    service: ServiceProcess
+    account: CloudFixture
+    project: Project
+    secrets: ProjectSecrets
+    connection: str
+    path: str
+
+    @classmethod
+    def new(cls, service: ServiceProcess, account: CloudFixture, *, path: str) -> Self:
+        """Return a new project with a connection to the account."""
+        project = service.create_project()
+        admin = service.admin_client()
+        body = {
+            "name": "cloud",
+            "method": "access-key",
+            "projectId": project.id,
+            "credentials": account.credentials.written(),
+        }
+        made = admin.json("POST", "/api/v1/app-connections/cloud", json=body)["appConnection"]
+        return cls(service, account, project, ProjectSecrets(admin, project), made["id"], path)
+
+    @property
+    def admin(self) -> Client:
+        return self.secrets.client
+
+    def create(self, *, secret_path: str = "/", automatic: bool = True, **options: object) -> Json:
+        """Return a new sync of a folder of dev to the test's path."""
+        body = {
+            "name": f"to-{self.path.strip('/')}",
+            "projectId": self.project.id,
+            "connectionId": self.connection,
+            "environment": "dev",
+            "secretPath": secret_path,
+            "isAutoSyncEnabled": automatic,
+            "syncOptions": {"initialSyncBehavior": "overwrite-destination", **options},
+            "destinationConfig": {"region": "eu-west-1", "path": self.path},
+        }
+        made: Json = self.admin.json("POST", _SYNCS, json=body)["secretSync"]
+        return made
+
+    def ask(self, sync: Json, what: str = "sync-secrets") -> Json:
+        """Have something done."""
+        asked: Json = self.admin.json("POST", f"{_SYNCS}/{sync['id']}/{what}")["secretSync"]
+        return asked
+
+    def delete(self, sync: Json) -> None:
+        """Delete a sync with what it pushed."""
+        self.admin.json("DELETE", f"{_SYNCS}/{sync['id']}?removeSecrets=true")
+
+    def get(self, sync: Json) -> Json | None:
+        """Return the sync as it is now; None: it is gone."""
+        answer = self.admin.get(f"{_SYNCS}/{sync['id']}")
+        if answer.status_code == 404:
+            return None
+        found: Json = answer.json()["secretSync"]
+        return found
+
+    def ended(self, sync: Json, status: str = "succeeded", *, kind: str = "sync") -> Json:
+        """Return the sync once what is done for it ended, which must be so."""
+
+        def probe() -> Json | None:
+            found = self.get(sync)
+            return found if found is not None and found[f"{kind}Status"] in _ENDS else None
+
+        found = eventually(probe, awaited=f"an end of the {kind}", within=60)
+        assert found[f"{kind}Status"] == status, found[f"last{kind.title()}Message"]
+        return found
+
+    def holds(self, **wanted: str) -> None:
+        """Wait until the test's path holds this and nothing else."""
+
+        def probe() -> bool:
+            return self.values == wanted
+
+        eventually(
+            probe, awaited=f"{sorted(wanted)} in the parameter store", told=lambda: str(sorted(self.values))
+        )
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What the test's path holds, by names without it."""
+        return {
+            name.removeprefix(self.path): value
+            for name, value in self.account.parameter_values().items()
+            if name.startswith(self.path)
+        }
+
+    def put_by_hand(self, **values: str) -> None:
+        """Write as somebody else would."""
+        for name, value in values.items():
+            self.account.put_parameter(f"{self.path}{name}", value)
+
+    def calls(self, since: int) -> list[str]:
+        """Return what was asked of the parameter store since so many calls."""
+        return self.account.proxy.operations(since=since)
+
+    @property
+    def asked(self) -> int:
+        """How many calls there were until now."""
+        return len(self.account.proxy.calls)
