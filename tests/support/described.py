@@ -20,7 +20,7 @@ from schemathesis.generation.meta import TestPhase
 
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext
-from support.service_fixtures import Client, ServiceProcess
+from support.service_fixtures import Client, Credentials, ServiceProcess
 from support.strict_answers import check_answer
 
 __all__ = ["Surroundings", "answers_as_written_down", "described_here", "is_left_to_long_runs", "surround"]
@@ -42,6 +42,7 @@ _STANDING = (
     "/api/v4/secrets/id/{secret_id}",
     "/api/v1/auth/universal-auth/identities/{identity_id}/client-secrets/{client_secret_id}",
 )
+_CONNECTION = "/api/v1/app-connections/{app}/{connection_id}"
 
 
 def described_here() -> dict[str, Any]:
@@ -80,7 +81,8 @@ class Surroundings:
     def stand(self) -> bool:
         """Return whether requests so far have left all of it."""
         known = {name: values[0] for name, values in self.known.items()}
-        return all(self.client.get(path.format(**known)).status_code == 200 for path in _STANDING)
+        paths = (*_STANDING, _CONNECTION) if "connection_id" in known else _STANDING
+        return all(self.client.get(path.format(**known)).status_code == 200 for path in paths)
 
     def settle(self, case: Case[Any]) -> None:
         """Aim most of what was drawn as right at what exists; drawn names lead nowhere."""
@@ -114,8 +116,13 @@ def answers_as_written_down(_: CheckContext, response: Response, __: Case[Any]) 
     return None
 
 
-def surround(service: ServiceProcess) -> Surroundings:
-    """Return a project with one of everything, and an admin whom a request may well take away."""
+def surround(service: ServiceProcess, *, calls_itself: bool = False) -> Surroundings:
+    """Return a project with one of everything, and an admin whom a request may well take away.
+
+    Args:
+        service: to make it in.
+        calls_itself: whether it may call loopback; then there is a connection as well, to itself.
+    """
     project = service.create_project()
     me = service.create_identity(organization_role="admin", roles={project.id: "admin"})
     other = service.create_identity(roles={project.id: "viewer"})
@@ -153,7 +160,29 @@ def surround(service: ServiceProcess) -> Surroundings:
         "grant_id": (grant["id"],),
         "client_secret_id": (listed[0]["id"],),
     }
+    if calls_itself:
+        connection = _connection(service, client, me, project.id)
+        ids = dict.fromkeys(("connection_id", "connectionId"), (connection["id"],))
+        known |= {**ids, "app": (connection["app"],), "connection_name": (connection["name"],)}
     return Surroundings(client, token, known)
+
+
+def _connection(
+    service: ServiceProcess, client: Client, login: Credentials, project_id: str
+) -> dict[str, Any]:
+    body = {
+        "name": f"itself-{project_id}",
+        "method": "machine-identity",
+        "credentials": {
+            "instanceUrl": service.url,
+            "machineIdentityClientId": login.client_id,
+            "machineIdentityClientSecret": login.client_secret,
+        },
+    }
+    made: dict[str, Any] = client.json("POST", "/api/v1/app-connections/external-infisical", json=body)[
+        "appConnection"
+    ]
+    return made
 
 
 def _digest(case: Case[Any]) -> int:

@@ -7,7 +7,8 @@ Checks that are left out, of all that schemathesis has:
 - unsupported_method: a known path under another method is an unknown route and answers 404, as in the published
   service (wire.md section 8.2); the shape of that answer is checked.
 - positive_data_acceptance for the making and changing of grants: how many names a pattern of paths may have, and that
-  `**` stands alone, is beyond a schema; and for Kubernetes and LDAP auth, whose URLs, certificates and filters are.
+  `**` stands alone, is beyond a schema; for Kubernetes and LDAP auth, whose URLs, certificates and filters are; and
+  for app connections but those of the identity provider, whose URLs are and which fields go with each other.
 - 400 passes for an answer to what was described as right: it stands for rules between fields, or about what exists,
   that a schema can't tell. What a schema can tell is answered 422, and fails here.
 The event stream has tests of its own (test_events.py). The description has no links to follow from one operation to
@@ -59,6 +60,7 @@ CONFIG = SchemathesisConfig.from_dict(
         "operations": [
             {"include-tag": "Grants", **ANY_REFUSAL},
             {"include-path-regex": "(kubernetes|ldap)-auth/identities", **ANY_REFUSAL},
+            {"include-path-regex": "app-connections/(?!idp|options|{)", **ANY_REFUSAL},
         ],
     }
 )
@@ -71,7 +73,8 @@ described = schemathesis.openapi.from_dict(DOCUMENT, config=CONFIG).exclude(path
 @pytest.fixture(scope="session")
 def own_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
     """Yield a service that other tests don't share: these requests delete what they find."""
-    running = start_service(tmp_path_factory.mktemp("described") / "data")
+    directory = tmp_path_factory.mktemp("described") / "data"
+    running = start_service(directory, "--allow-outbound", "127.0.0.0/8")
     yield running
     running.stop()
 
@@ -85,7 +88,7 @@ def left_standing() -> list[Surroundings]:
 @pytest.fixture
 def surroundings(own_service: ServiceProcess, left_standing: list[Surroundings]) -> Surroundings:
     if not left_standing or not left_standing[-1].stand():
-        left_standing[:] = [surround(own_service)]
+        left_standing[:] = [surround(own_service, calls_itself=True)]
     return left_standing[0]
 
 
