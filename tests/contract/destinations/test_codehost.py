@@ -29,7 +29,14 @@ from keybearer.wire.connections.base import Credentials
 from keybearer.wire.connections.codehost import InstallationCredentials, PatCredentials
 from keybearer.wire.destinations.codehost import CODEHOST
 from keybearer.wire.key_schema import KeyNaming
-from support.remotes.codehost import CodehostCopy, SecretsPlace, forbidden_for_a_while, too_many, used_up
+from support.remotes.codehost import (
+    CodehostCopy,
+    SecretsPlace,
+    forbidden_for_a_while,
+    too_many,
+    used_up,
+    warned,
+)
 from support.remotes.driving import change_of, given_to, run
 from support.remotes.pushing import Target
 from support.remotes.serving import served
@@ -215,7 +222,7 @@ async def test_all_pages_are_read(copy: CodehostCopy, target: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "wait"), [(used_up, 1), (forbidden_for_a_while, 7), (too_many, 3)], ids=str
+    ("answer", "wait"), [(used_up, 1), (forbidden_for_a_while, 7), (too_many, 3), (warned, 1)], ids=str
 )
 async def test_a_throttled_run_waits_and_goes_on(
     copy: CodehostCopy,

@@ -24,7 +24,15 @@ from nacl.public import PrivateKey, SealedBox
 from keybearer.base.clock import Clock
 from support.remotes.serving import Visits, page_of
 
-__all__ = ["CodehostCopy", "HeldSecret", "SecretsPlace", "forbidden_for_a_while", "too_many", "used_up"]
+__all__ = [
+    "CodehostCopy",
+    "HeldSecret",
+    "SecretsPlace",
+    "forbidden_for_a_while",
+    "too_many",
+    "used_up",
+    "warned",
+]
 
 _NAME = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
@@ -300,6 +308,11 @@ def forbidden_for_a_while() -> web.Response:
 def too_many() -> web.Response:
     """Return the other form of the same."""
     return _json({"message": "You have exceeded a secondary rate limit."}, 429, {"Retry-After": "3"})
+
+
+def warned() -> web.Response:
+    """Return the form of it that no header tells of."""
+    return _json({"message": "You have exceeded a secondary rate limit. Please wait."}, 403)
 
 
 def _opened(place: SecretsPlace, body: Mapping[str, Any]) -> str:
