@@ -16,6 +16,7 @@ with collector_at_rest():
     from typer.core import TyperGroup
 
     from keybearer.cli.audit import audit
+    from keybearer.cli.connections import connections
     from keybearer.cli.crds import crds
     from keybearer.cli.explain import explain
     from keybearer.cli.failures import told_failures
@@ -30,6 +31,7 @@ with collector_at_rest():
     from keybearer.cli.run import run
     from keybearer.cli.secrets import secrets
     from keybearer.cli.serve import serve
+    from keybearer.cli.syncs import syncs
     from keybearer.cli.tags import tags
     from keybearer.cli.users import users
 
@@ -91,6 +93,8 @@ app.add_typer(members, name="members")
 app.add_typer(grants, name="grants")
 app.add_typer(users, name="users")
 app.add_typer(identities, name="identities")
+app.add_typer(connections, name="connections")
+app.add_typer(syncs, name="syncs")
 app.command()(audit)
 app.add_typer(keys, name="keys")
 app.add_typer(explain, name="explain")

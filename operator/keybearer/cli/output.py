@@ -28,6 +28,7 @@ __all__ = [
     "printable",
     "progress",
     "require_confirmed",
+    "spinner",
     "steers_terminal",
 ]
 
@@ -148,3 +149,17 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
             bar.advance(task, done)
 
         yield advance
+
+
+@contextmanager
+def spinner() -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that the block waits; yields what says for what."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status("") as status:
+        yield lambda text: status.update(Text(printable(text)))

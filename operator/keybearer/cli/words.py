@@ -1,10 +1,10 @@
-"""The words of `keybearer.wire.roles` as enumerations: an option can take several of those, not of Literals."""
+"""Words of the wire as enumerations that options take: its own models would be loaded for the help alone."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Action", "ProjectRole", "Subject"]
+__all__ = ["Action", "FirstSync", "Preference", "ProjectRole", "Subject"]
 
 
 class ProjectRole(StrEnum):
@@ -35,3 +35,20 @@ class Subject(StrEnum):
     ENVIRONMENTS = "environments"
     TAGS = "tags"
     PROJECT = "workspace"
+    APP_CONNECTIONS = "app-connections"
+    SECRET_SYNCS = "secret-syncs"
+
+
+class FirstSync(StrEnum):
+    """What the first run of a sync does with what the destination holds already."""
+
+    OVERWRITE_DESTINATION = "overwrite-destination"
+    IMPORT_PRIORITIZE_SOURCE = "import-prioritize-source"
+    IMPORT_PRIORITIZE_DESTINATION = "import-prioritize-destination"
+
+
+class Preference(StrEnum):
+    """Whose value stays where both the folder and the destination have a key."""
+
+    SOURCE = "source"
+    DESTINATION = "destination"

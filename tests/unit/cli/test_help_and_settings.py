@@ -125,6 +125,7 @@ def test_a_program_gets_secrets_where_nothing_is_set_and_none_of_our_credentials
         "KEYBEARER_PASSWORD",
         "KEYBEARER_NEW_PASSWORD",
         "KEYBEARER_BIND_PASSWORD",
+        "KEYBEARER_APP_CREDENTIALS",
         "KEYBEARER_ROOT_KEY",
         "KEYBEARER_DATABASE_URL",
     ],
@@ -136,7 +137,7 @@ def test_a_program_does_not_see_a_credential_of_ours(name: str) -> None:
 def test_no_variable_that_sounds_like_a_credential_is_left_to_programs() -> None:
     sources = (file.read_text() for file in Path(private_input.__file__).parent.glob("*.py"))
     named = {name for text in sources for name in re.findall(r"KEYBEARER_[A-Z_]+[A-Z]", text)}
-    telling = {name for name in named if re.search(r"TOKEN|SECRET|PASSWORD|KEY$|DATABASE", name)}
+    telling = {name for name in named if re.search(r"TOKEN|SECRET|PASSWORD|KEY$|DATABASE|CREDENTIALS", name)}
     assert telling == set(OwnCredential)
 
 

@@ -1,0 +1,293 @@
+"""`keybearer connections`: credentials for remotes, that secret syncs push with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keybearer.cli.connecting import connected, project_id_of
+from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
+from keybearer.cli.wire_fields import credentials_of, rows_of
+
+if TYPE_CHECKING:
+    from keybearer.client import AppConnection, Keybearer, RotationTerms
+
+__all__ = ["connections"]
+
+connections = typer.Typer(
+    help="Credentials for remotes, that secret syncs push with.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Which = Annotated[str, typer.Argument(help="Name or id of the connection.", metavar="CONNECTION")]
+OfProject = Annotated[
+    str | None,
+    typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Slug or id of the project it is of."),
+]
+OfOrganization = Annotated[
+    bool,
+    typer.Option("--organization", help="Of the organization, for all its projects; as without --project."),
+]
+CredentialsFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="File with the credentials, a JSON object in the service's spelling; - is standard input.",
+        allow_dash=True,
+    ),
+]
+Every = Annotated[
+    int | None, typer.Option("--rotate-every", help="Days after which credentials are made anew.", min=1)
+]
+At = Annotated[str, typer.Option("--rotate-at", help="When on that day: HH:MM in UTC.", metavar="HH:MM")]
+
+
+@connections.command("list")
+def list_connections(
+    project: OfProject = None,
+    organization: OfOrganization = False,
+    app: Annotated[str | None, typer.Option(help="Only those to this app, such as cloud.")] = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """List connections.
+
+    Those of a project, or of the organization.
+    """
+    with connected() as client:
+        project_id = _owner(client, project, organization=organization)
+        found = client.app_connections.list(app=app, project_id=project_id)
+    print_found(
+        output,
+        found,
+        ("NAME", "APP", "METHOD", "ROTATION", "UPDATED", "ID"),
+        [(one.name, one.app, one.method, _rotation(one), one.updated_at, one.id) for one in found],
+    )
+
+
+@connections.command("get")
+def get_connection(
+    connection: Which,
+    project: OfProject = None,
+    organization: OfOrganization = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Show a connection.
+
+    Of its credentials, what is no secret.
+    """
+    with connected() as client:
+        found = _named(client, connection, _owner(client, project, organization=organization))
+    message = found.rotation.last_rotation_message if found.rotation else None
+    print_found(
+        output,
+        found,
+        ("FIELD", "CONTENT"),
+        [
+            ("name", found.name),
+            ("app", found.app),
+            ("method", found.method),
+            *rows_of(found.credentials),
+            ("description", found.description),
+            ("project", found.project.slug if found.project else "of the organization"),
+            ("rotation", _rotation(found)),
+            *([("last rotation", message)] if message else ()),
+            ("version", str(found.version)),
+            ("created", found.created_at),
+            ("updated", found.updated_at),
+            ("id", found.id),
+        ],
+    )
+
+
+@connections.command("options")
+def list_options(output: Output = OutputFormat.TABLE) -> None:
+    """List the apps that connections can be made to.
+
+    And in which ways each takes credentials.
+    """
+    with connected() as client:
+        found = client.app_connections.options()
+    print_found(
+        output,
+        found,
+        ("APP", "NAME", "METHODS"),
+        [(one.app, one.name, ", ".join(one.methods)) for one in found],
+    )
+
+
+@connections.command("create")
+def create_connection(
+    name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
+    app: Annotated[str, typer.Option(help="To which app, such as cloud; connections options lists them.")],
+    method: Annotated[
+        str | None,
+        typer.Option(help="How the app takes the credentials; not needed where there is but one way."),
+    ] = None,
+    credentials_file: CredentialsFile = None,
+    description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    rotate_every: Every = None,
+    rotate_at: At = "00:00",
+    project: OfProject = None,
+    organization: OfOrganization = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Make a connection.
+
+    The service tries the credentials first. They are a JSON object in the service's spelling, from a file,
+    KEYBEARER_APP_CREDENTIALS or a prompt without echo; never from an argument, which others could see.
+    """
+    rotation = _terms(rotate_every, rotate_at)
+    credentials = credentials_of(credentials_file)
+    with connected() as client:
+        made = client.app_connections.create(
+            name,
+            app=app,
+            method=method or _only_method(client, app),
+            credentials=credentials,
+            description=description,
+            project_id=_owner(client, project, organization=organization),
+            is_auto_rotation_enabled=None if rotation is None else True,
+            rotation=rotation,
+        )
+    print_done(output, made, f"Connection {made.name} to {made.app} is made; its id is {made.id}.")
+
+
+@connections.command("update")
+def update_connection(
+    connection: Which,
+    name: Annotated[str | None, typer.Option(help="Another name.")] = None,
+    description: Annotated[str | None, typer.Option(help="What it is for; '' for nothing.")] = None,
+    credentials_file: CredentialsFile = None,
+    new_credentials: Annotated[
+        bool, typer.Option("--new-credentials", help="Take other credentials, as create does without a file.")
+    ] = False,
+    rotate_every: Every = None,
+    rotate_at: At = "00:00",
+    no_rotation: Annotated[
+        bool, typer.Option("--no-rotation", help="No longer make credentials anew by themselves.")
+    ] = False,
+    project: OfProject = None,
+    organization: OfOrganization = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Change a connection.
+
+    What isn't given stays.
+    """
+    takes_credentials = new_credentials or credentials_file is not None
+    if (
+        name is None
+        and description is None
+        and rotate_every is None
+        and not (takes_credentials or no_rotation)
+    ):
+        raise CommandError(
+            "nothing to change was given",
+            ExitStatus.USAGE,
+            "Say --name, --description, --credentials-file, --new-credentials, --rotate-every or --no-rotation.",
+        )
+    if no_rotation and rotate_every is not None:
+        raise CommandError("--rotate-every and --no-rotation exclude each other", ExitStatus.USAGE)
+    rotation = _terms(rotate_every, rotate_at)
+    credentials = credentials_of(credentials_file) if takes_credentials else None
+    with connected() as client:
+        found = _named(client, connection, _owner(client, project, organization=organization))
+        changed = client.app_connections.update(
+            found.id,
+            app=found.app,
+            name=name,
+            description=description,
+            credentials=credentials,
+            is_auto_rotation_enabled=False if no_rotation else None if rotation is None else True,
+            rotation=rotation,
+        )
+    print_done(output, changed, f"Connection {changed.name} is changed.")
+
+
+@connections.command("delete")
+def delete_connection(
+    connection: Which,
+    project: OfProject = None,
+    organization: OfOrganization = False,
+    yes: Yes = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Delete a connection that no sync uses any more."""
+    require_confirmed(f"Delete connection {connection}?", yes=yes)
+    with connected() as client:
+        found = _named(client, connection, _owner(client, project, organization=organization))
+        deleted = client.app_connections.delete(found.id, app=found.app)
+    print_done(output, deleted, f"Connection {deleted.name} is deleted.")
+
+
+@connections.command("rotate")
+def rotate_connection(
+    connection: Which,
+    project: OfProject = None,
+    organization: OfOrganization = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Make a connection's credentials anew.
+
+    Where its app can do that; the old ones end.
+    """
+    with connected() as client:
+        found = _named(client, connection, _owner(client, project, organization=organization))
+        rotated = client.app_connections.rotate_credentials(found.id, app=found.app)
+    print_done(output, rotated, f"Connection {rotated.name} has new credentials.")
+
+
+def _owner(client: Keybearer, project: str | None, *, organization: bool) -> str | None:
+    """Return the id of the project; None for the organization."""
+    return None if project is None or organization else project_id_of(client, project)
+
+
+def _named(client: Keybearer, wanted: str, project_id: str | None) -> AppConnection:
+    found = client.app_connections.list(project_id=project_id)
+    for one in found:
+        if wanted in (one.id, one.name):
+            return one
+    where = "the organization itself" if project_id is None else "the project"
+    raise CommandError(
+        f"{where} has no connection {wanted}",
+        ExitStatus.NOT_FOUND,
+        "List them: keybearer connections list, with --project or --organization.",
+    )
+
+
+def _only_method(client: Keybearer, app: str) -> str:
+    apps = {one.app: one.methods for one in client.app_connections.options()}
+    methods = apps.get(app)
+    if methods is None:
+        raise CommandError(
+            f"no connection can be made to {app}",
+            ExitStatus.NOT_FOUND,
+            f"Choose one of these as --app: {', '.join(sorted(apps))}",
+        )
+    if len(methods) != 1:
+        raise CommandError(
+            f"{app} takes credentials in several ways",
+            ExitStatus.USAGE,
+            f"Choose one of these as --method: {', '.join(methods)}",
+        )
+    return methods[0]
+
+
+def _terms(days: int | None, at: str) -> RotationTerms | None:
+    from keybearer.client import RotationTerms
+
+    clock = re.fullmatch(r"([01][0-9]|2[0-3]):([0-5][0-9])", at)
+    if clock is None:
+        raise CommandError(f"--rotate-at {at!r} is no HH:MM", ExitStatus.USAGE)
+    if days is None:
+        return None
+    return RotationTerms(interval_days=days, hours=int(clock[1]), minutes=int(clock[2]))
+
+
+def _rotation(one: AppConnection) -> str:
+    if one.rotation is None or not one.is_auto_rotation_enabled:
+        return "off"
+    told = f"{one.rotation.rotation_status}; " if one.rotation.rotation_status else ""
+    return f"{told}next {one.rotation.next_rotation_at}" if one.rotation.next_rotation_at else f"{told}on"
