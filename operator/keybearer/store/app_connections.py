@@ -108,12 +108,18 @@ class AppConnections:
     async def update(
         self, changed: AppConnection, credentials: Mapping[str, JsonValue] | None = None
     ) -> AppConnection:
-        """Store the present fields, and new credentials where given; return it with the hash of them."""
+        """Store the present fields, and new credentials where given; return it with the hash of them.
+
+        New credentials may lead to another account: syncs of the connection look at it before they go on.
+        """
         values = _values(changed)
         if credentials is not None:
             sealed = await self._seal(CONNECTION_CREDENTIALS, changed.id, credentials)
             changed = replace(changed, credentials_hash=_hash(sealed))
             values |= {"credentials": sealed, "credentials_hash": changed.credentials_hash}
+            await self._connection.execute(
+                update(SecretSyncRow).where(SecretSyncRow.connection_id == changed.id).values(listed_at=None)
+            )
         await self._connection.execute(
             update(AppConnectionRow).where(AppConnectionRow.id == changed.id).values(values)
         )

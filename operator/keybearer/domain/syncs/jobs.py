@@ -169,14 +169,15 @@ class SyncQueue:
             await unit.secret_syncs.delete(job.sync_id)
             return
         is_waiting = await unit.sync_jobs.is_waiting(job.sync_id, kind)
+        is_asked = sync.record.listed_at is None and begun.sync.record.listed_at is not None
         # What was set up otherwise meanwhile is not what was carried.
         if done.source_digest is not None and sync.record.version == begun.sync.record.version:
             await unit.secret_syncs.settle(
                 job.sync_id,
                 source_digest=done.source_digest,
                 reached=done.reached,
-                # Whoever waits behind may want to see what changed since.
-                listed_at=None if is_waiting else done.listed_at,
+                # Whoever waits behind may want to see what changed since; and so does who asked meanwhile.
+                listed_at=None if is_waiting or is_asked else done.listed_at,
             )
         status = JobStatus.PENDING if is_waiting else JobStatus.SUCCEEDED
         now = self._clock.now()
