@@ -184,7 +184,16 @@ ONE_CLIENT_SECRET = only("clientSecretData", _CLIENT_SECRET)
 CLIENT_SECRETS = only("clientSecretData", listed(_CLIENT_SECRET))
 
 # --- grants
-_SUBJECT = Literal["secrets", "secret-folders", "secret-imports", "environments", "tags", "workspace"]
+_SUBJECT = Literal[
+    "secrets",
+    "secret-folders",
+    "secret-imports",
+    "environments",
+    "tags",
+    "workspace",
+    "app-connections",
+    "secret-syncs",
+]
 _GRANT = shape(
     "grant",
     {

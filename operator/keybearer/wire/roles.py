@@ -9,5 +9,14 @@ __all__ = ["GrantAction", "GrantEffect", "GrantSubject", "OrganizationRoleSlug",
 OrganizationRoleSlug = Literal["admin", "member", "no-access"]
 ProjectRoleSlug = Literal["admin", "member", "viewer", "no-access"]
 GrantEffect = Literal["allow", "deny"]
-GrantSubject = Literal["secrets", "secret-folders", "secret-imports", "environments", "tags", "workspace"]
+GrantSubject = Literal[
+    "secrets",
+    "secret-folders",
+    "secret-imports",
+    "environments",
+    "tags",
+    "workspace",
+    "app-connections",
+    "secret-syncs",
+]
 GrantAction = Literal["read", "read-value", "create", "edit", "delete"]

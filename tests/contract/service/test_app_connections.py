@@ -566,6 +566,22 @@ class TestRights:
         client.json("PATCH", path, status=writes, json={"description": "x"})
         client.json("DELETE", path, status=writes)
 
+    def test_grants_speak_of_connections(
+        self, service: ServiceProcess, admin: Client, connections: Connections, project: Project
+    ) -> None:
+        made = connections.make(projectId=project.id)
+        path = f"{IDP}/{made['id']}"
+        viewer = service.create_identity(roles={project.id: "viewer"})
+        client = service.client(service.login(viewer))
+        whole = {"identityId": viewer.identity_id, "environment": "*", "subjects": ["app-connections"]}
+        grants = f"/api/v1/projects/{project.id}/grants"
+        client.json("PATCH", path, status=403, json={"description": "x"})
+        admin.json("POST", grants, json={**whole, "actions": ["edit"]})
+        client.json("PATCH", path, json={"description": "x"})
+        admin.json("POST", grants, json={**whole, "effect": "deny", "actions": ["read"]})
+        client.json("GET", path, status=403)
+        client.json("GET", IDP, status=403, params={"projectId": project.id})
+
     def test_usage_is_for_users(
         self, service: ServiceProcess, admin: Client, connections: Connections, strict: Strict
     ) -> None:

@@ -81,6 +81,7 @@ def test_a_grant_is_answered_listed_changed_and_removed(
         pytest.param({"secretPath": "/a**"}, 422, id="with stars within a name"),
         pytest.param({"secretPath": "/" + "a" * 1024}, 422, id="with a long path"),
         pytest.param({"subjects": ["workspace"]}, 400, id="about a project, for a part of it"),
+        pytest.param({"subjects": ["app-connections"]}, 400, id="about connections, for a part of a project"),
         pytest.param(
             {"subjects": ["secret-folders"], "actions": ["read-value"]}, 400, id="values of folders"
         ),
