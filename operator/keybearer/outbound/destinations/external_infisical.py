@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 from pydantic import JsonValue
 
 from keybearer.outbound.apps.external_infisical import ExternalInfisicalSession, failure_of
+from keybearer.outbound.destinations.bounds import Bounds, Refusals
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
 from keybearer.outbound.remote import (
     RemoteAnswer,
     RemoteDeniedError,
-    RemoteError,
     RemoteRefusedError,
     RemoteUnavailableError,
 )
@@ -25,14 +25,10 @@ from keybearer.wire.destinations.external_infisical import ExternalInfisicalConf
 
 __all__ = ["ExternalInfisicalFolder"]
 
-_NAMES_MAX = 10_000
 _BATCH_MAX = 100
 _BATCH_BYTES = 512 * 1024
 """A single value may be longer than that: then it goes alone."""
-_REFUSED_MAX = 10
-"""So many refused names end a run: whatever is refused then, it isn't the names."""
 _DELETE_TRIES = 3
-_NAMED_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +67,11 @@ class ExternalInfisicalFolder:
         listed = content.get("secrets")
         if not isinstance(listed, list):
             raise RemoteUnavailableError("the server answers a list without secrets")
-        if len(listed) > _NAMES_MAX:
-            raise RemoteRefusedError(f"the folder holds more than {_NAMES_MAX} secrets")
-        return dict(_present(secret) for secret in listed if _is_shared(secret))
+        found, bounds = {}, Bounds()
+        for name, present in map(_present, filter(_is_shared, listed)):
+            bounds.add(name, present.value or "")
+            found[name] = present
+        return found
 
     async def apply(self, change: Change) -> AsyncIterator[Written]:
         """Write in batches, then remove in batches; what is refused is told of when all the rest is done.
@@ -81,21 +79,18 @@ class ExternalInfisicalFolder:
         Raises:
             RemoteError: something wasn't written or removed.
         """
-        refused: list[tuple[str, RemoteError]] = []
+        refusals = Refusals()
         for batch in _batches(change.put):
-            async for written in self._put(batch, refused):
+            async for written in self._put(batch, refusals):
                 yield written
         for start in range(0, len(change.delete), _BATCH_MAX):
             names = change.delete[start : start + _BATCH_MAX]
             await self._delete(names)
             for name in names:
                 yield Written(name, is_removed=True)
-        if refused:
-            raise _refusal(refused)
+        refusals.tell()
 
-    async def _put(
-        self, batch: Sequence[Outgoing], refused: list[tuple[str, RemoteError]]
-    ) -> AsyncIterator[Written]:
+    async def _put(self, batch: Sequence[Outgoing], refusals: Refusals) -> AsyncIterator[Written]:
         waiting = [batch]
         while waiting:
             part = waiting.pop()
@@ -106,9 +101,7 @@ class ExternalInfisicalFolder:
                     middle = len(part) // 2
                     waiting += [part[middle:], part[:middle]]
                     continue
-                refused.append((part[0].name, error))
-                if len(refused) >= _REFUSED_MAX:
-                    raise _refusal(refused) from error
+                refusals.add(part[0].name, RemoteRefusedError(f"'{part[0].name}' is refused: {error}"))
                 continue
             for one in part:
                 yield Written(one.name, version=versions.get(one.name))
@@ -238,8 +231,3 @@ def _version(secret: JsonValue) -> tuple[str, str | None]:
     given = secret if isinstance(secret, dict) else {}
     name, version = given.get("secretKey"), given.get("version")
     return str(name or ""), str(version) if isinstance(version, int) else None
-
-
-def _refusal(refused: Sequence[tuple[str, RemoteError]]) -> RemoteRefusedError:
-    names = ", ".join(name for name, _ in refused)[:_NAMED_MAX]
-    return RemoteRefusedError(f"not taken: {names}: {refused[-1][1]}")

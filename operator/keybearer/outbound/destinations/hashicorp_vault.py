@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keybearer.outbound.apps.hashicorp_vault import VaultSession, failure_of
+from keybearer.outbound.destinations.bounds import Bounds
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Present, Traits, Written
 from keybearer.outbound.remote import (
     RemoteAnswer,
@@ -26,7 +27,6 @@ from keybearer.wire.destinations.hashicorp_vault import VaultConfig
 __all__ = ["VaultSecret"]
 
 _MOUNTS = "sys/internal/ui/mounts"
-_NAMES_MAX = 10_000
 _TRIES = 5
 _CHANGED_MEANWHILE = "check-and-set"
 """What the server's refusal of a write names when the secret has another version than the one that was read."""
@@ -72,8 +72,7 @@ class VaultSecret:
             found = await self._read()
             wanted = {name: value for name, value in found.data.items() if name not in change.delete}
             wanted |= {one.name: one.value for one in change.put}
-            if len(wanted) > _NAMES_MAX:
-                raise RemoteRefusedError(f"the secret {self._place} would hold more than {_NAMES_MAX} keys")
+            _bound(wanted)
             if wanted == found.data or await self._write(wanted, found):
                 break
         else:
@@ -104,8 +103,7 @@ class VaultSecret:
         data = content.get("data") if self._is_versioned and isinstance(content, dict) else content
         if not isinstance(data, dict):
             raise RemoteUnavailableError(f"Vault answers a read of {self._place} without data")
-        if len(data) > _NAMES_MAX:
-            raise RemoteRefusedError(f"the secret {self._place} holds more than {_NAMES_MAX} keys")
+        _bound(data)
         return _Found(data, _version(content) if self._is_versioned else 0, exists=True)
 
     async def _write(self, wanted: Mapping[str, Any], found: _Found) -> bool:
@@ -149,6 +147,12 @@ class VaultSecret:
             )
         options = engine.get("options")
         return isinstance(options, dict) and options.get("version") == "2"
+
+
+def _bound(data: Mapping[str, Any]) -> None:
+    bounds = Bounds()
+    for name, value in data.items():
+        bounds.add(name, _text(value))
 
 
 def _content(answer: RemoteAnswer) -> dict[str, Any]:
