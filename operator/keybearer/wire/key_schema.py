@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["KEY_PLACEHOLDER", "KeyNaming", "check_key_schema"]
+__all__ = ["KEY_PLACEHOLDER", "KEY_SCHEMA_PATTERN", "KeyNaming", "check_key_schema"]
 
 KEY_PLACEHOLDER = "{{secretKey}}"
 _ENVIRONMENT_PLACEHOLDER = "{{environment}}"
-_AROUND = re.compile(r"[A-Za-z0-9_/-]*")
+_LETTERS = "[A-Za-z0-9_/-]*"
+_AROUND = re.compile(_LETTERS)
+_KEY, _ENVIRONMENT = r"\{\{secretKey\}\}", r"\{\{environment\}\}"
+KEY_SCHEMA_PATTERN = (
+    f"^{_LETTERS}(({_ENVIRONMENT}{_LETTERS})?{_KEY}|{_KEY}{_LETTERS}{_ENVIRONMENT}){_LETTERS}$"
+)
+"""What `check_key_schema` takes, as a regular expression: for descriptions, which can't run a function."""
 
 
 def check_key_schema(text: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from keybearer.wire.key_schema import KeyNaming, check_key_schema
+from keybearer.wire.key_schema import KEY_SCHEMA_PATTERN, KeyNaming, check_key_schema
 
 AROUND = st.text("abcXYZ019_-/", max_size=6)
 SLUGS = st.from_regex(r"[a-z0-9]+(-[a-z0-9]+)?", fullmatch=True)
@@ -94,6 +96,7 @@ def test_names_are_read(schema: str, environment: str, name: str, key: str | Non
 @given(schemas())
 def test_a_right_schema_is_taken(schema: str) -> None:
     assert check_key_schema(schema) == schema
+    assert re.search(KEY_SCHEMA_PATTERN, schema)
 
 
 @pytest.mark.parametrize(
@@ -118,3 +121,15 @@ def test_another_schema_is_refused(schema: str) -> None:
         ValueError, match=r"^Key schema must include exactly one \{\{secretKey\}\} placeholder\."
     ):
         check_key_schema(schema)
+    assert re.search(KEY_SCHEMA_PATTERN.replace("$", r"\Z"), schema) is None
+
+
+@given(st.lists(st.sampled_from(["{{secretKey}}", "{{environment}}", "a", "/", "{", " "]), max_size=5))
+def test_the_pattern_of_descriptions_says_the_same(parts: list[str]) -> None:
+    schema = "".join(parts)
+    try:
+        check_key_schema(schema)
+    except ValueError:
+        assert not re.search(KEY_SCHEMA_PATTERN, schema)
+    else:
+        assert re.search(KEY_SCHEMA_PATTERN, schema)

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, JsonValue, TypeAdapter
 
 from keybearer.wire.base import Flag
-from keybearer.wire.key_schema import check_key_schema
+from keybearer.wire.key_schema import KEY_SCHEMA_PATTERN, check_key_schema
 from keybearer.wire.limits import KEY_SCHEMA_MAX
 from keybearer.wire.strict import StrictModel
 
@@ -39,7 +39,11 @@ class ImportBehavior(StrEnum):
     PRIORITIZE_DESTINATION = "prioritize-destination"
 
 
-KeySchema = Annotated[str, Field(max_length=KEY_SCHEMA_MAX), AfterValidator(check_key_schema)]
+KeySchema = Annotated[
+    str,
+    Field(max_length=KEY_SCHEMA_MAX, json_schema_extra={"pattern": KEY_SCHEMA_PATTERN}),
+    AfterValidator(check_key_schema),
+]
 """`{{secretKey}}` once, perhaps `{{environment}}`, and letters, digits, `_`, `-`, `/` around them."""
 
 
