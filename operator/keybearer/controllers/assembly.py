@@ -17,6 +17,7 @@ from keybearer.controllers.appconnection.reconcile import AppConnectionReconcile
 from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.background import Background
 from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
 from keybearer.controllers.instant import InstantUpdates
@@ -28,6 +29,7 @@ from keybearer.controllers.references import References, WatchFactory
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
@@ -145,15 +147,30 @@ def assemble(given: Circumstances) -> Assembly:
     )
     renderer = TemplateRenderer()
     writer = TargetWriter(gateway, observed, given.fingerprinter)
+    cluster = ClusterIdentity(gateway, settings.cluster_id)
+    followers = ConnectionFollowers(queue.add)
+    gatherer = Gatherer(
+        access, sources, references, renderer, given.fingerprinter, settings.allowed_target_types
+    )
+    destinations = Destinations(
+        clock=clock,
+        access=access,
+        gatherer=gatherer,
+        objects=objects,
+        followers=followers,
+        cluster=cluster,
+        fingerprinter=given.fingerprinter,
+    )
     reconciler = SecretSyncReconciler(
         clock=clock,
         gateway=gateway,
         objects=objects,
         sources=sources,
-        gatherer=Gatherer(access, sources, references, renderer, settings.allowed_target_types),
+        gatherer=gatherer,
         writer=writer,
         restarter=WorkloadRestarter(gateway, telemetry),
         cleaner=Cleaner(clock, gateway, writer, telemetry),
+        destinations=destinations,
         fingerprinter=given.fingerprinter,
         telemetry=telemetry,
     )
@@ -163,14 +180,17 @@ def assemble(given: Circumstances) -> Assembly:
         gateway=gateway,
         objects=objects,
         gatherer=ConnectionGatherer(access, references),
-        cluster=ClusterIdentity(gateway, settings.cluster_id),
+        cluster=cluster,
         fingerprinter=given.fingerprinter,
         telemetry=telemetry,
+        changed=followers.changed,
     )
 
     def forget(key: WorkKey) -> None:
         sources.retain(key, frozenset())
         references.forget(key)
+        destinations.forget(key)
+        followers.changed(key)
 
     intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, forget)
     intake.on_managed = references.noticed

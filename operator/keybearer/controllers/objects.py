@@ -24,6 +24,7 @@ __all__ = ["ObjectStore", "ObservedObject", "ObservedStore", "ObservedTarget", "
 
 _REQUEST = "keybearer.dev/request"
 _REQUESTED_AT = "keybearer.dev/requestedAt"
+_IMPORT_BEHAVIOR = "keybearer.dev/import-behavior"
 _BODIES_MAX_BYTES = 16 * 1024 * 1024
 """Bodies of drifted targets kept at once; a reconcile that finds none reads the target itself."""
 
@@ -55,6 +56,7 @@ class ObservedObject:
     deletion_timestamp: str | None
     request: str | None
     requested_at: str | None
+    import_behavior: str | None
     target: TargetKey
     """What its spec says it writes, judged or not: how an event of the target finds its way here.
 
@@ -85,6 +87,7 @@ class ObservedObject:
             deletion_timestamp=text_of(meta.get("deletionTimestamp")) or None,
             request=text_of(annotations.get(_REQUEST)) or None,
             requested_at=text_of(annotations.get(_REQUESTED_AT)) or None,
+            import_behavior=text_of(annotations.get(_IMPORT_BEHAVIOR)) or None,
             target=_target_of(kind, body.get("spec"), namespace, name),
             trigger_at=trigger_at,
         )
@@ -280,11 +283,15 @@ def _is_older(one: ObservedObject, other: ObservedObject) -> bool:
 
 
 def _target_of(kind: str, spec: JsonValue, namespace: str, name: str) -> TargetKey:
-    if kind not in _WRITE_TARGETS:
+    if kind not in _WRITE_TARGETS or _goes_elsewhere(spec):
         return TargetKey("", namespace, name)
     target = spec.get("target") if isinstance(spec, Mapping) else None
     target = target if isinstance(target, Mapping) else {}
     return TargetKey(text_of(target.get("kind")) or "Secret", namespace, text_of(target.get("name")) or name)
+
+
+def _goes_elsewhere(spec: JsonValue) -> bool:
+    return isinstance(spec, Mapping) and bool(spec.get("destination")) and spec.get("target") is None
 
 
 def _whole(value: JsonValue) -> int:

@@ -18,11 +18,13 @@ class PendingRequest:
 
     Attributes:
         requested_at: the annotation's value, echoed when it is answered; any text that differs from the last.
+        import_behavior: of an import, whose value stays where both sides have a key.
         kind: what is asked; `sync` where the other annotation is missing. What is not known is handled as `sync`.
     """
 
     requested_at: str
     kind: str
+    import_behavior: str | None = None
 
     @property
     def is_known(self) -> bool:
@@ -45,4 +47,4 @@ def pending_request(seen: ObservedObject, handled: str | None) -> PendingRequest
     at = seen.requested_at
     if at is None or at[:256] == handled:
         return None
-    return PendingRequest(at[:256], seen.request or _SYNC)
+    return PendingRequest(at[:256], seen.request or _SYNC, seen.import_behavior)

@@ -26,7 +26,7 @@ _SOUNDS_LIKE_A_VALUE = re.compile(
 )
 _IS_TEXT = re.compile(r"\bstr\b|_Text\b")
 _NAMES_ONLY = re.compile(
-    r".*(secret_names?|secret_path|secret_key|secret_ids?|token_type|trusted_ips|fingerprint)$"
+    r".*(secret_names?|secret_path|secret_key|secret_ids?|token_type|trusted_ips|fingerprint|credentials_hash)$"
 )
 """Text fields that sound like values and are names or addresses; a fingerprint is a keyed MAC."""
 

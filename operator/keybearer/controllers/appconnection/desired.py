@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from keybearer.controllers.appconnection.ownership import mark_of
 from keybearer.controllers.appconnection.plan import DesiredConnection, RotationTerms
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.appconnection.resource import AppConnectionSpec
@@ -16,6 +15,7 @@ from keybearer.controllers.custom_resource import describe_invalid
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.ownership import mark_of
 from keybearer.wire.base import SLUG_PATTERN
 from keybearer.wire.connections.base import MethodModel
 from keybearer.wire.connections.registry import APPS, app_model

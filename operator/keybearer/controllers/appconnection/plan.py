@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from keybearer.controllers.appconnection.ownership import Ownership, marked, ownership_of
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.ownership import Ownership, marked, ownership_of
 
 __all__ = [
     "Applied",

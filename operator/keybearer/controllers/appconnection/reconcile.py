@@ -6,6 +6,7 @@ so is found by its mark.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,7 +15,6 @@ from keybearer.base.logs import get_logger
 from keybearer.controllers.appconnection.conclusion import Outcome, build_status, connected
 from keybearer.controllers.appconnection.desired import build_connection, kind_of
 from keybearer.controllers.appconnection.gather import ConnectionGatherer
-from keybearer.controllers.appconnection.ownership import Ownership, mark_of, ownership_of
 from keybearer.controllers.appconnection.plan import (
     Applied,
     CreateConnection,
@@ -33,7 +33,8 @@ from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, Finaliz
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
-from keybearer.controllers.queue import WorkItem
+from keybearer.controllers.ownership import Ownership, mark_of, ownership_of
+from keybearer.controllers.queue import WorkItem, WorkKey
 from keybearer.controllers.requests import pending_request
 from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.telemetry import Telemetry
@@ -62,6 +63,7 @@ class AppConnectionReconciler:
         cluster: ClusterIdentity,
         fingerprinter: Fingerprinter,
         telemetry: Telemetry,
+        changed: Callable[[WorkKey], None],
     ) -> None:
         self._clock = clock
         self._objects = objects
@@ -69,6 +71,7 @@ class AppConnectionReconciler:
         self._cluster = cluster
         self._fingerprinter = fingerprinter
         self._telemetry = telemetry
+        self._changed = changed
         self._finalizer = FinalizerKeeper(clock, gateway)
         self._patch = StatusPatch(gateway, objects, self._finalizer)
 
@@ -207,6 +210,7 @@ class AppConnectionReconciler:
         self._telemetry.outcome(seen, outcome.reason, outcome.message, was=was, fine=fine)
         if status != previous:
             await self._patch.apply(seen, status.to_wire())
+            self._changed(seen.key)
 
 
 def _refused_by_cluster(error: KubeError) -> Outcome:

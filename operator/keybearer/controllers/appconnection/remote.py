@@ -9,7 +9,6 @@ from typing import TypeVar
 from keybearer.base.clock import parse_instant
 from keybearer.client import AppConnection, AsyncKeybearer, NotFound
 from keybearer.client import RotationTerms as GivenRotation
-from keybearer.controllers.appconnection.ownership import marked
 from keybearer.controllers.appconnection.plan import (
     DesiredConnection,
     PresentConnection,
@@ -18,6 +17,7 @@ from keybearer.controllers.appconnection.plan import (
 )
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.ownership import marked
 from keybearer.controllers.service_session import ServiceSession
 
 __all__ = ["RemoteConnections"]

@@ -75,7 +75,7 @@ class Cleaner:
         """
         if FINALIZER not in seen.finalizers:
             return
-        if spec is None or spec.target.on_delete is DeletionPolicy.DELETE:
+        if spec is None or (spec.writes_target and spec.target.on_delete is DeletionPolicy.DELETE):
             await self._retire(seen, previous, spec)
         await self._finalizer.set(seen, present=False)
 
@@ -112,5 +112,7 @@ class Cleaner:
 
 
 def _needs_finalizer(spec: SecretSyncSpec) -> bool:
+    if spec.destination is not None:
+        return True
     target = spec.target
     return target.creation_policy is CreationPolicy.MERGE and target.on_delete is DeletionPolicy.DELETE

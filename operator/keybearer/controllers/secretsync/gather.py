@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import texts_of
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.objects import ObservedObject
@@ -38,7 +39,7 @@ from keybearer.controllers.template.renderer import (
     TemplateRenderer,
 )
 
-__all__ = ["Gatherer", "Material"]
+__all__ = ["FolderReading", "Gatherer", "Material"]
 
 _PINNED_MAX = 256
 """Versions that all sources may pin together: each is a request of its own in each run, at 50 a second and
@@ -85,6 +86,14 @@ class Material:
     read_at: float
 
 
+@dataclass(frozen=True, slots=True)
+class FolderReading:
+    """What a destination gets: names in order, and a keyed fingerprint of names and values."""
+
+    names: tuple[str, ...]
+    fingerprint: str
+
+
 class Gatherer:
     """Gathers for one SecretSync after the other; holds no state of its own."""
 
@@ -94,12 +103,14 @@ class Gatherer:
         sources: SourceReader,
         references: References,
         renderer: TemplateRenderer,
+        fingerprinter: Fingerprinter,
         allowed_types: frozenset[str],
     ) -> None:
         self._access = access
         self._sources = sources
         self._references = references
         self._renderer = renderer
+        self._fingerprinter = fingerprinter
         self._allowed_types = _SUPPORTED_TYPES | allowed_types
 
     async def gather(
@@ -164,6 +175,31 @@ class Gatherer:
             read_at=min(reading.read_at for _, _, reading in readings),
         )
 
+    async def read_folder(
+        self, seen: ObservedObject, spec: SecretSyncSpec, *, not_before: float
+    ) -> FolderReading:
+        """Return which secrets a destination gets, for the guard and to tell whether they changed.
+
+        Raises:
+            StalledError: a person must change something.
+            WaitingError: it may come right by itself.
+        """
+        if not spec.writes_target:
+            self._follow(seen, spec, follow_target=False)
+        readings = await self._read_sources(seen, spec, not_before, _Progress())
+        contents: dict[str, str] = {}
+        for _, _, reading in readings:
+            secrets, failure = reading.secrets, reading.failure
+            if secrets is None or (failure is not None and not failure.passing):
+                raise _failed(failure)
+            contents |= {secret.key: secret.value for secret in secrets}
+        fingerprint = self._fingerprinter.of_mappings("pushed secrets", (), contents)
+        return FolderReading(tuple(sorted(contents)), fingerprint)
+
+    def follow_identity(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
+        """Have at hand what a session needs, for an object that only cleans up."""
+        self._follow(seen, spec, follow_target=False)
+
     def await_target(self, seen: ObservedObject, spec: SecretSyncSpec, version: str | None) -> None:
         """Run again when somebody else creates, changes or deletes an object of the target's name.
 
@@ -184,7 +220,7 @@ class Gatherer:
         names: dict[str, set[str]] = {"Secret": set(), "ConfigMap": set()}
         if spec.identity_ref is not None:
             names["Secret"].add(spec.identity_ref.name)
-        template = spec.target.template
+        template = spec.target.template if spec.writes_target else None
         if template is not None and template.config_map_ref is not None:
             names["ConfigMap"].add(template.config_map_ref.name)
         if follow_target:

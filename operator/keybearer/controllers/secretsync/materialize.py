@@ -127,7 +127,9 @@ class Materializer:
             "it is tried again",
         )
 
-    async def retire_old(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
+    async def retire_old(
+        self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey | None
+    ) -> None:
         """Take back what was written, or was to be written, under other names.
 
         Raises:

@@ -13,7 +13,7 @@ from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.faults import internal_message, where_raised
-from keybearer.controllers.finalizer import FinalizerKeeper
+from keybearer.controllers.finalizer import FINALIZER, FinalizerKeeper
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
@@ -27,7 +27,9 @@ from keybearer.controllers.secretsync.conclusion import (
     suspended,
 )
 from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
+from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer, KeysRefusedError
+from keybearer.controllers.secretsync.joining import joined, joined_with_trouble
 from keybearer.controllers.secretsync.materialize import Materializer
 from keybearer.controllers.secretsync.plan import (
     PlanContext,
@@ -55,6 +57,9 @@ __all__ = ["SecretSyncReconciler"]
 
 _log = get_logger(__name__)
 
+_LOOK_AGAIN = timedelta(milliseconds=300)
+"""Between two looks at a sync whose secrets are being removed."""
+
 
 class SecretSyncReconciler:
     """Brings the target of a SecretSync to what its sources say."""
@@ -70,6 +75,7 @@ class SecretSyncReconciler:
         writer: TargetWriter,
         restarter: WorkloadRestarter,
         cleaner: Cleaner,
+        destinations: Destinations,
         fingerprinter: Fingerprinter,
         telemetry: Telemetry,
     ) -> None:
@@ -80,6 +86,7 @@ class SecretSyncReconciler:
         self._writer = writer
         self._restarter = restarter
         self._cleaner = cleaner
+        self._destinations = destinations
         self._fingerprinter = fingerprinter
         self._telemetry = telemetry
         patch = StatusPatch(gateway, objects, FinalizerKeeper(clock, gateway))
@@ -116,6 +123,7 @@ class SecretSyncReconciler:
             if self._objects.get(item.key) is None:
                 # It went while it was worked on, and may have subscribed anew since it was forgotten.
                 self._gatherer.forget(item.key)
+                self._destinations.forget(item.key)
 
     def _drop(self, seen: ObservedObject) -> None:
         self._objects.drop(seen.key)
@@ -182,14 +190,62 @@ class SecretSyncReconciler:
             self._sources.retain(seen.key, frozenset())
             return suspended(spec), RunResult()
         asked = request is not None or previous.observed_generation != seen.generation
-        # A person who asks, a new spec and a first sync get what the source holds now, not what it held.
-        not_before = seen.trigger_at if asked or previous.target is None else float("-inf")
+        approved = request is not None and request.approves_plan
+        report, result = None, RunResult()
+        if spec.writes_target:
+            # A person who asks, a new spec and a first sync get what the source holds now, not what it held.
+            not_before = seen.trigger_at if asked or previous.target is None else float("-inf")
+            report, result = await self._reconcile_target(seen, spec, previous, request, not_before)
+        else:
+            await self._cleaner.prepare(seen, spec, approved=approved)
+            if spec.mode is not Mode.PLAN or approved:
+                await self._materializer.retire_old(seen, previous, None)
+        self._destinations.follow(seen, spec)
+        if spec.destination is None:
+            return await self._without_destination(seen, spec, previous, report, result)
+        not_before = seen.trigger_at if asked or previous.push is None else float("-inf")
+        try:
+            outcome = await self._destinations.bring_about(
+                seen, spec, previous, request, not_before=not_before
+            )
+        except ReconcileError as error:
+            return joined_with_trouble(report, result, error, source=spec.source_label)
+        return joined(report, result, outcome, source=spec.source_label)
+
+    async def _without_destination(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        report: Report | None,
+        result: RunResult,
+    ) -> tuple[Report, RunResult]:
+        """Take back the sync of a destination that the spec names no more."""
+        if report is None:
+            raise TypeError(spec)
+        if previous.sync is None:
+            return report, result
+        try:
+            left = await self._destinations.clean_up(seen, spec, previous)
+        except ReconcileError as error:
+            return joined_with_trouble(report, result, error, source=spec.source_label)
+        if left is None:
+            return replace(report, drops_sync=True), result
+        return replace(report, sync=left), replace(result, requeue_after=_LOOK_AGAIN)
+
+    async def _reconcile_target(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        request: PendingRequest | None,
+        not_before: float,
+    ) -> tuple[Report, RunResult]:
         material = await self._gatherer.gather(
             seen, spec, not_before=not_before, follow_target=_depends_on_foreign_target(spec, previous)
         )
         desired = build_target(seen.key, seen.uid, spec.target, material.payload, self._fingerprinter)
-        approved = request is not None and request.approves_plan
-        await self._cleaner.prepare(seen, spec, approved=approved)
+        await self._cleaner.prepare(seen, spec, approved=request is not None and request.approves_plan)
         context = replace(_context(seen, previous, request, desired.key), found=material.found)
         planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
         # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
@@ -200,7 +256,8 @@ class SecretSyncReconciler:
         if settled:
             await self._materializer.retire_old(seen, previous, desired.key)
             await self._restart(seen, spec, previous, desired)
-            await self._cleaner.settle(seen, spec)
+            if previous.sync is None:  # else the sync of a former destination is still to be taken back
+                await self._cleaner.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
         refreshed_at = self._clock.now() - read_ago
         return conclude(
@@ -226,6 +283,10 @@ class SecretSyncReconciler:
         except StalledError:
             spec = None
         try:
+            if spec is not None and FINALIZER in seen.finalizers:
+                waits = await self._clean_destination(seen, spec, previous)
+                if waits is not None:
+                    return waits
             await self._cleaner.clean_up(seen, previous, spec)
         except LeaseLostError:
             raise
@@ -233,6 +294,31 @@ class SecretSyncReconciler:
             _log.warning("cleanup_failed", name=seen.key.name, namespace=seen.key.namespace, error=str(error))
             return RunResult(failed=True, requeue_after=self._cleaner.time_left(seen, spec))
         return RunResult()
+
+    async def _clean_destination(
+        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus
+    ) -> RunResult | None:
+        """Take back the sync to the destination; None where nothing of it is to be waited for any more."""
+        if spec.destination is None and previous.sync is None:
+            return None
+        time_left = self._cleaner.time_left(seen, spec)
+        try:
+            left = await self._destinations.clean_up(seen, spec, previous)
+        except ReconcileError as error:
+            report, again = Report(Tone.WAITING, error.reason, error.message), time_left
+        else:
+            if left is None:
+                return None
+            failed = left.remove_status == "failed"
+            message = f"secrets are removed from {left.destination}: {left.last_remove_message or left.remove_status}"
+            reason = Reason.PUSH_FAILED if failed else Reason.PUSHING
+            report, again = Report(Tone.WAITING, reason, message, sync=left), None if failed else _LOOK_AGAIN
+        if time_left is None:
+            what = f"sync {previous.sync.id if previous.sync is not None else seen.key.name} in the service"
+            self._telemetry.remote_orphaned(seen, what, report.message)
+            return None
+        await self._statuses.write(seen, previous, report)
+        return RunResult(failed=again is not _LOOK_AGAIN, requeue_after=again or time_left)
 
 
 def _context(

@@ -12,6 +12,8 @@ from keybearer.controllers.secretsync.status import (
     KEYS_MAX,
     KeyState,
     KeyStatus,
+    PushStatus,
+    RemoteSyncStatus,
     SecretSyncStatus,
     TargetStatus,
     Updates,
@@ -35,6 +37,9 @@ class Report:
         changes: key names that are held back.
         handled: the request that was answered.
         refreshed_at: when the source was last read.
+        sync: the sync to the destination, as the service tells of it.
+        push: what was given to it.
+        drops_sync: there is none any more.
     """
 
     tone: Tone
@@ -47,6 +52,9 @@ class Report:
     changes: KeyChanges = field(default_factory=KeyChanges)
     handled: str | None = None
     refreshed_at: datetime | None = None
+    sync: RemoteSyncStatus | None = None
+    push: PushStatus | None = None
+    drops_sync: bool = False
 
 
 def build_status(
@@ -76,6 +84,8 @@ def build_status(
         keys=keys,
         keys_total=total,
         plan=plan_status(report.changes) if report.tone is Tone.HELD else None,
+        sync=None if report.drops_sync else report.sync or previous.sync,
+        push=None if report.drops_sync else report.push or previous.push,
         last_handled_requested_at=report.handled or previous.last_handled_requested_at,
     )
 

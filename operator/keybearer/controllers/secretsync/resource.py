@@ -22,6 +22,17 @@ from keybearer.controllers.custom_resource import (
 )
 from keybearer.controllers.identity_ref import IdentityRef
 from keybearer.controllers.resource_fields import Duration, RefreshInterval
+from keybearer.controllers.secretsync.spec_destination import (
+    CLOUD_PARAMETERS,
+    CLOUD_SECRETS,
+    CODE_HOST,
+    ConnectionRef,
+    Destination,
+    DestinationConfigObject,
+    DestinationDeletionPolicy,
+    SyncOptionsObject,
+    has_fields_of_its_scope,
+)
 from keybearer.controllers.secretsync.spec_source import Source
 from keybearer.controllers.secretsync.spec_target import Target
 from keybearer.controllers.secretsync.status import SecretSyncStatus
@@ -99,9 +110,52 @@ class SecretSyncSpec(RuledModel):
             "Suspended does nothing. CreateOnce writes the target once and leaves it alone from then on.",
         ),
     ] = Mode.APPLY
-    target: Annotated[Target, Field(description="The Secret or ConfigMap that is written.")] = Field(
-        default_factory=lambda: _DEFAULT_TARGET
-    )
+    given_target: Annotated[
+        Target | None,
+        Field(
+            alias="target",
+            description="The Secret or ConfigMap that is written. Without it, a Secret of this object's name, "
+            "unless there is a destination: then nothing is written into the cluster.",
+        ),
+    ] = None
+    destination: Annotated[
+        Destination | None,
+        Field(description="Another store to which the service pushes the folder, as cloud-parameter-store."),
+    ] = None
+    sync_name: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=256,
+            pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+            description="The name of the sync in the service. Without it, namespace and name of this object, "
+            "joined by a hyphen.",
+        ),
+    ] = None
+    connection_ref: Annotated[
+        ConnectionRef | None, Field(description="The connection that the service pushes through.")
+    ] = None
+    destination_config: Annotated[
+        DestinationConfigObject | None,
+        Field(description="Where in that store; each destination has its own fields."),
+    ] = None
+    sync_options: Annotated[
+        SyncOptionsObject | None,
+        Field(
+            description="How it is pushed. Without it, initialSyncBehavior is overwrite-destination and nothing "
+            "else is set."
+        ),
+    ] = None
+    is_auto_sync_enabled: Annotated[
+        bool, Field(description="Pushes each change by itself; otherwise only on request.")
+    ] = True
+    destination_deletion_policy: Annotated[
+        DestinationDeletionPolicy,
+        Field(
+            strict=False,
+            description="What becomes of the secrets in the destination when this object is deleted.",
+        ),
+    ] = DestinationDeletionPolicy.RETAIN
     guard: Annotated[Guard, Field(description="Protects the target from a source that was emptied.")] = Field(
         default_factory=lambda: _DEFAULT_GUARD
     )
@@ -116,6 +170,69 @@ class SecretSyncSpec(RuledModel):
     @rule(cel="has(self.source) != has(self.sources)", message="give exactly one of source and sources")
     def _has_one_form_of_source(self) -> bool:
         return (self.source is None) != (self.sources is None)
+
+    @rule(
+        cel="has(self.destination) ? has(self.connectionRef) && has(self.destinationConfig) && has(self.source)"
+        " && has(self.identityRef) : !has(self.connectionRef) && !has(self.destinationConfig)"
+        " && !has(self.syncOptions) && !has(self.syncName)",
+        message="a destination needs identityRef, source (a single one), connectionRef and destinationConfig; these, "
+        "syncOptions and syncName need a destination",
+    )
+    def _has_a_whole_destination(self) -> bool:
+        parts = (self.connection_ref, self.destination_config)
+        if self.destination is None:
+            return all(part is None for part in (*parts, self.sync_options, self.sync_name))
+        return all(part is not None for part in (*parts, self.source, self.identity_ref))
+
+    @rule(
+        cel="!has(self.destination) || !has(self.destinationConfig)"
+        f" || !(self.destination in {list(CLOUD_PARAMETERS)})"
+        " || (has(self.destinationConfig.region) && has(self.destinationConfig.path))",
+        message="destinationConfig of this destination needs region and path",
+    )
+    def _says_where_parameters_go(self) -> bool:
+        config = self.destination_config
+        return (
+            self.destination not in CLOUD_PARAMETERS or config is None or {"region", "path"} <= config.keys()
+        )
+
+    @rule(
+        cel=f"!has(self.destination) || !has(self.destinationConfig) || !(self.destination in {list(CLOUD_SECRETS)})"
+        " || (has(self.destinationConfig.region) && has(self.destinationConfig.mappingBehavior)"
+        " && has(self.destinationConfig.secretName) == (self.destinationConfig.mappingBehavior == 'many-to-one'))",
+        message="destinationConfig of this destination needs region and mappingBehavior, and secretName if and only "
+        "if that is many-to-one",
+    )
+    def _says_where_secrets_go(self) -> bool:
+        config = self.destination_config
+        if self.destination not in CLOUD_SECRETS or config is None:
+            return True
+        is_one = config.get("mappingBehavior") == "many-to-one"
+        return {"region", "mappingBehavior"} <= config.keys() and ("secretName" in config) == is_one
+
+    @rule(
+        cel=f"!has(self.destination) || !has(self.destinationConfig) || !(self.destination in {list(CODE_HOST)})"
+        " || (has(self.destinationConfig.scope) && (self.destinationConfig.scope == 'organization'"
+        " ? has(self.destinationConfig.org) && has(self.destinationConfig.visibility)"
+        " : self.destinationConfig.scope in ['repository', 'repository-environment']"
+        " && has(self.destinationConfig.owner) && has(self.destinationConfig.repo)"
+        " && (self.destinationConfig.scope == 'repository' || has(self.destinationConfig.env))))",
+        message="destinationConfig of this destination needs scope: organization with org and visibility, repository "
+        "with owner and repo, or repository-environment with owner, repo and env",
+    )
+    def _says_which_repository(self) -> bool:
+        config = self.destination_config
+        return self.destination not in CODE_HOST or config is None or has_fields_of_its_scope(config)
+
+    @property
+    def writes_target(self) -> bool:
+        """Whether anything is written into the cluster."""
+        return self.given_target is not None or self.destination is None
+
+    @property
+    def target(self) -> Target:
+        """The target, by default a Secret; of use only where `writes_target`."""
+        return self.given_target or _DEFAULT_TARGET
 
     @property
     def all_sources(self) -> tuple[Source, ...]:

@@ -17,6 +17,8 @@ __all__ = [
     "KeyState",
     "KeyStatus",
     "PlanStatus",
+    "PushStatus",
+    "RemoteSyncStatus",
     "SecretSyncStatus",
     "TargetName",
     "TargetStatus",
@@ -108,6 +110,49 @@ class PlanStatus(ResourceModel):
     omitted: Annotated[int, Field(ge=0, description="Names that the lists have no room for.")] = 0
 
 
+_Status = Annotated[str | None, Field(max_length=32, description="pending, running, succeeded or failed.")]
+_JobId = Annotated[str | None, Field(max_length=64, description="The job that ran last.")]
+_Message = Annotated[
+    str | None, *Clipped(2048), Field(description="Why it failed; absent after a run that succeeded.")
+]
+_LastTime = Annotated[Instant | None, Field(description="When it last succeeded.")]
+
+
+class RemoteSyncStatus(ResourceModel):
+    """The sync in the service, as interface.md section 2.1 tells of it."""
+
+    id: Annotated[str | None, Field(max_length=64, description="Its id.")] = None
+    destination: Annotated[str | None, Field(max_length=64, description="Where it pushes.")] = None
+    sync_status: _Status = None
+    last_sync_job_id: _JobId = None
+    last_sync_message: _Message = None
+    last_synced_at: _LastTime = None
+    import_status: _Status = None
+    last_import_job_id: _JobId = None
+    last_import_message: _Message = None
+    last_imported_at: _LastTime = None
+    remove_status: _Status = None
+    last_remove_job_id: _JobId = None
+    last_remove_message: _Message = None
+    last_removed_at: _LastTime = None
+
+
+class PushStatus(ResourceModel):
+    """What the operator knows of the destination beyond what the service tells."""
+
+    definition: Annotated[
+        str | None,
+        Field(max_length=128, description="Keyed HMAC of the sync's definition as it was given last."),
+    ] = None
+    version: Annotated[int | None, Field(ge=0, description="The service's version of that definition.")] = (
+        None
+    )
+    content: Annotated[
+        str | None, Field(max_length=128, description="Keyed HMAC of the secrets that were pushed last.")
+    ] = None
+    keys: Annotated[int | None, Field(ge=0, description="How many secrets these were.")] = None
+
+
 class SecretSyncStatus(ResourceModel):
     """What the operator last did and saw."""
 
@@ -149,6 +194,10 @@ class SecretSyncStatus(ResourceModel):
         int | None, Field(ge=0, description="How many keys there are in all, without overridden ones.")
     ] = None
     plan: Annotated[PlanStatus | None, Field(description="What is held back; empty when nothing is.")] = None
+    sync: Annotated[
+        RemoteSyncStatus | None, Field(description="The sync to the destination, as the service tells of it.")
+    ] = None
+    push: Annotated[PushStatus | None, Field(description="What was given to that sync last.")] = None
     last_handled_requested_at: Annotated[
         str | None,
         Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),

@@ -11,12 +11,15 @@ import orjson
 from prometheus_client import CollectorRegistry, generate_latest
 
 from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.identity import ServicePolicy
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
 from keybearer.controllers.queue import Lane, WorkItem, WorkKey
 from keybearer.controllers.references import References
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.observed import observe_target
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
@@ -112,7 +115,12 @@ class World:
         telemetry = Telemetry(self.metrics, cast("EventRecorder", self.recorder))
         self.writer = TargetWriter(self.gateway, self.observed, FINGERPRINTER)
         self.gatherer = Gatherer(
-            self.access, self.sources, self.references, cast("TemplateRenderer", _Renderer()), frozenset()
+            self.access,
+            self.sources,
+            self.references,
+            cast("TemplateRenderer", _Renderer()),
+            FINGERPRINTER,
+            frozenset(),
         )
         self.reconciler = SecretSyncReconciler(
             clock=self.clock,
@@ -123,6 +131,15 @@ class World:
             writer=self.writer,
             restarter=WorkloadRestarter(self.gateway, telemetry),
             cleaner=Cleaner(self.clock, self.gateway, self.writer, telemetry),
+            destinations=Destinations(
+                clock=self.clock,
+                access=self.access,
+                gatherer=self.gatherer,
+                objects=self.objects,
+                followers=ConnectionFollowers(self._call),
+                cluster=ClusterIdentity(self.gateway, "cluster-1"),
+                fingerprinter=FINGERPRINTER,
+            ),
             fingerprinter=FINGERPRINTER,
             telemetry=telemetry,
         )

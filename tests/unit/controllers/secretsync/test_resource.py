@@ -72,7 +72,7 @@ def test_a_path_begins_with_one_slash_and_ends_with_none(written: str) -> None:
 
 
 def test_unknown_fields_are_ignored_so_that_a_newer_manifest_still_works() -> None:
-    spec = SecretSyncSpec.model_validate({"source": {**_SOURCE, "fromTheFuture": 1}, "destination": "x"})
+    spec = SecretSyncSpec.model_validate({"source": {**_SOURCE, "fromTheFuture": 1}, "fromTheFuture": "x"})
 
     assert spec.all_sources[0].project_id == "shop"
 

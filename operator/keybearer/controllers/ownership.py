@@ -1,6 +1,6 @@
-"""Whose connection it is: a mark in its description, since the service keeps no labels. Pure.
+"""Whose connection or sync it is: a mark in its description, since the service keeps no labels. Pure.
 
-A connection whose status was lost is found again by it, and two clusters on one service never take for theirs what
+One whose status was lost is found again by it, and two clusters on one service never take for theirs what
 the other made (decision 0012).
 """
 
@@ -16,7 +16,7 @@ _MARK = re.compile(r"(?:^| )\[keybearer ([0-9a-f]{24})\]$")
 
 
 class Ownership(Enum):
-    """Who manages a connection, as its description says."""
+    """Who manages it, as its description says."""
 
     OURS = "ours"
     OTHERS = "others"
@@ -34,7 +34,7 @@ def marked(description: str | None, mark: str) -> str:
 
 
 def ownership_of(description: str | None, mark: str) -> Ownership:
-    """Return who manages a connection with this description."""
+    """Return who manages what has this description."""
     found = _MARK.search(description or "")
     if found is None:
         return Ownership.NOBODY

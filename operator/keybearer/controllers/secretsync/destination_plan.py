@@ -1,0 +1,228 @@
+"""What has to be done about the sync to a destination: from what is there and what is wanted. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+import orjson
+from pydantic import JsonValue, ValidationError
+
+from keybearer.controllers.custom_resource import describe_invalid
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.ownership import Ownership, marked, ownership_of
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.secretsync.spec_source import KeySelection, Source
+from keybearer.controllers.secretsync.status import PushStatus
+from keybearer.wire.destinations.catalogue import offered
+from keybearer.wire.destinations.registry import destination_model
+from keybearer.wire.vocabulary import canonical_destination
+
+__all__ = [
+    "DefinitionAction",
+    "DesiredSync",
+    "GuardVerdict",
+    "PresentSync",
+    "build_definition",
+    "definition_action",
+    "judge_guard",
+    "require_whole_folder",
+    "sync_name",
+]
+
+_GUARD_OFF = 100
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredSync:
+    """A sync as its manifest describes it; `fingerprint` is keyed, of the definition."""
+
+    name: str
+    destination: str
+    project_id: str
+    connection_id: str
+    environment: str
+    path: str
+    description: str
+    mark: str
+    is_automatic: bool
+    options: Mapping[str, JsonValue] = field(repr=False)
+    config: Mapping[str, JsonValue] = field(repr=False)
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PresentSync:
+    """What of a sync in the service the plan looks at."""
+
+    id: str
+    name: str
+    destination: str
+    project_id: str
+    description: str | None
+    version: int
+
+
+class DefinitionAction(Enum):
+    """What is done about the definition."""
+
+    NONE = "none"
+    CREATE = "create"
+    UPDATE = "update"
+
+
+@dataclass(frozen=True, slots=True)
+class GuardVerdict:
+    """Whether a push may go, and what to say where it may not."""
+
+    holds_back: bool
+    message: str = ""
+
+
+def require_whole_folder(source: Source) -> None:
+    """Let pass a source that the service can push: one folder as it is.
+
+    Raises:
+        StalledError: it selects, renames or gathers; the message names what.
+    """
+    given = {
+        "recursive": source.recursive,
+        "includeImports: false": not source.include_imports,
+        "expandSecretReferences: false": not source.expand_secret_references,
+        "tagSlugs": bool(source.tag_slugs),
+        "keys": source.keys != KeySelection(),
+    }
+    named = [name for name, is_given in given.items() if is_given]
+    if named:
+        raise StalledError(
+            Reason.SOURCE_NOT_PUSHABLE,
+            f"source has {', '.join(named)}, but a destination gets one folder as it is, pushed by the service; "
+            "leave them out, or use syncOptions.keySchema for other names",
+        )
+
+
+def sync_name(seen: ObservedObject, spec: SecretSyncSpec) -> str:
+    """Return the name of the sync in the service."""
+    return spec.sync_name or f"{seen.key.namespace}-{seen.key.name}".replace(".", "-")
+
+
+def build_definition(
+    seen: ObservedObject,
+    spec: SecretSyncSpec,
+    source: Source,
+    *,
+    project_id: str,
+    connection_id: str,
+    mark: str,
+    fingerprinter: Fingerprinter,
+) -> DesiredSync:
+    """Return the sync that a manifest describes.
+
+    Raises:
+        StalledError: the destination is unknown, or its configuration or options are not what it takes.
+    """
+    destination, _ = canonical_destination(spec.destination or "")
+    model = destination_model(destination)
+    if offered(destination) is None or model is None:
+        raise StalledError(
+            Reason.UNKNOWN_DESTINATION,
+            f"spec.destination {spec.destination} is none that this version can push to; see docs/destinations.md",
+        )
+    config = dict(spec.destination_config or {})
+    options = dict(spec.sync_options or {"initialSyncBehavior": "overwrite-destination"})
+    root = "spec.destinationConfig"
+    try:
+        read_config = model.config.validate_python(config)
+        root = "spec.syncOptions"
+        model.agree(read_config, model.options.model_validate(options))
+    except ValidationError as error:
+        raise StalledError(Reason.INVALID_DESTINATION_CONFIG, describe_invalid(error, root=root)) from None
+    except ValueError as error:
+        raise StalledError(Reason.INVALID_DESTINATION_CONFIG, f"{root}: {error}") from None
+    desired = DesiredSync(
+        name=sync_name(seen, spec),
+        destination=destination,
+        project_id=project_id,
+        connection_id=connection_id,
+        environment=source.environment,
+        path=source.secret_path,
+        description=marked(f"SecretSync {seen.key.namespace}/{seen.key.name}"[:200], mark),
+        mark=mark,
+        # While the guard watches, the operator looks first and then has the service push.
+        is_automatic=spec.is_auto_sync_enabled and spec.guard.max_deletions >= _GUARD_OFF,
+        options=options,
+        config=config,
+    )
+    return _fingerprinted(desired, fingerprinter)
+
+
+def definition_action(
+    desired: DesiredSync, present: PresentSync | None, known_id: str | None, push: PushStatus
+) -> DefinitionAction:
+    """Return what has to be done about the definition.
+
+    Args:
+        desired: what the manifest describes.
+        present: the sync of the id in the status, else the one of the name; None where there is neither.
+        known_id: that id.
+        push: what was given last.
+
+    Raises:
+        StalledError: it belongs to another object, or can't be changed.
+    """
+    if present is None:
+        return DefinitionAction.CREATE
+    whose = ownership_of(present.description, desired.mark)
+    if whose is not Ownership.OURS and not (whose is Ownership.NOBODY and present.id == known_id):
+        raise StalledError(
+            Reason.SYNC_CONFLICT,
+            f"the service has a sync {present.name} in this project that this object didn't make; set syncName to "
+            "another name, or delete that sync",
+        )
+    if (present.destination, present.project_id) != (desired.destination, desired.project_id):
+        raise StalledError(
+            Reason.IMMUTABLE_DESTINATION,
+            f"sync {present.name} pushes project {present.project_id} to {present.destination}; destination and "
+            "project can't be changed: delete this object and create another one",
+        )
+    is_as_given = push.definition == desired.fingerprint and push.version == present.version
+    return DefinitionAction.NONE if is_as_given else DefinitionAction.UPDATE
+
+
+def judge_guard(before: int | None, now: int, max_deletions: int) -> GuardVerdict:
+    """Return whether a push may go that leaves so many secrets of those that were pushed before.
+
+    Args:
+        before: how many were pushed last; None before the first push.
+        now: how many there are.
+        max_deletions: percent of them that may vanish at once; 100 lets all pass.
+    """
+    if before is None or max_deletions >= _GUARD_OFF or now >= before:
+        return GuardVerdict(holds_back=False)
+    vanishing = before - now
+    if now and vanishing * 100 <= before * max_deletions:
+        return GuardVerdict(holds_back=False)
+    what = "all of them" if not now else f"{vanishing} of them, more than {max_deletions} %"
+    return GuardVerdict(
+        holds_back=True,
+        message=f"the source had {before} secrets and has {now}: {what} would be removed from the destination; if "
+        "that is meant, annotate keybearer.dev/request: release-guard with a fresh keybearer.dev/requestedAt",
+    )
+
+
+def _fingerprinted(desired: DesiredSync, fingerprinter: Fingerprinter) -> DesiredSync:
+    parts = (
+        desired.name,
+        desired.connection_id,
+        desired.environment,
+        desired.path,
+        desired.description,
+        str(desired.is_automatic),
+        orjson.dumps(dict(desired.options), option=orjson.OPT_SORT_KEYS).decode(),
+        orjson.dumps(dict(desired.config), option=orjson.OPT_SORT_KEYS).decode(),
+    )
+    return replace(desired, fingerprint=fingerprinter.of_parts("sync definition", parts))

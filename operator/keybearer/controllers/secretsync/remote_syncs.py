@@ -1,0 +1,227 @@
+"""The syncs of the service, as one identity sees them, and one look at a project for all who wait for its syncs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Literal, TypeVar
+from weakref import WeakValueDictionary
+
+from keybearer.base.clock import Clock, parse_instant
+from keybearer.client import AsyncKeybearer, NotFound, SecretSync
+from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.secretsync.destination_plan import DesiredSync, PresentSync
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.status import RemoteSyncStatus
+from keybearer.controllers.service_session import ServiceSession
+
+__all__ = ["ImportBehavior", "RemoteSyncs", "SyncBoard", "mirrored", "present_of"]
+
+_T = TypeVar("_T")
+ImportBehavior = Literal["prioritize-source", "prioritize-destination"]
+_BOARDS_MAX = 256
+
+
+class RemoteSyncs:
+    """Finds, changes and runs syncs through a session."""
+
+    def __init__(self, session: ServiceSession) -> None:
+        self._session = session
+
+    @property
+    def session(self) -> ServiceSession:
+        """The session."""
+        return self._session
+
+    async def find(
+        self, destination: str, name: str, project_id: str, sync_id: str | None
+    ) -> SecretSync | None:
+        """Return the sync of the id, where it is there still, else the one of the name, or None.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        if sync_id is not None:
+            found = await self.get(destination, sync_id)
+            if found is not None:
+                return found
+        return await self._known(
+            lambda client: client.secret_syncs.get_by_name(
+                name, destination=destination, project_id=project_id
+            )
+        )
+
+    async def get(self, destination: str, sync_id: str) -> SecretSync | None:
+        """Return the sync of the id, or None.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        return await self._known(lambda client: client.secret_syncs.get(sync_id, destination=destination))
+
+    async def create(self, desired: DesiredSync) -> SecretSync:
+        """Create a sync.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        return await self._perform(
+            lambda client: client.secret_syncs.create(
+                desired.name,
+                destination=desired.destination,
+                project_id=desired.project_id,
+                connection_id=desired.connection_id,
+                environment=desired.environment,
+                secret_path=desired.path,
+                destination_config=desired.config,
+                sync_options=desired.options,
+                description=desired.description,
+                is_auto_sync_enabled=desired.is_automatic,
+            ),
+            f"create sync {desired.name}",
+        )
+
+    async def update(self, sync_id: str, desired: DesiredSync) -> SecretSync:
+        """Give a sync the whole of its definition.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        return await self._perform(
+            lambda client: client.secret_syncs.update(
+                sync_id,
+                destination=desired.destination,
+                name=desired.name,
+                description=desired.description,
+                connection_id=desired.connection_id,
+                environment=desired.environment,
+                secret_path=desired.path,
+                is_auto_sync_enabled=desired.is_automatic,
+                sync_options=desired.options,
+                destination_config=desired.config,
+            ),
+            f"change sync {desired.name}",
+        )
+
+    async def push(self, sync: SecretSync) -> SecretSync:
+        """Have the service push.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        return await self._perform(
+            lambda client: client.secret_syncs.sync(sync.id, destination=sync.destination),
+            f"run sync {sync.name}",
+        )
+
+    async def take_in(self, sync: SecretSync, behavior: ImportBehavior) -> SecretSync:
+        """Have the service import what the destination holds.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        return await self._perform(
+            lambda client: client.secret_syncs.import_secrets(
+                sync.id, destination=sync.destination, behavior=behavior
+            ),
+            f"import by sync {sync.name}",
+        )
+
+    async def delete(self, sync: SecretSync, *, remove_secrets: bool) -> None:
+        """Delete a sync; with its secrets it stays until they are removed.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        try:
+            await self._perform(
+                lambda client: client.secret_syncs.delete(
+                    sync.id, destination=sync.destination, remove_secrets=remove_secrets
+                ),
+                f"delete sync {sync.name}",
+            )
+        except NotFound:
+            return
+
+    async def _known(self, act: Callable[[AsyncKeybearer], Awaitable[SecretSync]]) -> SecretSync | None:
+        try:
+            return await self._session.perform(act, "look up syncs")
+        except NotFound:
+            return None
+
+    async def _perform(self, act: Callable[[AsyncKeybearer], Awaitable[_T]], what: str) -> _T:
+        try:
+            return await self._session.perform(act, what)
+        except StalledError as error:
+            if error.reason == "ServiceRefused":
+                raise StalledError(Reason.SYNC_REFUSED, error.message) from error
+            raise
+
+
+class SyncBoard:
+    """The latest look at the syncs of each project: a hundred objects that wait for their runs share one request."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._looks: OrderedDict[tuple[str, str], tuple[float, Mapping[str, SecretSync]]] = OrderedDict()
+        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    async def look(
+        self, session: ServiceSession, project_id: str, sync_id: str, *, not_before: float
+    ) -> SecretSync | None:
+        """Return the sync as a look showed it that began at this instant (monotonic seconds) or later.
+
+        Raises:
+            NotFound: the project isn't there, or can't be seen.
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        key = session.id, project_id
+        turn = self._turns.setdefault(key, asyncio.Lock())
+        async with turn:
+            kept = self._looks.get(key)
+            if kept is None or kept[0] < not_before:
+                began = self._clock.monotonic()
+                listed = await session.perform(
+                    lambda client: client.secret_syncs.list(project_id=project_id), "list syncs"
+                )
+                kept = self._looks[key] = began, {one.id: one for one in listed}
+            self._looks.move_to_end(key)
+            while len(self._looks) > _BOARDS_MAX:
+                self._looks.popitem(last=False)
+            return kept[1].get(sync_id)
+
+
+def present_of(sync: SecretSync) -> PresentSync:
+    """Return what the plan looks at."""
+    return PresentSync(
+        sync.id, sync.name, sync.destination, sync.project_id, sync.description or None, sync.version
+    )
+
+
+def mirrored(sync: SecretSync) -> RemoteSyncStatus:
+    """Return the sync as the status tells of it."""
+    return RemoteSyncStatus(
+        id=sync.id,
+        destination=sync.destination,
+        sync_status=sync.sync_status,
+        last_sync_job_id=sync.last_sync_job_id,
+        last_sync_message=sync.last_sync_message,
+        last_synced_at=_instant(sync.last_synced_at),
+        import_status=sync.import_status,
+        last_import_job_id=sync.last_import_job_id,
+        last_import_message=sync.last_import_message,
+        last_imported_at=_instant(sync.last_imported_at),
+        remove_status=sync.remove_status,
+        last_remove_job_id=sync.last_remove_job_id,
+        last_remove_message=sync.last_remove_message,
+        last_removed_at=_instant(sync.last_removed_at),
+    )
+
+
+def _instant(text: str | None) -> datetime | None:
+    try:
+        return parse_instant(text).replace(microsecond=0) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,139 @@
+"""The destination half of a SecretSync: another store, to which the service pushes (interface.md section 2.1)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, JsonValue, WithJsonSchema
+
+from keybearer.controllers.custom_resource import RuledModel, rule
+from keybearer.controllers.resource_fields import ObjectName
+
+__all__ = [
+    "CLOUD_PARAMETERS",
+    "CLOUD_SECRETS",
+    "CODE_HOST",
+    "ConnectionRef",
+    "Destination",
+    "DestinationConfigObject",
+    "DestinationDeletionPolicy",
+    "SyncOptionsObject",
+    "has_fields_of_its_scope",
+]
+
+CLOUD_PARAMETERS = ("cloud-parameter-store", "aws-parameter-store")
+CLOUD_SECRETS = ("cloud-secrets-manager", "aws-secrets-manager")
+CODE_HOST = ("codehost", "github")
+"""Both words for each of the three destinations whose fields interface.md lists."""
+
+_TEXT = {"type": "string", "minLength": 1, "maxLength": 2048}
+
+
+class DestinationDeletionPolicy(StrEnum):
+    """What becomes of the secrets in the destination when the object is deleted."""
+
+    RETAIN = "Retain"
+    REMOVE_SECRETS = "RemoveSecrets"
+
+
+class ConnectionRef(RuledModel):
+    """The connection that the service pushes through."""
+
+    name: Annotated[
+        ObjectName | None, Field(description="The name of an AppConnection in the same namespace.")
+    ] = None
+    id: Annotated[
+        str | None,
+        Field(
+            min_length=36,
+            max_length=36,
+            pattern=r"^[0-9a-fA-F-]{36}$",
+            description="The id of a connection that the service has.",
+        ),
+    ] = None
+
+    @rule(cel="has(self.name) != has(self.id)", message="give exactly one of name and id")
+    def _names_one(self) -> bool:
+        return (self.name is None) != (self.id is None)
+
+
+Destination = Annotated[
+    str,
+    Field(min_length=1, max_length=64, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$"),
+]
+"""A word of the options endpoint."""
+
+DestinationConfigObject = Annotated[
+    dict[str, JsonValue],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "x-kubernetes-preserve-unknown-fields": True,
+            "properties": {
+                **dict.fromkeys(
+                    ("region", "path", "secretName", "org", "owner", "repo", "env", "scope"), _TEXT
+                ),
+                "mappingBehavior": {"type": "string", "enum": ["one-to-one", "many-to-one"]},
+                "visibility": {"type": "string", "enum": ["all", "private", "selected"]},
+                "selectedRepositoryIds": {
+                    "type": "array",
+                    "maxItems": 1000,
+                    "items": {"type": "integer", "format": "int64"},
+                },
+            },
+        }
+    ),
+]
+"""`destinationConfig`: the fields of the variants of interface.md, and whatever other destinations take."""
+
+SyncOptionsObject = Annotated[
+    dict[str, JsonValue],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "x-kubernetes-preserve-unknown-fields": True,
+            "required": ["initialSyncBehavior"],
+            "properties": {
+                "initialSyncBehavior": {
+                    "type": "string",
+                    "enum": [
+                        "overwrite-destination",
+                        "import-prioritize-source",
+                        "import-prioritize-destination",
+                    ],
+                },
+                "keySchema": {"type": "string", "maxLength": 255},
+                "disableSecretDeletion": {"type": "boolean"},
+                "keyId": {"type": "string", "minLength": 1, "maxLength": 256},
+                "syncSecretMetadataAsTags": {"type": "boolean"},
+                "tags": {
+                    "type": "array",
+                    "maxItems": 50,
+                    "items": {
+                        "type": "object",
+                        "required": ["key", "value"],
+                        "properties": {
+                            "key": {"type": "string", "minLength": 1, "maxLength": 128},
+                            "value": {"type": "string", "maxLength": 256},
+                        },
+                    },
+                },
+            },
+        }
+    ),
+]
+"""`syncOptions`, likewise."""
+
+
+def has_fields_of_its_scope(config: dict[str, JsonValue]) -> bool:
+    """Tell whether the configuration of a code host has the fields that its scope asks for."""
+    match config.get("scope"):
+        case "organization":
+            return {"org", "visibility"} <= config.keys()
+        case "repository":
+            return {"owner", "repo"} <= config.keys()
+        case "repository-environment":
+            return {"owner", "repo", "env"} <= config.keys()
+        case _:
+            return False
