@@ -119,15 +119,45 @@ async def test_a_run_without_changes_writes_nothing(copy: GitLabCopy, target: Ma
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-async def test_one_changed_key_is_one_request(copy: GitLabCopy, target: Make, scope: str) -> None:
+async def test_one_changed_key_is_one_write(copy: GitLabCopy, target: Make, scope: str) -> None:
     config, path = SCOPES[scope]
     there = place(copy, config)
     pushed = target(config)
     await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
     copy.visits.asked.clear()
     await pushed.push({"ONE": "cnry-1", "TWO": "cnry-new"}, trusts_ledger=True)
-    assert copy.visits.lines() == [f"PUT {path}/TWO"]
+    # Of a group it has to be known that the variable is there: an update could meet another scope's.
+    first = [] if config is PROJECT else [f"POST {path}"]
+    assert copy.visits.lines() == [*first, f"PUT {path}/TWO"]
     assert there.values() == {"ONE": "cnry-1", "TWO": "cnry-new"}
+    copy.visits.asked.clear()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-newer"})
+    assert copy.visits.writes() == [f"PUT {path}/TWO"]
+
+
+@pytest.mark.parametrize("trusts_ledger", [False, True])
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_a_new_key_overwrites_none_of_another_environment(
+    copy: GitLabCopy, target: Make, scope: str, *, trusts_ledger: bool
+) -> None:
+    config, _ = SCOPES[scope]
+    there = place(copy, config)
+    there.put("ONE", "cnry-prod", environment_scope="prod")
+    await target(config).push({"ONE": "cnry-all"}, trusts_ledger=trusts_ledger)
+    assert (there.values("prod"), there.values()) == ({"ONE": "cnry-prod"}, {"ONE": "cnry-all"})
+
+
+async def test_an_update_that_gitlab_makes_in_another_environment_is_told(
+    copy: GitLabCopy, target: Make
+) -> None:
+    group = copy.group("42")
+    group.put("ONE", "cnry-prod", environment_scope="prod")
+    group.put("ONE", "cnry-all")
+    made = target(GROUP).make()
+    await made.read([])
+    group.variables.pop()
+    with pytest.raises(RemoteRefusedError, match="another environment scope"):
+        await run(made, change_of({"ONE": "cnry-new"}))
 
 
 async def test_a_new_key_of_a_run_that_lists_nothing_is_created_after_all(
@@ -179,6 +209,13 @@ async def test_variables_of_other_environments_stay(copy: GitLabCopy, target: Ma
     assert there.values("review/*") == {"ONE": "cnry-new", "TWO": "cnry-2"}
     assert there.values("staging") == {"ONE": "cnry-staging", "STALE": "cnry-kept"}
     assert there.values("*") == {"ONE": "cnry-*"}
+
+
+async def test_a_gitlab_without_environments_of_groups_is_told(copy: GitLabCopy, target: Make) -> None:
+    copy.is_free = True
+    copy.group("42")
+    with pytest.raises(RemoteRefusedError, match="no such scopes for groups"):
+        await target(GROUP, targetEnvironment="prod").push({"ONE": "cnry-1"})
 
 
 async def test_values_come_back_and_what_somebody_edits_is_written_again(

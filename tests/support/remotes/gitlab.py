@@ -80,6 +80,7 @@ class GitLabCopy:
     Attributes:
         tokens: and what each may: `api`, or only `read_api`.
         places: by `projects/ID` and `groups/ID`; an id may be a path.
+        is_free: whether groups have no environment scopes: the one that is sent is dropped.
     """
 
     def __init__(self) -> None:
@@ -87,6 +88,7 @@ class GitLabCopy:
         self.url = ""
         self.tokens: dict[str, str] = {}
         self.places: dict[str, VariablesPlace] = {}
+        self.is_free = False
 
     def project(self, project_id: str) -> VariablesPlace:
         """Return a new project."""
@@ -156,6 +158,8 @@ class GitLabCopy:
         place = self._place(request)
         body = await _body(request, "key", "value")
         hidden = body.pop("masked_and_hidden", False)
+        if self.is_free and place.kind == "Group":
+            body.pop("environment_scope", None)
         fields = {name: body[name] for name in _known() if name in body}
         made = Variable(**fields)
         if hidden:
@@ -167,7 +171,7 @@ class GitLabCopy:
         return web.json_response(made.shown(), status=201)
 
     async def _update(self, request: web.Request) -> web.Response:
-        place, before = self._place(request), self._one(request)
+        place, before = self._place(request), self._updated(request)
         body = await _body(request, "value")
         after = replace(before, **{name: body[name] for name in _known() if name in body and name != "key"})
         if before.hidden and not after.masked:
@@ -179,6 +183,15 @@ class GitLabCopy:
     async def _delete(self, request: web.Request) -> web.Response:
         self._place(request).variables.remove(self._one(request))
         return web.Response(status=204)
+
+    def _updated(self, request: web.Request) -> Variable:
+        """Return what an update is for: of a group, if the filter fits none, the first of that key in any scope."""
+        place = self._place(request)
+        same = [one for one in place.variables if one.key == request.match_info["key"]]
+        scope = request.query.get("filter[environment_scope]")
+        if place.kind == "Group" and same and scope not in {one.environment_scope for one in same}:
+            return same[0]
+        return self._one(request)
 
     def _one(self, request: web.Request) -> Variable:
         """Return the variable that key and filter name."""

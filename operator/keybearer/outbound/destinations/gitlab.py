@@ -110,9 +110,13 @@ class GitLabVariables:
                 f"GitLab can't mask the variable '{outgoing.name}': a masked value is one line of 8 characters or "
                 "more, without white space; change it, or turn shouldMaskSecrets and shouldHideSecrets off"
             )
-        # Without a listing it is most likely there: a run that trusts the ledger has changed keys before new ones.
         steps = [self._update, self._create]
-        if self._known is not None and outgoing.name not in self._known:
+        if self._known is None:
+            # Most likely it is there. Not so for a group: where the filter fits none, GitLab updates a variable of
+            # that key in another scope.
+            if isinstance(self._config, GroupConfig):
+                steps.reverse()
+        elif outgoing.name not in self._known:
             steps.reverse()
         # Somebody else may create or delete it meanwhile, so the first step may work in the end.
         for step in (*steps, steps[0]):
@@ -152,6 +156,13 @@ class GitLabVariables:
 
     def _judge(self, answer: RemoteAnswer, name: str) -> None:
         if 200 <= answer.status < 300:
+            written = answer.json()
+            scope = written.get("environment_scope", self._scope) if isinstance(written, dict) else None
+            if scope != self._scope:
+                raise RemoteRefusedError(
+                    f"GitLab wrote the variable '{name}' of {self._place} in another environment scope: it has no "
+                    "such scopes for groups, or somebody deleted the variable of this scope meanwhile; look there"
+                )
             return
         if answer.status == 400:
             fields = [field for field in _FIELDS if field in _complaints(answer)]
