@@ -24,6 +24,7 @@ from support.controlplane.process import Process
 from support.remotes.beside import served_beside
 from support.remotes.vault_copy import VaultCopy
 from support.service_proxy import ServiceProxy
+from support.waiting import eventually
 
 __all__ = ["VERSION_1", "VERSION_2", "VaultPlace", "VaultServer", "vault_place", "vault_server"]
 
@@ -128,6 +129,9 @@ def vault_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultServ
             body = {"type": "kv", "options": {"version": version}}
             server.call("POST", f"sys/mounts/{mount}", body, status=204)
         server.call("POST", "sys/auth/approle", {"type": "approle"}, status=204)
+        # Version 2 takes a moment after it was mounted.
+        absent = f"/v1/{VERSION_2}/data/absent"
+        eventually(lambda: root.get(absent).status_code == 404, awaited="an engine that was just mounted")
         yield server
 
 

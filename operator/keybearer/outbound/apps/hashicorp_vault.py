@@ -14,6 +14,7 @@ from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.remote import (
     RemoteAnswer,
     RemoteDeniedError,
+    RemoteError,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
@@ -142,7 +143,7 @@ class VaultSession:
         return RemoteRequest(method, f"{_base(self._credentials)}/v1/{_quoted(path)}", headers, content)
 
 
-def failure_of(answer: RemoteAnswer, what: str, *, has_values: bool = False) -> Exception:
+def failure_of(answer: RemoteAnswer, what: str, *, has_values: bool = False) -> RemoteError:
     """Return the error that an answer means.
 
     Args:

@@ -18,6 +18,7 @@ from keybearer.outbound.destinations.protocol import Change, DriverInput, Presen
 from keybearer.outbound.remote import (
     RemoteAnswer,
     RemoteDeniedError,
+    RemoteError,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteUnavailableError,
@@ -30,6 +31,8 @@ _MOUNTS = "sys/internal/ui/mounts"
 _TRIES = 5
 _CHANGED_MEANWHILE = "check-and-set"
 """What the server's refusal of a write names when the secret has another version than the one that was read."""
+_UPGRADES = b"from non-versioned to versioned data"
+"""What the server says, with 400, for a moment after an engine was mounted or its version was raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ class VaultSecret:
         if answer.status == 200:
             return self._found(answer)
         if answer.status != 404:
-            raise failure_of(answer, f"a read of {self._place}")
+            raise self._failure(answer, "a read of")
         # A version that was deleted is still the last one, and the next write has to follow it.
         content = _content(answer).get("data") if answer.body else None
         return _Found({}, _version(content) if self._is_versioned else 0)
@@ -120,8 +123,13 @@ class VaultSecret:
         if answer.status == 400 and self._is_versioned and _CHANGED_MEANWHILE.encode() in answer.body:
             return False
         if answer.status not in (200, 204):
-            raise failure_of(answer, f"a write to {self._place}", has_values=True)
+            raise self._failure(answer, "a write to", has_values=True)
         return True
+
+    def _failure(self, answer: RemoteAnswer, what: str, *, has_values: bool = False) -> RemoteError:
+        if answer.status == 400 and _UPGRADES in answer.body:
+            return RemoteUnavailableError(f"the secrets engine at {self._config.mount} is being made ready")
+        return failure_of(answer, f"{what} {self._place}", has_values=has_values)
 
     async def _path(self) -> str:
         mount, path = self._config.mount, self._config.path
