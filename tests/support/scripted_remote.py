@@ -68,6 +68,7 @@ class ScriptedRemote:
 
 @dataclass
 class _ScriptedDestination:
+    remotes: ScriptedRemotes
     remote: ScriptedRemote
 
     @property
@@ -89,8 +90,10 @@ class _ScriptedDestination:
 
     async def apply(self, change: Change) -> AsyncIterator[Written]:
         remote = self.remote
-        remote.busy += 1
-        remote.most_busy = max(remote.busy, remote.most_busy)
+        all_of_them = self.remotes
+        for one in (remote, all_of_them):
+            one.busy += 1
+            one.most_busy = max(one.busy, one.most_busy)
         try:
             for outgoing in change.put:
                 await remote.hold.wait()
@@ -107,13 +110,19 @@ class _ScriptedDestination:
                 yield Written(name, is_removed=True)
         finally:
             remote.busy -= 1
+            all_of_them.busy -= 1
 
 
 class ScriptedRemotes:
-    """All remotes of a test, by their place."""
+    """All remotes of a test, by their place.
+
+    Attributes:
+        busy: how many runs are in all of them now, and the most there ever were.
+    """
 
     def __init__(self) -> None:
         self._by_place: dict[str, ScriptedRemote] = {}
+        self.busy = self.most_busy = 0
         model = DestinationModel(SCRIPTED, "hashicorp-vault", TypeAdapter(ScriptedConfig), SyncOptions)
         self.wiring = Wiring(
             lambda name: replace(model) if name == SCRIPTED else None, {SCRIPTED: self._driver}
@@ -124,4 +133,4 @@ class ScriptedRemotes:
 
     def _driver(self, given: DriverInput) -> _ScriptedDestination:
         assert isinstance(given.config, ScriptedConfig)
-        return _ScriptedDestination(self[given.config.place])
+        return _ScriptedDestination(self, self[given.config.place])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ from sqlalchemy import URL
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock, SystemClock
+from keybearer.base.ids import ProjectId
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.domain.secrets.dependents import dependent_changes
@@ -28,12 +29,14 @@ from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.database import Database
 from keybearer.store.records import Project
+from keybearer.store.revisions import ListChange
 from keybearer.store.secret_syncs import JobKind, JobStatus, Progress, SyncRecord, progress_of
+from keybearer.store.unit import UnitOfWork
 from support.async_waiting import until
 from support.scripted_remote import SCRIPTED, ScriptedRemote, ScriptedRemotes
 from support.service_domain import ServiceDomain, at, service_domain
 
-__all__ = ["FAST", "SyncScene", "sync_scene"]
+__all__ = ["FAST", "SyncScene", "blank_record", "sync_scene"]
 
 FAST = JobTerms(
     backoff=Backoff(floor=timedelta(milliseconds=10), ceiling=timedelta(milliseconds=20)),
@@ -43,15 +46,22 @@ FAST = JobTerms(
 
 @dataclass
 class SyncScene:
-    """One process's engine, or several, and what tests ask of syncs."""
+    """One process's engine, or several, and what tests ask of syncs.
+
+    Attributes:
+        followed: how often it was looked up what follows from changes.
+    """
 
     domain: ServiceDomain
     remotes: ScriptedRemotes
     clock: Clock
     terms: JobTerms = FAST
     url: URL | None = None
-    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    followed: int = 0
     _connections: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.trail = AuditTrail(self.database, self.clock)
 
     @property
     def database(self) -> Database:
@@ -60,13 +70,29 @@ class SyncScene:
     def engine(self, database: Database | None = None) -> SyncEngine:
         """Return an engine that doesn't run yet, of this process or of one with that database."""
         database = database or self.database
-        trail = AuditTrail(database, self.clock)
         remotes = outbound_of(OutboundSettings(), self.clock).remotes
         pushing = Pushing(
-            database, remotes, b"0" * 32, self.domain.writing, trail, self.clock, self.remotes.wiring
+            database, remotes, b"0" * 32, self.domain.writing, self.trail, self.clock, self.remotes.wiring
         )
-        triggers = SyncTriggers(database, pushing, self.clock, dependent_changes, self.terms.start_delay)
+
+        async def dependents(unit: UnitOfWork, changes: Sequence[ListChange]) -> Sequence[ListChange]:
+            self.followed += 1
+            return await dependent_changes(unit, changes)
+
+        triggers = SyncTriggers(database, pushing, self.clock, dependents, self.terms.start_delay)
         return SyncEngine(database, pushing, triggers, self.clock, self.terms)
+
+    @asynccontextmanager
+    async def another_process(self) -> AsyncIterator[Database]:
+        """Yield the database as another process has it; only on PostgreSQL is there one."""
+        assert self.url is not None
+        other = Database(self.url, self.clock)
+        other.unlock(self.database.keyring)
+        try:
+            async with other.following():
+                yield other
+        finally:
+            await other.close()
 
     @asynccontextmanager
     async def running(self, database: Database | None = None) -> AsyncIterator[SyncEngine]:
@@ -132,7 +158,7 @@ class SyncScene:
             where = at(project, path)
             folder = await unit.folders.at(project.id, where.environment, where.path)
             assert folder is not None
-            record = _record(project, folder.id, connection_id, place, now)
+            record = blank_record(project.id, folder.id, connection_id, place, now)
             record = replace(
                 record,
                 is_auto_sync_enabled=is_automatic,
@@ -218,7 +244,10 @@ class SyncScene:
         await until(probe, awaited=f"{sorted(content)} at the remote")
 
 
-def _record(project: Project, folder_id: str, connection_id: str, place: str, now: datetime) -> SyncRecord:
+def blank_record(
+    project_id: str, folder_id: str, connection_id: str, place: str, now: datetime
+) -> SyncRecord:
+    """Return a sync that nothing was done for yet."""
     never = {
         name: None
         for kind, last in (("sync", "synced"), ("import", "imported"), ("remove", "removed"))
@@ -226,7 +255,7 @@ def _record(project: Project, folder_id: str, connection_id: str, place: str, no
     }
     return SyncRecord(
         id=str(uuid4()),
-        project_id=project.id,
+        project_id=ProjectId(project_id),
         folder_id=folder_id,
         connection_id=connection_id,
         name=f"sync-{uuid4().hex[:8]}",
