@@ -329,6 +329,16 @@ async def test_a_person_who_gives_credentials_ends_what_was_left_over(world: Wor
     assert (await world.opened(made)).retiring is None
 
 
+async def test_credentials_of_another_method_are_refused(world: World) -> None:
+    made = await world.connect()
+    role = AssumeRoleCredentials(role_arn="arn:aws:iam::123456789012:role/r")
+    change = AppConnectionChange(credentials={"assume-role": role})
+    with pytest.raises(
+        InvalidError, match="Invalid credential format for AWS Connection with method access-key"
+    ):
+        await world.connections.update(world.domain.admin, world.model, made.id, change)
+
+
 class TestTerms:
     async def test_they_need_a_method_that_can(self, world: World) -> None:
         role = AssumeRoleCredentials(role_arn="arn:aws:iam::123456789012:role/r")

@@ -1,0 +1,130 @@
+"""What is asked of a remote about credentials, and what becomes of its answers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from keybearer.base.clock import SystemClock
+from keybearer.base.ids import OrganizationId
+from keybearer.domain.connections import proving as module
+from keybearer.domain.connections.credentials import kept_form, shown_form
+from keybearer.domain.connections.proving import Proving
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.outbound import OutboundSettings, outbound_of
+from keybearer.outbound.apps.protocol import App, AppContext
+from keybearer.outbound.apps.registry import APPS
+from keybearer.outbound.remote import (
+    RemoteDeniedError,
+    RemoteError,
+    RemoteMissingError,
+    RemoteRefusedError,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+)
+from keybearer.wire.connections import registry
+from keybearer.wire.connections.base import AppModel, Credentials
+from keybearer.wire.connections.codehost import LoginCredentials, OAuthCredentials
+from keybearer.wire.connections.registry import app_model
+
+ORGANIZATION = OrganizationId("5f3c5d9e-6a52-4a9a-9a0e-0d5d6f1c2b3a")
+
+
+@dataclass
+class Plain:
+    """An app that keeps what it is given."""
+
+    fails: RemoteError | None = None
+    hangs: bool = False
+    asked: list[tuple[str, Credentials, AppContext]] = field(default_factory=list)
+
+    async def check(self, credentials: Credentials, context: AppContext) -> None:
+        self.asked.append(("check", credentials, context))
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.fails is not None:
+            raise self.fails
+
+
+class Exchanging(Plain):
+    """An app that exchanges a code for a token."""
+
+    async def exchange(self, given: Credentials, context: AppContext) -> Credentials:
+        self.asked.append(("exchange", given, context))
+        return LoginCredentials(access_token="cnry-token")
+
+
+def codehost() -> AppModel:
+    model = app_model("codehost")
+    assert model is not None
+    return model
+
+
+def proving(app: App) -> Proving:
+    return Proving(outbound_of(OutboundSettings(), SystemClock()).remotes, {"codehost": app})
+
+
+GIVEN = OAuthCredentials(code="cnry-code")
+
+
+async def test_what_is_exchanged_once_is_checked_and_kept() -> None:
+    app = Exchanging()
+    kept = await proving(app).proven(codehost(), ORGANIZATION, GIVEN)
+    assert kept == LoginCredentials(access_token="cnry-token")
+    assert [(step, credentials) for step, credentials, _ in app.asked] == [
+        ("exchange", GIVEN),
+        ("check", kept),
+    ]
+    assert app.asked[0][2].organization_id == ORGANIZATION
+    assert kept_form(kept) == {"accessToken": "cnry-token"}
+    assert shown_form(codehost().methods["oauth"], kept_form(kept)) == {}
+
+
+async def test_what_is_kept_as_it_is_given_is_checked() -> None:
+    app = Plain()
+    assert await proving(app).proven(codehost(), ORGANIZATION, GIVEN) == GIVEN
+    assert [step for step, _, _ in app.asked] == ["check"]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RemoteDeniedError("the host says 401"), "verify credentials: the host says 401"),
+        (RemoteMissingError("no such mount"), "no such mount"),
+        (RemoteRefusedError("the host may not be called"), "the host may not be called"),
+        (RemoteThrottledError("it kept asking"), "it kept asking; try again later"),
+        (
+            RemoteUnavailableError("it answers 503"),
+            "it answers 503; see whether the host is right and can be reached from the service, or try again later",
+        ),
+    ],
+)
+async def test_a_refusal_says_what_to_do(error: RemoteError, told: str) -> None:
+    with pytest.raises(InvalidError) as caught:
+        await proving(Plain(error)).proven(codehost(), ORGANIZATION, GIVEN)
+    assert str(caught.value) == f"Unable to validate connection: {told}"
+
+
+async def test_a_long_text_of_a_remote_is_cut() -> None:
+    with pytest.raises(InvalidError) as caught:
+        await proving(Plain(RemoteRefusedError("x" * 100_000))).proven(codehost(), ORGANIZATION, GIVEN)
+    assert len(str(caught.value)) < 1200
+
+
+async def test_a_remote_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_DEADLINE_SECONDS", 0.05)
+    with pytest.raises(InvalidError, match="took too long"):
+        await proving(Plain(hangs=True)).proven(codehost(), ORGANIZATION, GIVEN)
+
+
+async def test_an_app_that_this_version_lacks_is_told() -> None:
+    with pytest.raises(InvalidError, match="not available in this version"):
+        await Proving(outbound_of(OutboundSettings(), SystemClock()).remotes, {}).proven(
+            codehost(), ORGANIZATION, GIVEN
+        )
+
+
+def test_every_app_that_is_offered_can_be_asked() -> None:
+    assert {app.name for app in registry.APPS} == APPS.keys()
