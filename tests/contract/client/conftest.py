@@ -1,15 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from contract.client.house import Client, House, close
 from keybearer.client import AsyncKeybearer, Keybearer
+from support.canary import Canary
 from support.command_line import CommandLine
 from support.databases import on_every_database
-from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess, start_service
 
 _NAMES = {AsyncKeybearer: "asynchronous", Keybearer: "blocking"}
 KINDS = (("sqlite", AsyncKeybearer), ("sqlite", Keybearer), ("postgresql", AsyncKeybearer))
@@ -32,6 +33,27 @@ def client_kind(request: pytest.FixtureRequest) -> type[AsyncKeybearer | Keybear
     """Return the asynchronous client, or the blocking one."""
     kind: type[AsyncKeybearer | Keybearer] = request.param
     return kind
+
+
+@pytest.fixture(scope="session")
+def calling_process(
+    database_kind: str,  # noqa: ARG001 - tests that use it are for any
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[ServiceProcess]:
+    """Yield a service that may call loopback: itself, as another server of this API; its syncs begin at once."""
+    running = start_service(
+        tmp_path_factory.mktemp("calling") / "data",
+        *("--allow-outbound", "127.0.0.0/8", "--sync-start-delay", "0", "--sync-retry-delay", "0.1"),
+    )
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def calling_service(calling_process: ServiceProcess, canary: Canary) -> ServiceProcess:
+    """Return that service; its log is searched for marked values after the test."""
+    canary.watch("log of keybearer serve", calling_process.log.read_text)
+    return calling_process
 
 
 @pytest.fixture
