@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from keybearer.controllers.crds import CUSTOM_RESOURCES, crd_files
-from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import KubectlError
 from support.corpus import CorpusCase, corpus_cases
 
 pytestmark = pytest.mark.integration
 
-_CASES = list(corpus_cases("secretsync"))
+_SPECS: dict[str, type[BaseModel]] = {one.kind: one.spec for one in CUSTOM_RESOURCES}
+_CASES = [(kind, case) for kind in _SPECS for case in corpus_cases(kind.lower())]
 _CHECKED_IN = Path(__file__).resolve().parents[2] / "crds"
 
 
@@ -31,21 +32,23 @@ def cluster(control_plane: ControlPlane) -> ControlPlane:
     return control_plane
 
 
-def _manifest(spec: dict[str, Any], name: str = "case", namespace: str = "crds") -> str:
+def _manifest(
+    spec: dict[str, Any], name: str = "case", namespace: str = "crds", kind: str = "SecretSync"
+) -> str:
     # JSON is YAML, and has no words that turn into flags by themselves.
     return json.dumps(
         {
             "apiVersion": "keybearer.dev/v1alpha1",
-            "kind": "SecretSync",
+            "kind": kind,
             "metadata": {"name": name, "namespace": namespace},
             "spec": spec,
         }
     )
 
 
-def _dry_run(cluster: ControlPlane, spec: dict[str, Any]) -> dict[str, Any]:
+def _dry_run(cluster: ControlPlane, spec: dict[str, Any], kind: str = "SecretSync") -> dict[str, Any]:
     answer = cluster.kubectl(
-        "create", "--dry-run=server", "-o", "json", "-f", "-", input=_manifest(spec, "dry")
+        "create", "--dry-run=server", "-o", "json", "-f", "-", input=_manifest(spec, "dry", kind=kind)
     )
     created: dict[str, Any] = json.loads(answer)
     return created
@@ -62,21 +65,25 @@ def test_the_server_finds_nothing_to_object_to_in_a_crd(cluster: ControlPlane, n
     assert conditions.get("NonStructuralSchema", "False") == "False"
 
 
-@pytest.mark.parametrize("case", [case for case in _CASES if case.accepted], ids=lambda case: case.name)
+def _name(part: str | CorpusCase) -> str:
+    return part if isinstance(part, str) else part.name
+
+
+@pytest.mark.parametrize(("kind", "case"), [one for one in _CASES if one[1].accepted], ids=_name)
 def test_the_server_takes_what_the_corpus_accepts_and_means_the_same(
-    cluster: ControlPlane, case: CorpusCase
+    cluster: ControlPlane, kind: str, case: CorpusCase
 ) -> None:
-    stored = _dry_run(cluster, case.spec)["spec"]
+    stored = _dry_run(cluster, case.spec, kind)["spec"]
 
-    assert SecretSyncSpec.model_validate(stored) == SecretSyncSpec.model_validate(case.spec)
+    assert _SPECS[kind].model_validate(stored) == _SPECS[kind].model_validate(case.spec)
 
 
-@pytest.mark.parametrize("case", [case for case in _CASES if not case.accepted], ids=lambda case: case.name)
+@pytest.mark.parametrize(("kind", "case"), [one for one in _CASES if not one[1].accepted], ids=_name)
 def test_the_server_refuses_what_the_corpus_refuses_and_says_where_and_why(
-    cluster: ControlPlane, case: CorpusCase
+    cluster: ControlPlane, kind: str, case: CorpusCase
 ) -> None:
     with pytest.raises(KubectlError) as refusal:
-        _dry_run(cluster, case.spec)
+        _dry_run(cluster, case.spec, kind)
 
     assert case.field in str(refusal.value)
     assert case.because in str(refusal.value)
@@ -127,8 +134,10 @@ def test_people_find_syncs_by_short_name_and_category_with_their_state_in_column
 
     heads, row = cluster.kubectl("get", "-n", "crds-columns", "keybearer", "-o", "wide").strip().splitlines()
 
-    assert heads.split() == ["NAME", "SOURCE", "TARGET", "READY", "REASON", "UPDATES", "AGE"]
-    assert row.split()[:6] == ["case", "dev:/", "web", "True", "Synced", "Events"]
+    columns = ["SOURCE", "TARGET", "DESTINATION", "READY", "REASON", "SYNC", "UPDATES", "AGE"]
+    assert heads.split() == ["NAME", *columns]
+    # Several kinds are in the category, so that each line says which it is.
+    assert row.split()[:6] == ["secretsync.keybearer.dev/case", "dev:/", "web", "True", "Synced", "Events"]
 
 
 def test_a_status_is_bounded_by_the_server_as_by_the_model(cluster: ControlPlane) -> None:

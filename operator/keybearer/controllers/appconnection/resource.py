@@ -184,7 +184,7 @@ class AppConnectionSpec(RuledModel):
         return self.project_id is None or self.project_slug is None
 
     @rule(
-        cel="self.credentials.all(name, name.matches('^[A-Za-z][A-Za-z0-9]{0,63}$'))",
+        cel="!has(self.credentials) || self.credentials.all(name, name.matches('^[A-Za-z][A-Za-z0-9]{0,63}$'))",
         message="names of credentials are letters and digits, as the app's method calls them",
     )
     def _has_names_of_fields(self) -> bool:

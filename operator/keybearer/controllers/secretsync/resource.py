@@ -264,6 +264,9 @@ SECRET_SYNC = CustomResource(
             "Target", ".status.target.name", description="The Secret or ConfigMap that is written."
         ),
         PrinterColumn(
+            "Destination", ".spec.destination", description="The store that the service pushes to."
+        ),
+        PrinterColumn(
             "Ready", '.status.conditions[?(@.type=="Ready")].status', description="Target is as planned."
         ),
         PrinterColumn(
@@ -272,6 +275,7 @@ SECRET_SYNC = CustomResource(
             description="Why, in a word.",
             priority=1,
         ),
+        PrinterColumn("Sync", ".status.sync.syncStatus", description="How far the service's push is."),
         PrinterColumn("Updates", ".status.updates", description="How changes become known.", priority=1),
         PrinterColumn("Age", ".metadata.creationTimestamp", type="date"),
     ),

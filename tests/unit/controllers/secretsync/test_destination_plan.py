@@ -1,0 +1,183 @@
+"""keybearer.controllers.secretsync.destination_plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.ownership import mark_of, marked
+from keybearer.controllers.secretsync.destination_plan import (
+    DefinitionAction,
+    DesiredSync,
+    PresentSync,
+    build_definition,
+    definition_action,
+    judge_guard,
+    require_whole_folder,
+)
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.secretsync.spec_source import Source
+from keybearer.controllers.secretsync.status import PushStatus
+from unit.controllers.fakes.targets import FINGERPRINTER
+
+_MARK = mark_of("cluster-1", "uid-1")
+_SEEN = ObservedObject.from_body(
+    "SecretSync", {"metadata": {"namespace": "team-a", "name": "web.app", "uid": "uid-1"}}, trigger_at=0.0
+)
+_SPEC = {
+    "identityRef": {"name": "login"},
+    "source": {"projectId": "shop", "environment": "dev"},
+    "destination": "aws-parameter-store",
+    "connectionRef": {"name": "store"},
+    "destinationConfig": {"region": "eu-central-1", "path": "/app/"},
+}
+
+
+def definition(**changes: object) -> DesiredSync:
+    spec = SecretSyncSpec.model_validate({**_SPEC, **changes})
+    assert spec.source is not None
+    return build_definition(
+        _SEEN,
+        spec,
+        spec.source,
+        project_id="shop",
+        connection_id="c1",
+        mark=_MARK,
+        fingerprinter=FINGERPRINTER,
+    )
+
+
+def test_a_definition_has_interface_words_a_name_a_mark_and_is_pushed_by_us_while_the_guard_watches() -> None:
+    desired = definition()
+    assert (desired.destination, desired.name) == ("cloud-parameter-store", "team-a-web-app")
+    assert desired.description == marked("SecretSync team-a/web.app", _MARK)
+    assert not desired.is_automatic
+    assert definition(guard={"maxDeletions": 100}).is_automatic
+    assert not definition(guard={"maxDeletions": 100}, isAutoSyncEnabled=False).is_automatic
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"destinationConfig": {"region": "eu-central-1", "path": "/other/"}},
+        {"syncOptions": {"initialSyncBehavior": "import-prioritize-source"}},
+        {"source": {"projectId": "shop", "environment": "prod"}},
+        {"source": {"projectId": "shop", "environment": "dev", "secretPath": "/a"}},
+        {"syncName": "other"},
+        {"guard": {"maxDeletions": 100}},
+    ],
+)
+def test_every_part_of_a_definition_counts(change: dict[str, object]) -> None:
+    assert definition(**change).fingerprint != definition().fingerprint
+    assert definition().fingerprint == definition().fingerprint
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "saying"),
+    [
+        ({"destination": "no-such-place"}, "UnknownDestination", "no-such-place"),
+        ({"destination": "zabbix"}, "UnknownDestination", "none that this version"),
+        (
+            {"destinationConfig": {"region": "nowhere", "path": "/"}},
+            "InvalidDestinationConfig",
+            "spec.destinationConfig.region",
+        ),
+        (
+            {"syncOptions": {"initialSyncBehavior": "overwrite-destination", "keySchema": "x"}},
+            "InvalidDestinationConfig",
+            "spec.syncOptions.keySchema",
+        ),
+    ],
+)
+def test_what_a_destination_doesn_t_take_is_told_by_field(
+    change: dict[str, object], reason: str, saying: str
+) -> None:
+    with pytest.raises(StalledError, match=saying) as refused:
+        definition(**change)
+    assert refused.value.reason == reason
+
+
+_DESIRED = definition()
+_PRESENT = PresentSync("s1", "team-a-web-app", "cloud-parameter-store", "shop", _DESIRED.description, 3)
+_PUSH = PushStatus(definition=_DESIRED.fingerprint, version=3)
+
+
+@pytest.mark.parametrize(
+    ("present", "known_id", "push", "action"),
+    [
+        (None, "s1", _PUSH, DefinitionAction.CREATE),
+        (_PRESENT, "s1", _PUSH, DefinitionAction.NONE),
+        (replace(_PRESENT, version=4), "s1", _PUSH, DefinitionAction.UPDATE),
+        (_PRESENT, "s1", PushStatus(), DefinitionAction.UPDATE),
+        (_PRESENT, None, PushStatus(), DefinitionAction.UPDATE),
+        (replace(_PRESENT, description="by hand"), "s1", PushStatus(), DefinitionAction.UPDATE),
+    ],
+)
+def test_a_definition_is_given_where_it_isn_t_as_it_was_given(
+    present: PresentSync | None, known_id: str | None, push: PushStatus, action: DefinitionAction
+) -> None:
+    assert definition_action(_DESIRED, present, known_id, push) is action
+
+
+@pytest.mark.parametrize(
+    ("change", "known_id", "reason"),
+    [
+        ({"description": marked("x", mark_of("cluster-2", "uid-1"))}, "s1", "SyncConflict"),
+        ({"description": "by hand"}, None, "SyncConflict"),
+        ({"destination": "codehost"}, "s1", "ImmutableDestination"),
+        ({"project_id": "other"}, "s1", "ImmutableDestination"),
+    ],
+)
+def test_another_s_sync_is_left_alone(change: dict[str, str], known_id: str | None, reason: str) -> None:
+    with pytest.raises(StalledError) as refused:
+        definition_action(_DESIRED, replace(_PRESENT, **change), known_id, _PUSH)  # type: ignore[arg-type]
+    assert refused.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "max_deletions", "holds_back"),
+    [
+        (None, 0, 50, False),
+        (10, 10, 0, False),
+        (10, 11, 0, False),
+        (10, 9, 0, True),
+        (10, 5, 50, False),
+        (10, 4, 50, True),
+        (1, 0, 99, True),
+        (10, 0, 99, True),
+        (10, 0, 100, False),
+    ],
+)
+def test_the_guard_counts_what_would_vanish(
+    before: int | None, now: int, max_deletions: int, *, holds_back: bool
+) -> None:
+    assert judge_guard(before, now, max_deletions).holds_back is holds_back
+
+
+@given(st.integers(1, 10_000), st.integers(0, 10_000), st.integers(0, 99))
+def test_all_at_once_never_passes_and_growth_always_does(before: int, now: int, max_deletions: int) -> None:
+    verdict = judge_guard(before, now, max_deletions)
+    assert verdict.holds_back or now > 0
+    assert not (verdict.holds_back and now >= before)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"recursive": True}, "recursive"),
+        ({"includeImports": False}, "includeImports"),
+        ({"expandSecretReferences": False}, "expandSecretReferences"),
+        ({"tagSlugs": ["web"]}, "tagSlugs"),
+        ({"keys": {"include": ["DB_*"]}}, "keys"),
+    ],
+)
+def test_a_source_that_selects_can_t_be_pushed(given: dict[str, object], named: str) -> None:
+    source = Source.model_validate({"projectId": "shop", "environment": "dev"})
+    require_whole_folder(source)
+    with pytest.raises(StalledError, match=named):
+        require_whole_folder(Source.model_validate({"projectId": "shop", "environment": "dev", **given}))

@@ -1,0 +1,29 @@
+"""keybearer.controllers.connection_followers."""
+
+from __future__ import annotations
+
+from keybearer.controllers.connection_followers import ConnectionFollowers
+from keybearer.controllers.queue import Lane, WorkKey
+
+_ONE, _TWO = (WorkKey("SecretSync", "team-a", name) for name in ("one", "two"))
+
+
+def test_who_uses_a_connection_is_called_until_it_uses_another() -> None:
+    called: list[tuple[WorkKey, Lane]] = []
+    followers = ConnectionFollowers(lambda key, lane: called.append((key, lane)))
+    followers.follow(_ONE, "store")
+    followers.follow(_TWO, "store")
+    followers.changed(WorkKey("AppConnection", "team-b", "store"))
+    assert called == []
+
+    followers.changed(WorkKey("AppConnection", "team-a", "store"))
+    assert {key for key, _ in called} == {_ONE, _TWO}
+    assert {lane for _, lane in called} == {Lane.URGENT}
+
+    called.clear()
+    followers.follow(_ONE, "other")
+    followers.follow(_TWO, None)
+    followers.changed(WorkKey("AppConnection", "team-a", "store"))
+    assert called == []
+    followers.changed(WorkKey("AppConnection", "team-a", "other"))
+    assert called == [(_ONE, Lane.URGENT)]
