@@ -58,6 +58,7 @@ class SyncTriggers:
         self._start_delay = start_delay
         # Until a look at the database says otherwise; after that, where there is no sync a change costs nothing.
         self._may_have_syncs = True
+        self._heard_of_jobs = False
         self._followed: list[ListChange] = []
         self._organizations: set[OrganizationId] = set()
         self._is_sweep_due = True
@@ -80,7 +81,7 @@ class SyncTriggers:
     def _hear(self, changes: Changes) -> None:
         if changes.jobs:
             # A new sync that changes set off has a job from the first.
-            self._may_have_syncs = True
+            self._may_have_syncs = self._heard_of_jobs = True
         if not self._may_have_syncs or not (changes.folders or changes.organizations):
             return
         # What is personal is carried nowhere.
@@ -99,12 +100,12 @@ class SyncTriggers:
         followed, self._followed = self._followed, []
         organizations, self._organizations = self._organizations, set()
         is_sweep_due, self._is_sweep_due = self._is_sweep_due, False
-        self._may_have_syncs = False
+        self._heard_of_jobs = False
         async with self._database.reading() as unit:
             has_syncs = await unit.secret_syncs.any_automatic()
-        # What was heard meanwhile stays.
-        self._may_have_syncs = self._may_have_syncs or has_syncs
         if not has_syncs:
+            # Unless one was made meanwhile.
+            self._may_have_syncs = self._heard_of_jobs
             return
         if is_sweep_due:
             await self._sweep(None)

@@ -21,7 +21,7 @@ from keybearer.outbound.remote import (
 )
 from keybearer.store.audit import AuditFilter
 from keybearer.store.records import Project
-from keybearer.store.secret_syncs import JobKind, JobStatus
+from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSyncs
 from keybearer.store.secrets import Location
 from support.async_waiting import until
 from support.databases import OwnDatabase, on_every_database
@@ -559,3 +559,26 @@ async def test_a_sync_that_is_set_up_otherwise_during_a_run_is_looked_at_again(
         one.hold.set()
         await scene.holds(two, A="cnry-1")
         await scene.succeeded(sync_id)
+
+
+async def test_a_change_is_not_missed_while_it_is_looked_up_whether_there_are_syncs(
+    scene: SyncScene, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = SecretSyncs.any_automatic
+    changes = [{"B": "cnry-2"}, {"B": "cnry-3"}]
+
+    async def look_slowly(self: SecretSyncs) -> bool:
+        found = await look(self)
+        if armed.is_set() and changes:
+            await scene.put(project, **changes.pop())
+        return found
+
+    armed = asyncio.Event()
+    monkeypatch.setattr(SecretSyncs, "any_automatic", look_slowly)
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        armed.set()
+        await scene.put(project, A="cnry-4")
+        await scene.holds(scene.remotes["one"], A="cnry-4", B="cnry-2")
