@@ -7,7 +7,8 @@ the old one is retired, and its line may be removed. Until then every process ca
 
 A project's *data key* is rotated by making the next one: what is written from then on is sealed with it, what is
 there is sealed anew in the background, and the former one is deleted when nothing needs it. The key that seals the
-credentials of auth methods, which belong to no project, is rotated in the same way when those of all projects are.
+credentials of auth methods and app connections is no project's, and is rotated in the same way when those of all
+projects are.
 
 What is to be done, and how far it came, stands in the database: whoever starts after a crash goes on with it.
 """
