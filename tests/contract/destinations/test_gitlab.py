@@ -205,9 +205,12 @@ async def test_variables_of_other_environments_stay(copy: GitLabCopy, target: Ma
         there.put("ONE", f"cnry-{environment}", environment_scope=environment)
     there.put("STALE", "cnry-stale", environment_scope="review/*")
     there.put("STALE", "cnry-kept", environment_scope="staging")
-    await target(config, targetEnvironment="review/*").push({"ONE": "cnry-new", "TWO": "cnry-2"})
+    there.put("ELSEWHERE", "cnry-kept", environment_scope="staging")
+    pushed = target(config, targetEnvironment="review/*")
+    await pushed.push({"ONE": "cnry-new", "TWO": "cnry-2"})
+    assert pushed.removed == ["STALE"]
     assert there.values("review/*") == {"ONE": "cnry-new", "TWO": "cnry-2"}
-    assert there.values("staging") == {"ONE": "cnry-staging", "STALE": "cnry-kept"}
+    assert there.values("staging") == {"ONE": "cnry-staging", "STALE": "cnry-kept", "ELSEWHERE": "cnry-kept"}
     assert there.values("*") == {"ONE": "cnry-*"}
 
 
