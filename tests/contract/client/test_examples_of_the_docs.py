@@ -29,6 +29,11 @@ COMMANDS = re.findall(r"^    \$ ((?:.*\\\n)*.*)$", (DOCS / "cli.md").read_text()
 
 
 @pytest.fixture
+def service(calling_service: ServiceProcess) -> ServiceProcess:
+    return calling_service
+
+
+@pytest.fixture
 def project_slug(service: ServiceProcess) -> str:
     return service.create_project().slug
 
@@ -73,6 +78,7 @@ def test_the_commands_of_the_page_run_one_after_the_other(
             "URL": service.url,
             "CLIENT_ID": service.admin.client_id,
             "IDENTITY_ID": service.create_identity().identity_id,
+            "OTHER_PROJECT_ID": service.create_project(name="other").id,
         },
     )
     path = f"{PROGRAM.parent}{os.pathsep}{keybearer.environment['PATH']}"
