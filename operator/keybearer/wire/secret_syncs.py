@@ -57,7 +57,6 @@ SyncJobState = Literal["pending", "running", "succeeded", "failed"]
 
 _Name = Annotated[Slug, Field(min_length=1, max_length=SYNC_NAME_MAX)]
 _Description = Annotated[str, Field(max_length=SYNC_DESCRIPTION_MAX)]
-_Id = Annotated[UUID, AfterValidator(str)]
 _Environment = Annotated[Slug, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
 _Path = Annotated[str, Field(min_length=1, max_length=FOLDER_PATH_MAX)]
 
@@ -86,7 +85,7 @@ class CreateSecretSync(WireModel):
     name: _Name
     project_id: NonEmpty
     description: _Description | None = None
-    connection_id: _Id
+    connection_id: UUID
     environment: _Environment
     secret_path: _Path
     is_auto_sync_enabled: Flag = True
@@ -99,7 +98,7 @@ class UpdateSecretSync(WireModel):
 
     name: _Name | None = None
     description: _Description | None = None
-    connection_id: _Id | None = None
+    connection_id: UUID | None = None
     environment: _Environment | None = None
     secret_path: _Path | None = None
     is_auto_sync_enabled: Flag | None = None
@@ -112,8 +111,8 @@ class CheckDestination(WireModel):
 
     destination_config: DestinationConfig
     project_id: NonEmpty
-    exclude_sync_id: _Id | None = None
-    connection_id: _Id | None = None
+    exclude_sync_id: UUID | None = None
+    connection_id: UUID | None = None
 
 
 class CheckedDestination(WireModel):
@@ -163,15 +162,15 @@ class SecretSync(WireModel):
     connection_id: str
     created_at: WireInstant
     updated_at: WireInstant
-    sync_status: str | None = None
+    sync_status: SyncJobState | None = None
     last_sync_job_id: str | None = None
     last_sync_message: str | None = None
     last_synced_at: WireInstant | None = None
-    import_status: str | None = None
+    import_status: SyncJobState | None = None
     last_import_job_id: str | None = None
     last_import_message: str | None = None
     last_imported_at: WireInstant | None = None
-    remove_status: str | None = None
+    remove_status: SyncJobState | None = None
     last_remove_job_id: str | None = None
     last_remove_message: str | None = None
     last_removed_at: WireInstant | None = None

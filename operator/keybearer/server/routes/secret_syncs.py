@@ -165,7 +165,7 @@ async def _create(request: Request, body: CreateSecretSync, named: _Named) -> Re
         name=body.name,
         description=body.description,
         project_id=body.project_id,
-        connection_id=body.connection_id,
+        connection_id=str(body.connection_id),
         environment=EnvironmentSlug(body.environment),
         path=normalize_path(body.secret_path, field="secretPath"),
         is_auto_sync_enabled=body.is_auto_sync_enabled,
@@ -181,7 +181,7 @@ async def _update(request: Request, sync_id: UUID, body: UpdateSecretSync, named
     change = SyncChange(
         name=body.name,
         description=body.description if "description" in body.model_fields_set else UNCHANGED,
-        connection_id=body.connection_id,
+        connection_id=_text(body.connection_id),
         environment=None if environment is None else EnvironmentSlug(environment),
         path=None if path is None else normalize_path(path, field="secretPath"),
         is_auto_sync_enabled=body.is_auto_sync_enabled,
@@ -196,7 +196,7 @@ async def _update(request: Request, sync_id: UUID, body: UpdateSecretSync, named
 
 async def _check(request: Request, body: CheckDestination, named: _Named) -> Response:
     check = DestinationCheck(
-        body.project_id, body.destination_config, body.exclude_sync_id, body.connection_id
+        body.project_id, body.destination_config, _text(body.exclude_sync_id), _text(body.connection_id)
     )
     checked = await context_of(request).secret_syncs.check_destination(
         principal_of(request), named.destination.name, check
@@ -273,6 +273,10 @@ def _named(word: str) -> _Named:
     if destination is None:
         raise HTTPException(404)
     return _Named(destination, words)
+
+
+def _text(given: UUID | None) -> str | None:
+    return None if given is None else str(given)
 
 
 def _told(sync: SecretSync, named: _Named) -> Response:
