@@ -32,7 +32,7 @@ _SYNCS = "/api/v1/secret-syncs/cloud-parameter-store"
 _LATENCY_SECONDS = 0.02
 _LIFE_CALLS = (1, 40)
 """Of a service, counted in calls of the remote: from the first job it takes up to the middle of new ones."""
-_LIFE_SECONDS = 15.0
+_LIFE_SECONDS = 6.0
 _AT_ONCE = 10
 """Folders that one burst of changes meets."""
 

@@ -47,6 +47,7 @@ class SyncEngine:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._woken = asyncio.Event()
         self._is_stopping = False
+        self._has_taken_up = False
         database.bus.subscribe(self._hear, self._woken.set)
 
     async def run(self) -> None:
@@ -57,7 +58,6 @@ class SyncEngine:
                 group.create_task(self._keep_leases(), name="keep-secret-sync-leases"),
             ]
             try:
-                await self._steadily(lambda: self._queue.take_up(is_starting=True))
                 while not self._is_stopping:
                     self._woken.clear()
                     await self._wait(await self._begin_or_wait(group))
@@ -87,6 +87,9 @@ class SyncEngine:
         free = self._terms.workers - len(self._running)
         if free <= 0:
             return None
+        if not self._has_taken_up:
+            await self._queue.take_up(is_starting=True)
+            self._has_taken_up = True
         # Before the claim: what becomes due meanwhile is then either claimed or waited for.
         asked_at = self._clock.now()
         begun = await self._queue.claim(free)
