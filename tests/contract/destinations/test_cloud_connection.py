@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -276,7 +277,19 @@ async def test_a_new_key_that_never_works_is_deleted_again(
     with pytest.raises(kind):
         await Cloud().renew(cloud.credentials, way.context)
     assert keys_of(cloud) == [old]
-    assert len(way.waits) <= 20
+    assert len(way.waits) <= 10
+
+
+async def test_a_new_key_that_nobody_waits_for_any_more_is_deleted_again(
+    way: WayOut, cloud: CloudFixture
+) -> None:
+    async def end(_: timedelta) -> None:
+        raise asyncio.CancelledError
+
+    way.on_wait = end
+    with pytest.raises(asyncio.CancelledError):
+        await Cloud().renew(cloud.credentials, way.context)
+    assert keys_of(cloud) == [cloud.credentials.access_key_id]
 
 
 async def test_a_user_with_two_keys_is_told_to_delete_one(way: WayOut, cloud: CloudFixture) -> None:

@@ -5,6 +5,7 @@ An account lies in one of two partitions, the public one and the government's, a
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from datetime import timedelta
@@ -34,10 +35,11 @@ _SESSION_SECONDS = 3600
 _UNKNOWN = frozenset({"InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId"})
 _EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException"})
 _NOT_THERE = frozenset({"NoSuchEntity", "NoSuchEntityException"})
-_NEW_KEY_TRIES = 20
+_NEW_KEY_TRIES = 10
 _NEW_KEY_PAUSE = timedelta(seconds=3)
 _NEW_KEY_SUCCESSES = 2
 """A new key spreads over the cloud for some seconds; one success alone may be followed by failures."""
+_UNDOING_SECONDS = 5.0
 
 
 class Cloud:
@@ -74,8 +76,10 @@ class Cloud:
         made = _made(body)
         try:
             await _until_taken(_key(made), context, region)
-        except RemoteError:
-            await _ask_iam(old, context, region, _deletion(made.access_key_id))
+        except (RemoteError, asyncio.CancelledError):
+            # Nobody would know of it, and a user has two keys at most.
+            async with asyncio.timeout(_UNDOING_SECONDS):
+                await _ask_iam(old, context, region, _deletion(made.access_key_id))
             raise
         return made
 
