@@ -16,6 +16,7 @@ from demo.cluster import Cluster
 from demo.console import DemoError, Stage
 from demo.programs import Program, keybearer
 from keybearer.client import Keybearer, UniversalAuth
+from support.remotes.moto import Moto
 
 __all__ = ["Tour"]
 
@@ -23,6 +24,8 @@ _ROOT = Path(__file__).resolve().parent.parent
 _NAMESPACE = "keybearer-demo"
 _PROJECT = "keybearer-demo"
 _SYNC = "web-database"
+_PUSH = "web-parameters"
+_REGION, _PARAMETERS = "eu-central-1", "/keybearer-demo/"
 _READY_WITHIN_SECONDS = 60
 
 
@@ -36,6 +39,7 @@ class Tour:
         self._programs = contextlib.ExitStack()
         self._admin: dict[str, str] = {}
         self._made_namespace = False
+        self._store_or_none: Moto | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -63,6 +67,7 @@ class Tour:
         self._change_at_source()
         self._edit_by_hand()
         self._apply_more_examples()
+        self._push_to_a_store()
 
     def stay(self) -> None:
         """Leave everything up until Ctrl-C, and say how to go on."""
@@ -84,7 +89,7 @@ class Tour:
         with self._stage.step("Install the custom resources") as observed:
             self._cluster.kubectl("apply", "--server-side", "-f", str(_ROOT / "crds"))
             self._cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
-            observed("CRDs Established: secretsyncs.keybearer.dev")
+            observed("CRDs Established: secretsyncs.keybearer.dev, appconnections.keybearer.dev")
             if self._cluster.kubectl("get", "namespace", _NAMESPACE, "--ignore-not-found", "-o", "name"):
                 raise DemoError(
                     f"namespace {_NAMESPACE} exists already: another demo may be running there; "
@@ -95,12 +100,23 @@ class Tour:
             )
             self._made_namespace = True
 
+    @property
+    def _store(self) -> Moto:
+        """The store that secrets are pushed to: the cloud's interface, served on this machine."""
+        if self._store_or_none is None:
+            self._store_or_none = Moto()
+            self._programs.callback(self._store_or_none.close)
+        return self._store_or_none
+
     def _start_service(self) -> None:
         with self._stage.step("Start the secrets service and fill a project") as observed:
             data = self._folder / "service"
             service = Program(
                 "keybearer serve",
-                [keybearer(), "serve", "--data-dir", str(data), "--listen", "127.0.0.1:0"],
+                [
+                    *(keybearer(), "serve", "--data-dir", str(data), "--listen", "127.0.0.1:0"),
+                    *("--allow-outbound", "127.0.0.0/8", "--app-endpoint", f"cloud={self._store.url}"),
+                ],
                 self._folder / "service.log",
             )
             self._programs.callback(service.stop)
@@ -216,9 +232,45 @@ class Tour:
             columns = self._cluster.kubectl("-n", _NAMESPACE, "get", "secretsyncs")
             self._stage.output(f"kubectl -n {_NAMESPACE} get secretsyncs", columns)
             header = columns.splitlines()[0].split()
-            if header[:4] != ["NAME", "SOURCE", "TARGET", "READY"]:
+            if header[:5] != ["NAME", "SOURCE", "TARGET", "DESTINATION", "READY"]:
                 raise DemoError(f"kubectl shows the columns {header}")
             observed("each SecretSync says where it reads, what it writes and whether it is Ready")
+
+    def _push_to_a_store(self) -> None:
+        with self._stage.step("Give the key of a store, and find the secrets there") as observed:
+            self._store.ask("fresh")
+            key = self._store.ask("user", name="keybearer", actions=["*"], partition="aws")
+            secret = {**_manifest("Secret", "store-key", "v1"), "stringData": key}
+            self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", "-", given=json.dumps(secret))
+            self._cluster.kubectl(
+                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", "appconnection/store", "--timeout=30s")
+            )
+            observed("the store takes the key: AppConnection store is Ready")
+            self._cluster.kubectl(
+                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", f"secretsync/{_PUSH}", "--timeout=60s")
+            )
+            expected = self._source()
+            held = {
+                name.removeprefix(_PARAMETERS): one["value"]
+                for name, one in self._store.ask("parameters", region=_REGION).items()
+            }
+            if held != expected:
+                raise DemoError(f"the store holds {sorted(held)}, expected {sorted(expected)}")
+            observed(f"the {len(held)} secrets of the folder are parameters under {_PARAMETERS}")
+            value = f"pushed-{secrets.token_hex(6)}"
+            with self._client() as client:
+                project = client.projects.get_by_slug(_PROJECT)
+                client.secrets.update(
+                    "DB_PASSWORD", project_id=project.id, environment="dev", secret_value=value
+                )
+            took = self._cluster.wait_until(
+                "the changed value in the store",
+                lambda: (
+                    self._store.ask("parameters", region=_REGION)[f"{_PARAMETERS}DB_PASSWORD"]["value"]
+                    == value
+                ),
+            )
+            observed(f"DB_PASSWORD={value} arrived in the store within {took:.2f} s")
 
     def _client(self) -> Keybearer:
         return Keybearer(
@@ -245,11 +297,12 @@ def _manifest(kind: str, name: str, api_version: str) -> dict[str, object]:
 
 
 def _is_settled(sync: dict[str, dict[str, object]]) -> bool:
-    """Tell whether it is Ready, or waits by design: a plan for approval, a restart for its workload."""
+    """Tell whether it is Ready, or waits by design: a plan for approval, a push for the key of its store."""
     conditions = sync.get("status", {}).get("conditions")
     reasons = {
         (one["status"], one["reason"])
         for one in (conditions if isinstance(conditions, list) else [])
         if one["type"] == "Ready"
     }
-    return ("True", "Synced") in reasons or ("False", "Planned") in reasons
+    waits = {("False", "Planned"), ("False", "ConnectionNotReady")}
+    return ("True", "Synced") in reasons or bool(waits & reasons)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Fills the project that the examples read, and prints the identity Secret that they name.
+"""Fills the project that the examples read, and prints the identity Secrets that they name.
 
 Reads an administrator's credentials from standard input: either the `admin.json` that `keybearer serve`
 writes, or a Kubernetes Secret with `clientId` and `clientSecret` as `kubectl get secret -o json` prints it.
-Writes the manifest of the Secret `keybearer-identity` to standard output, for `kubectl apply -f -`. Needs
-nothing but Python.
+Writes a manifest of two Secrets to standard output, for `kubectl apply -f -`: `keybearer-identity` may read the
+project, and `keybearer-manager` may manage its connections and syncs as well. Needs nothing but Python.
 
-May be run again: the project and secrets that exist stay as they are, and a fresh identity is made.
+May be run again: the project and secrets that exist stay as they are, and fresh identities are made.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ FOLDERS: dict[str, dict[str, str]] = {
         "REGISTRY_PASSWORD": secrets.token_urlsafe(18),
     },
 }
+IDENTITIES = {"keybearer-identity": "viewer", "keybearer-manager": "admin"}
+"""Names of the Secrets, and the roles of the identities behind them."""
 
 
 class Refused(Exception):  # noqa: N818 - reads as what happened
@@ -129,22 +131,27 @@ def unless_there(service: Service, path: str, body: Json) -> None:
             raise
 
 
-def make_reader(service: Service, project_id: str, organization_id: str) -> tuple[str, str]:
-    """Make a machine identity that may only read the project; return its clientId and clientSecret."""
-    wanted: Json = {"name": "keybearer-demo-reader", "organizationId": organization_id, "role": "no-access"}
+def make_identity(service: Service, project_id: str, organization_id: str, name: str, role: str) -> Json:
+    """Make a machine identity with this role in the project and none beyond it; return its Secret's manifest."""
+    wanted: Json = {"name": name, "organizationId": organization_id, "role": "no-access"}
     identity_id = text(service.call("POST", "/api/v1/identities", wanted), "identity", "id")
     membership = f"/api/v1/projects/{project_id}/memberships/identities/{identity_id}"
-    service.call("POST", membership, {"roles": [{"role": "viewer"}]})
+    service.call("POST", membership, {"roles": [{"role": role}]})
     login = f"/api/v1/auth/universal-auth/identities/{identity_id}"
     client_id = text(service.call("POST", login, {}), "identityUniversalAuth", "clientId")
     made = service.call("POST", f"{login}/client-secrets", {"description": "quick start"})
-    return client_id, text(made, "clientSecret")
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name},
+        "stringData": {"clientId": client_id, "clientSecret": text(made, "clientSecret")},
+    }
 
 
 def main() -> None:
     """Run."""
     parser = argparse.ArgumentParser(
-        description="Fills the project of the examples; prints the identity Secret."
+        description="Fills the project of the examples; prints the identity Secrets."
     )
     parser.add_argument(
         "--url", required=True, help="where the service answers, for example https://localhost:8443"
@@ -154,15 +161,11 @@ def main() -> None:
     service = Service(arguments.url, arguments.ca_file)
     try:
         service.log_in(*read_credentials(sys.stdin.read()))
-        client_id, client_secret = make_reader(service, *fill_project(service))
+        place = fill_project(service)
+        items: list[Json] = [make_identity(service, *place, name, role) for name, role in IDENTITIES.items()]
     except (Refused, OSError) as error:
         raise SystemExit(str(error)) from error
-    manifest: Json = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": "keybearer-identity"},
-        "stringData": {"clientId": client_id, "clientSecret": client_secret},
-    }
+    manifest: Json = {"apiVersion": "v1", "kind": "List", "items": items}
     json.dump(manifest, sys.stdout, indent=2)
     sys.stdout.write("\n")
 

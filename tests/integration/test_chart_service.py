@@ -117,7 +117,8 @@ def _prepare(installed: _Installed) -> Manifest:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return Manifest(json.loads(done.stdout))
+    items = json.loads(done.stdout)["items"]
+    return next(one for one in map(Manifest, items) if one.name == "keybearer-identity")
 
 
 def _arguments(workload: Manifest, folder: Path) -> Iterator[str]:

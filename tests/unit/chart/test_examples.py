@@ -50,7 +50,7 @@ def test_an_example_is_a_secretsync_for_any_namespace(file: Path) -> None:
 def test_an_example_reads_only_what_the_quick_start_makes(file: Path, prepare: ModuleType) -> None:
     for spec in _specs(file):
         assert spec.identity_ref is not None
-        assert spec.identity_ref.name == "keybearer-identity"
+        assert spec.identity_ref.name in prepare.IDENTITIES
         for source in spec.all_sources:
             assert source.project_slug == prepare.PROJECT
             assert source.environment == prepare.ENVIRONMENT
