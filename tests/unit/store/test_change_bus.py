@@ -38,6 +38,7 @@ def carried(messages: list[str]) -> Changes:
         tokens={item for changes in read for item in changes.tokens},
         organizations={item for changes in read for item in changes.organizations},
         folders=[item for changes in read for item in changes.folders],
+        jobs=any(changes.jobs for changes in read),
     )
 
 
@@ -45,24 +46,30 @@ def carried(messages: list[str]) -> Changes:
     st.lists(_CHANGES, max_size=40),
     st.sets(st.uuids().map(str), max_size=5),
     st.sets(st.uuids().map(str), max_size=300),
+    st.booleans(),
 )
 def test_messages_carry_all_changes_and_fit_into_a_notification(
-    folders: list[ListChange], identities: set[str], tokens: set[str]
+    folders: list[ListChange],
+    identities: set[str],
+    tokens: set[str],
+    jobs: bool,  # noqa: FBT001 - hypothesis gives it by its place
 ) -> None:
     changes = Changes(
         identities={IdentityId(item) for item in identities},
         tokens=tokens,
         organizations={OrganizationId("o")},
         folders=folders,
+        jobs=jobs,
     )
     messages = write_messages(changes)
     assert all(len(message.encode()) <= MESSAGE_MAX_BYTES < 8000 for message in messages)
     read = carried(messages)
     assert Counter(read.folders) == Counter(folders)
-    assert (read.identities, read.tokens, read.organizations) == (
+    assert (read.identities, read.tokens, read.organizations, read.jobs) == (
         changes.identities,
         tokens,
         changes.organizations,
+        jobs,
     )
 
 
