@@ -10,6 +10,7 @@ from pydantic import JsonValue, ValidationError
 from keybearer.controllers.custom_resource import Condition, ConditionStatus, describe_invalid
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.spec_destination import DestinationDeletionPolicy
 from keybearer.controllers.secretsync.spec_source import Source
 from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy
 from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
@@ -71,6 +72,15 @@ NEXT_STEPS: Mapping[Reason, str] = {
     Reason.TYPE_NOT_ALLOWED: "Choose another target.type, or start the operator with --allow-target-type.",
     Reason.GUARDED: "If so many keys are to vanish, let them go: {release-guard}",
     Reason.WORKLOAD_NOT_RESTARTED: "Correct target.rolloutRestart, or let the operator patch workloads.",
+    Reason.PUSHING: "Nothing: the service pushes; the end is told here.",
+    Reason.PUSH_FAILED: "Mend what the message names, then push again: {sync}",
+    Reason.CONNECTION_NOT_READY: "Look at it: kubectl -n {namespace} describe appconnection {connection}",
+    Reason.UNKNOWN_DESTINATION: "Correct spec.destination: keybearer syncs options lists what there is.",
+    Reason.INVALID_DESTINATION_CONFIG: "Correct the field that the message names.",
+    Reason.SOURCE_NOT_PUSHABLE: "Take what the message names out of spec.source, or write a target instead.",
+    Reason.SYNC_CONFLICT: "Set spec.syncName to a name that is free: keybearer syncs list shows which are taken.",
+    Reason.IMMUTABLE_DESTINATION: "Create another SecretSync for the other destination, and delete this one.",
+    Reason.SYNC_REFUSED: "Change what the message quotes.",
     Reason.NAMESPACE_TERMINATING: "Nothing: the namespace is on its way out.",
     Reason.CLUSTER_UNAVAILABLE: "Nothing: it is tried again.",
     Reason.INTERNAL_ERROR: "Look for the reconcile id of the message in the operator's log, and report it.",
@@ -160,6 +170,25 @@ class _Story:
         yield f"The source is compared every {seconds} s." if seconds else "It is read when told of a change."
 
     def _writes(self) -> Iterator[str]:
+        if self.spec.writes_target:
+            yield from self._writes_target()
+        if self.spec.destination is not None:
+            yield from self._pushes(self.spec.destination)
+
+    def _pushes(self, destination: str) -> Iterator[str]:
+        ref = self.spec.connection_ref
+        through = (
+            ""
+            if ref is None
+            else f" through {f'AppConnection {ref.name}' if ref.name else f'connection {ref.id}'}"
+        )
+        yield f"The service pushes the folder to {destination}{through}."
+        if not self.spec.is_auto_sync_enabled:
+            yield "It does so on request only."
+        if self.spec.destination_deletion_policy is DestinationDeletionPolicy.REMOVE_SECRETS:
+            yield "What was pushed is removed when the SecretSync is deleted."
+
+    def _writes_target(self) -> Iterator[str]:
         target = self.spec.target
         named = f"{target.kind.value} {self._namespace}/{self.spec.target_name(self._name)}"
         if self.spec.mode is Mode.PLAN:
@@ -194,6 +223,14 @@ class _Story:
             yield f"The source was read last at {self.status.last_refresh_time.isoformat()} or later."
         if self.status.updates is not None:
             yield f"Changes become known by {self.status.updates.value.lower()}."
+        sync = self.status.sync
+        if sync is not None:
+            since = (
+                ""
+                if sync.last_synced_at is None
+                else f"; the last push succeeded at {sync.last_synced_at.isoformat()}"
+            )
+            yield f"The sync in the service ({sync.id}) is {sync.sync_status or 'not run yet'}{since}."
         plan = self.status.plan
         if plan is not None:
             for word, names in (("add", plan.add), ("change", plan.change), ("remove", plan.remove)):
@@ -219,6 +256,8 @@ class _Story:
         yield from self._wrong_target()
 
     def _wrong_target(self) -> Iterator[str]:
+        if not self.spec.writes_target:
+            return
         owner = None if self.target is None else self.target.owner_uid
         if self.spec.target.creation_policy is CreationPolicy.OWNER and owner not in (
             None,
@@ -248,8 +287,11 @@ class _Story:
 
     def _filled(self, step: str) -> str:
         identity = self.spec.identity_ref.name if self.spec.identity_ref is not None else "(none is named)"
+        ref = self.spec.connection_ref
+        connection = ref.name if ref is not None and ref.name else "(none is named)"
         filled = step.replace("{identity}", identity).replace("{namespace}", self._namespace)
-        for kind in ("approve-plan", "release-guard"):
+        filled = filled.replace("{connection}", connection)
+        for kind in ("approve-plan", "release-guard", "sync"):
             filled = filled.replace(f"{{{kind}}}", self._annotate(kind))
         return filled
 

@@ -151,3 +151,20 @@ def test_a_spec_that_can_not_be_read_names_the_field() -> None:
     told = explain(secret_sync(source=None), None, None)
     assert told.wrong == ["The spec can't be read: spec give exactly one of source and sources."]
     assert told.next_steps
+
+
+def test_a_destination_is_told_with_its_connection_and_how_far_the_push_is() -> None:
+    spec = {
+        "destination": "cloud-parameter-store",
+        "connectionRef": {"name": "store"},
+        "destinationConfig": {"region": "eu-central-1", "path": "/app/"},
+        "destinationDeletionPolicy": "RemoveSecrets",
+    }
+    sync = {"id": "s1", "destination": "cloud-parameter-store", "syncStatus": "failed"}
+    told = explain(secret_sync(ready("False", "PushFailed", "no", sync=sync), **spec), None, IDENTITY)
+    assert told.writes == [
+        "The service pushes the folder to cloud-parameter-store through AppConnection store.",
+        "What was pushed is removed when the SecretSync is deleted.",
+    ]
+    assert "The sync in the service (s1) is failed." in told.stands
+    assert "keybearer.dev/request=sync" in told.next_steps[0]
