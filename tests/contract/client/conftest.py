@@ -10,6 +10,8 @@ from keybearer.client import AsyncKeybearer, Keybearer
 from support.canary import Canary
 from support.command_line import CommandLine
 from support.databases import on_every_database
+from support.remotes.beside import served_beside, tls_of
+from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess, start_service
 
 _NAMES = {AsyncKeybearer: "asynchronous", Keybearer: "blocking"}
@@ -36,13 +38,31 @@ def client_kind(request: pytest.FixtureRequest) -> type[AsyncKeybearer | Keybear
 
 
 @pytest.fixture(scope="session")
+def provider_and_ca(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[IdentityProviderCopy, Path]]:
+    """Yield an identity provider, and the file of who vouches for it."""
+    tls, ca_file = tls_of(tmp_path_factory.mktemp("provider"))
+    copy = IdentityProviderCopy()
+    with served_beside(copy, tls):
+        yield copy, ca_file
+
+
+@pytest.fixture
+def identity_provider(provider_and_ca: tuple[IdentityProviderCopy, Path]) -> IdentityProviderCopy:
+    return provider_and_ca[0]
+
+
+@pytest.fixture(scope="session")
 def calling_process(
     database_kind: str,  # noqa: ARG001 - tests that use it are for any
+    provider_and_ca: tuple[IdentityProviderCopy, Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ServiceProcess]:
     """Yield a service that may call loopback: itself, as another server of this API; its syncs begin at once."""
     running = start_service(
         tmp_path_factory.mktemp("calling") / "data",
+        *("--outbound-ca", str(provider_and_ca[1])),
         *("--allow-outbound", "127.0.0.0/8", "--sync-start-delay", "0", "--sync-retry-delay", "0.1"),
     )
     yield running

@@ -20,6 +20,7 @@ from keybearer.client import (
     UserAuth,
     ValidationFailed,
 )
+from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import ServiceProcess
 
 pytestmark = pytest.mark.any_database  # what the service makes of it is tested elsewhere on both
@@ -121,7 +122,8 @@ async def test_a_connection_is_proved_changed_and_deleted(client: Client, house:
 
 
 async def test_a_sync_pushes_imports_removes_and_goes(client: Client, house: House, place: Place) -> None:
-    project_id, groups, there = house.project.id, client.secret_syncs, {"destination": APP}
+    project_id, groups = house.project.id, client.secret_syncs
+    there: dict[str, Any] = {"destination": APP}
     remote = house.client(house.admin)
     far: dict[str, Any] = {"project_id": place.config["projectId"], "environment": "dev"}
     await of(client.secrets.create("A", "cnry-a", **house.place))
@@ -212,3 +214,37 @@ async def test_people_are_told_what_uses_a_connection(client: Client, house: Hou
     )
     (use,) = await of(asking.app_connections.usage(connection.id, app=APP))
     assert (use.id, [one.id for one in use.resources.secret_syncs]) == (house.project.id, [sync.id])
+
+
+async def test_a_connection_to_the_identity_provider_is_made_and_listed_as_the_interface_has_it(
+    client: Client, house: House, identity_provider: IdentityProviderCopy
+) -> None:
+    given = identity_provider.credentials()
+    made = await of(
+        client.app_connections.create(
+            "tenant",
+            app="idp",
+            method="client-credentials",
+            credentials=given,
+            description="of the shop",
+            project_id=house.project.id,
+        )
+    )
+    shown = {name: text for name, text in given.items() if name != "clientSecret"}
+    assert (made.app, made.method, made.credentials, made.description) == (
+        "idp",
+        "client-credentials",
+        shown,
+        "of the shop",
+    )
+    assert (made.is_platform_managed_credentials, made.is_auto_rotation_enabled) == (False, False)
+    assert await of(client.app_connections.list(app="idp", project_id=house.project.id)) == [made]
+    with pytest.raises(BadRequest) as refused:
+        await of(
+            client.app_connections.update(
+                made.id, app="idp", credentials={**given, "clientSecret": "cnry-wrong-secret"}
+            )
+        )
+    nothing_shown(str(refused.value), repr(refused.value.details))
+    published = await of(client.app_connections.get(made.id, app="auth0"))
+    assert (published.id, published.app) == (made.id, "auth0")
