@@ -154,7 +154,7 @@ def test_a_spec_that_can_not_be_read_names_the_field() -> None:
 
 
 def test_a_destination_is_told_with_its_connection_and_how_far_the_push_is() -> None:
-    spec = {
+    spec: dict[str, Any] = {
         "destination": "cloud-parameter-store",
         "connectionRef": {"name": "store"},
         "destinationConfig": {"region": "eu-central-1", "path": "/app/"},
