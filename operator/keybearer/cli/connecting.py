@@ -27,6 +27,7 @@ __all__ = [
     "ProjectName",
     "address_of",
     "connected",
+    "is_id",
     "new_client",
     "project_id_of",
 ]
@@ -100,9 +101,14 @@ def address_of(url: str) -> str:
     return base_url_of(url)
 
 
+def is_id(text: str) -> bool:
+    """Return whether a text is an id, so that it need not be looked up as a name."""
+    return _UUID.fullmatch(text) is not None
+
+
 def project_id_of(client: Keybearer, project: str) -> str:
     """Return the id of a project that is named by slug or id."""
-    return project if _UUID.fullmatch(project) else client.projects.get_by_slug(project).id
+    return project if is_id(project) else client.projects.get_by_slug(project).id
 
 
 def _who() -> tuple[str, UniversalAuth | SuppliedToken, str | None, bool]:

@@ -41,7 +41,10 @@ CredentialsFile = Annotated[
 Every = Annotated[
     int | None, typer.Option("--rotate-every", help="Days after which credentials are made anew.", min=1)
 ]
-At = Annotated[str, typer.Option("--rotate-at", help="When on that day: HH:MM in UTC.", metavar="HH:MM")]
+At = Annotated[
+    str | None,
+    typer.Option("--rotate-at", help="When on that day: HH:MM in UTC; 00:00 by default.", metavar="HH:MM"),
+]
 
 
 @connections.command("list")
@@ -128,7 +131,7 @@ def create_connection(
     credentials_file: CredentialsFile = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     rotate_every: Every = None,
-    rotate_at: At = "00:00",
+    rotate_at: At = None,
     project: OfProject = None,
     organization: OfOrganization = False,
     output: Output = OutputFormat.TABLE,
@@ -164,7 +167,7 @@ def update_connection(
         bool, typer.Option("--new-credentials", help="Take other credentials, as create does without a file.")
     ] = False,
     rotate_every: Every = None,
-    rotate_at: At = "00:00",
+    rotate_at: At = None,
     no_rotation: Annotated[
         bool, typer.Option("--no-rotation", help="No longer make credentials anew by themselves.")
     ] = False,
@@ -275,14 +278,16 @@ def _only_method(client: Keybearer, app: str) -> str:
     return methods[0]
 
 
-def _terms(days: int | None, at: str) -> RotationTerms | None:
+def _terms(days: int | None, at: str | None) -> RotationTerms | None:
     from keybearer.client import RotationTerms
 
-    clock = re.fullmatch(r"([01][0-9]|2[0-3]):([0-5][0-9])", at)
+    if days is None:
+        if at is not None:
+            raise CommandError("--rotate-at needs --rotate-every", ExitStatus.USAGE)
+        return None
+    clock = re.fullmatch(r"([01][0-9]|2[0-3]):([0-5][0-9])", at or "00:00")
     if clock is None:
         raise CommandError(f"--rotate-at {at!r} is no HH:MM", ExitStatus.USAGE)
-    if days is None:
-        return None
     return RotationTerms(interval_days=days, hours=int(clock[1]), minutes=int(clock[2]))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
@@ -10,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
+from keybearer.cli.connecting import (
+    EnvironmentName,
+    FolderPath,
+    ProjectName,
+    connected,
+    is_id,
+    project_id_of,
+)
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.following import Job, follow, require_succeeded
 from keybearer.cli.output import (
@@ -74,8 +80,6 @@ Auto = Annotated[
 Wait = Annotated[bool, typer.Option("--wait", help="Until it has ended; the exit status tells how.")]
 Timeout = Annotated[int, typer.Option(help="Seconds to wait at most.", min=1)]
 _PATIENCE_SECONDS = 600
-
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 @syncs.command("list")
@@ -362,7 +366,7 @@ def _named(client: Keybearer, wanted: str, project_id: str) -> SecretSync:
 
 
 def _connection_id(client: Keybearer, project_id: str, destination: str, wanted: str) -> str:
-    if _UUID.fullmatch(wanted):
+    if is_id(wanted):
         return wanted
     apps = {one.destination: one.connection for one in client.secret_syncs.options()}
     if destination not in apps:

@@ -139,11 +139,18 @@ REFUSED = [
         id="an app that nobody offers",
     ),
     pytest.param(
-        ("connections", "create", "c", "--app", "idp", "--rotate-at", "24:00"),
+        ("connections", "create", "c", "--app", "idp", "--rotate-every", "3", "--rotate-at", "24:00"),
         (),
         2,
         "is no HH:MM",
         id="a time of day that is none",
+    ),
+    pytest.param(
+        ("connections", "create", "c", "--app", "idp", "--rotate-at", "03:00"),
+        (),
+        2,
+        "needs --rotate-every",
+        id="a time of day without days",
     ),
     pytest.param(("connections", "update", "c"), (), 2, "nothing to change", id="a connection, no change"),
     pytest.param(
