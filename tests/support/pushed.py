@@ -12,7 +12,8 @@ from support.waiting import eventually
 __all__ = ["Pushed"]
 
 Json = dict[str, Any]
-_SYNCS = "/api/v1/secret-syncs/cloud-parameter-store"
+_SYNCS = "/api/v1/secret-syncs"
+_PARAMETERS = "cloud-parameter-store"
 _ENDS = ("succeeded", "failed")
 
 
@@ -49,8 +50,16 @@ class Pushed:
     def admin(self) -> Client:
         return self.secrets.client
 
-    def create(self, *, secret_path: str = "/", automatic: bool = True, **options: object) -> Json:
-        """Return a new sync of a folder of dev to the test's path."""
+    def create(
+        self,
+        destination: str = _PARAMETERS,
+        config: Json | None = None,
+        *,
+        secret_path: str = "/",
+        automatic: bool = True,
+        **options: object,
+    ) -> Json:
+        """Return a new sync of a folder of dev; without a configuration to the test's path of parameters."""
         body = {
             "name": f"to-{self.path.strip('/')}",
             "projectId": self.project.id,
@@ -59,23 +68,23 @@ class Pushed:
             "secretPath": secret_path,
             "isAutoSyncEnabled": automatic,
             "syncOptions": {"initialSyncBehavior": "overwrite-destination", **options},
-            "destinationConfig": {"region": "eu-west-1", "path": self.path},
+            "destinationConfig": {"region": "eu-west-1", **(config or {"path": self.path})},
         }
-        made: Json = self.admin.json("POST", _SYNCS, json=body)["secretSync"]
+        made: Json = self.admin.json("POST", f"{_SYNCS}/{destination}", json=body)["secretSync"]
         return made
 
     def ask(self, sync: Json, what: str = "sync-secrets") -> Json:
         """Have something done."""
-        asked: Json = self.admin.json("POST", f"{_SYNCS}/{sync['id']}/{what}")["secretSync"]
+        asked: Json = self.admin.json("POST", f"{_route(sync)}/{what}")["secretSync"]
         return asked
 
     def delete(self, sync: Json) -> None:
         """Delete a sync with what it pushed."""
-        self.admin.json("DELETE", f"{_SYNCS}/{sync['id']}?removeSecrets=true")
+        self.admin.json("DELETE", f"{_route(sync)}?removeSecrets=true")
 
     def get(self, sync: Json) -> Json | None:
         """Return the sync as it is now; None: it is gone."""
-        answer = self.admin.get(f"{_SYNCS}/{sync['id']}")
+        answer = self.admin.get(_route(sync))
         if answer.status_code == 404:
             return None
         found: Json = answer.json()["secretSync"]
@@ -124,3 +133,7 @@ class Pushed:
     def asked(self) -> int:
         """How many calls there were until now."""
         return len(self.account.proxy.calls)
+
+
+def _route(sync: Json) -> str:
+    return f"{_SYNCS}/{sync['destination']}/{sync['id']}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from support.pushed import Pushed
@@ -72,6 +74,7 @@ def test_a_removed_key_stays_where_deletion_is_disabled(pushed: Pushed) -> None:
     pushed.secrets.delete("B")
     pushed.secrets.update("A", secretValue="cnry-3")
     pushed.holds(A="cnry-3", B="cnry-2")
+    pushed.ended(sync)
     pushed.ask(sync)
     pushed.ended(sync)
     assert pushed.values == {"A": "cnry-3", "B": "cnry-2"}
@@ -179,3 +182,52 @@ def test_a_name_that_the_remote_refuses_is_told(pushed: Pushed) -> None:
     pushed.holds(A="cnry-1")
     # Here the refusal was asked for.
     pushed.account.proxy.issues.clear()
+
+
+class TestOneObjectForAllKeys:
+    """`cloud-secrets-manager` with `many-to-one`: what is written is written as a whole."""
+
+    MANAGER = "cloud-secrets-manager"
+
+    def config(self, pushed: Pushed) -> dict[str, str]:
+        return {"mappingBehavior": "many-to-one", "secretName": pushed.path.strip("/")}
+
+    def content(self, pushed: Pushed) -> dict[str, str]:
+        value = pushed.account.secret_values().get(pushed.path.strip("/"), "{}")
+        found: dict[str, str] = json.loads(value)
+        return found
+
+    def test_all_keys_are_in_it_and_those_of_others_are_not(self, pushed: Pushed) -> None:
+        pushed.account.put_secret(pushed.path.strip("/"), json.dumps({"OLD": "x", "A": "y"}))
+        pushed.secrets.create("A", "cnry-1")
+        pushed.secrets.create("B", "cnry-2")
+        sync = pushed.create(self.MANAGER, self.config(pushed))
+        pushed.ended(sync)
+        assert self.content(pushed) == {"A": "cnry-1", "B": "cnry-2"}
+        pushed.secrets.update("A", secretValue="cnry-3")
+        eventually(
+            lambda: self.content(pushed) == {"A": "cnry-3", "B": "cnry-2"}, awaited="the change in the object"
+        )
+
+    def test_keys_of_others_stay_in_it_where_deletion_is_disabled(self, pushed: Pushed) -> None:
+        pushed.account.put_secret(pushed.path.strip("/"), json.dumps({"OTHERS": "x"}))
+        pushed.secrets.create("A", "cnry-1")
+        sync = pushed.create(self.MANAGER, self.config(pushed), disableSecretDeletion=True)
+        pushed.ended(sync)
+        pushed.secrets.update("A", secretValue="cnry-2")
+        eventually(
+            lambda: self.content(pushed) == {"A": "cnry-2", "OTHERS": "x"}, awaited="both in the object"
+        )
+
+    def test_what_is_no_json_is_overwritten_by_a_push_and_imported_by_nothing(self, pushed: Pushed) -> None:
+        pushed.account.put_secret(pushed.path.strip("/"), "just a text")
+        pushed.secrets.create("A", "cnry-1")
+        sync = pushed.create(self.MANAGER, self.config(pushed), automatic=False)
+        pushed.ask(sync, "import-secrets?importBehavior=prioritize-source")
+        failed = pushed.ended(sync, "failed", kind="import")
+        assert failed["lastImportMessage"].startswith(
+            "Failed to import secrets. Invalid format for Many-To-One"
+        )
+        pushed.ask(sync)
+        pushed.ended(sync)
+        assert self.content(pushed) == {"A": "cnry-1"}
