@@ -222,13 +222,10 @@ class Destinations:
             )
         return status.id
 
-    async def look(self, session_of: RemoteSyncs, sync: SecretSync) -> SecretSync:
-        """Return the sync as it is now, by a look that others share."""
-        session = session_of.session
-        found = await self._board.look(
-            session, sync.project_id, sync.id, not_before=self._clock.monotonic() - _SOON.total_seconds() / 2
-        )
-        return found or sync
+    async def look(self, remote: RemoteSyncs, project_id: str, sync_id: str) -> SecretSync | None:
+        """Return the sync as it is now, by a look that others share; None where the project has none of that id."""
+        recent = self._clock.monotonic() - _SOON.total_seconds() / 2
+        return await self._board.look(remote.session, project_id, sync_id, not_before=recent)
 
     def pause(self, sync: SecretSync) -> timedelta:
         """Return when to look again: soon while something is under way, and less soon once that takes long."""
@@ -260,9 +257,7 @@ class _Run:
     async def bring_about(self) -> DestinationOutcome:
         known = self.previous.sync
         known_id = None if known is None else known.id
-        sync = await self.remote.find(
-            self.desired.destination, self.desired.name, self.desired.project_id, known_id
-        )
+        sync = await self._present()
         action = definition_action(
             self.desired, None if sync is None else present_of(sync), known_id, self.push
         )
@@ -299,16 +294,33 @@ class _Run:
         is_driven = self.spec.is_auto_sync_enabled and not self.desired.is_automatic
         is_news = changed or push.content != self.reading.fingerprint
         asked = request is not None
-        if not (asked or (is_driven and is_news)):
+        # Told once before: what failed is tried again at leisure, not as soon as it is seen.
+        told = self.previous.sync
+        is_due_again = sync.sync_status == "failed" and told is not None and told.sync_status == "failed"
+        if not (asked or (is_driven and (is_news or is_due_again))):
             return sync, push
         if sync.sync_status not in _BUSY or is_news:
             sync = await self.remote.push(sync)
         given = {"content": self.reading.fingerprint, "keys": len(self.reading.names)}
         return sync, push.model_copy(update=given)
 
+    async def _present(self) -> SecretSync | None:
+        known = self.previous.sync
+        known_id = None if known is None else known.id
+        if known is not None and known_id is not None and known.sync_status in _BUSY:
+            # Awaited together with many others, perhaps: one look at the project serves all.
+            found = await self.parts.look(self.remote, self.desired.project_id, known_id)
+            if found is not None:
+                return found
+        return await self.remote.find(
+            self.desired.destination, self.desired.name, self.desired.project_id, known_id
+        )
+
     async def _looked_at(self, sync: SecretSync) -> SecretSync:
         busy = _BUSY & {sync.sync_status, sync.import_status, sync.remove_status}
-        return await self.parts.look(self.remote, sync) if busy else sync
+        if not busy:
+            return sync
+        return await self.parts.look(self.remote, sync.project_id, sync.id) or sync
 
     def _behavior(self) -> ImportBehavior:
         wanted = self.request.import_behavior if self.request is not None else None
