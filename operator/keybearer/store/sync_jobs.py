@@ -249,7 +249,7 @@ def _held(job: SyncJob) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _waiting(sync_id: str, kind: str) -> Select[tuple[str]]:
+def _waiting(sync_id: str, kind: str) -> Select[str]:
     return select(SyncJobRow.id).where(
         SyncJobRow.sync_id == sync_id, SyncJobRow.kind == kind, SyncJobRow.is_running.is_(False)
     )
