@@ -148,6 +148,18 @@ async def test_values_are_read_twenty_at_a_time_and_only_those_of_the_schema(
     assert all(present.version == held[name]["version"] for name, present in found.items())
 
 
+async def test_values_of_names_that_the_schema_does_not_make_are_not_asked_for(
+    one: Make, cloud: CloudFixture
+) -> None:
+    cloud.put_secret("shop-ONE-x", "cnry-1")
+    cloud.put_secret("shop-OTHER", "cnry-other")
+    found = await read(one(keySchema="shop-{{secretKey}}-x"))
+    assert {name: present.value for name, present in found.items()} == {
+        "shop-ONE-x": "cnry-1",
+        "shop-OTHER": None,
+    }
+
+
 async def test_names_are_read_in_pages_of_a_hundred(one: Make, cloud: CloudFixture) -> None:
     for name, value in named(values(120)).items():
         cloud.put_secret(name, value)
