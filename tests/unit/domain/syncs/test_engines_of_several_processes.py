@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +13,9 @@ from keybearer.domain.syncs.jobs import SyncQueue
 from keybearer.domain.syncs.outcomes import Failure
 from keybearer.store.engines import database_url
 from keybearer.store.records import Project
+from support.async_waiting import until
 from support.postgres import PostgresServer
+from support.scripted_remote import ScriptedRemote
 from support.sync_scene import FAST, SyncScene, sync_scene
 
 
@@ -62,3 +64,59 @@ async def test_a_process_that_says_nothing_loses_its_jobs_to_another(
         # Late, it changes nothing any more.
         await gone.fail(begun, Failure("too late", is_retryable=False))
         await scene.succeeded(sync_id)
+
+
+async def test_a_process_doesnt_begin_again_what_it_runs_though_it_couldnt_say_so_in_time(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    await scene.put(project, A="cnry-1")
+    remote.hold.clear()
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await until(remote_is_busy(remote), awaited="a run")
+        before = await running_jobs(scene)
+        await let_leases_end(scene)
+        for place in ("two", "three"):
+            # Whatever is queued has the engine look for jobs whose process is gone.
+            await scene.succeeded(await scene.sync(project, place, connection=place))
+        assert await running_jobs(scene) == before
+        remote.hold.set()
+        await scene.succeeded(sync_id)
+    assert remote.most_busy == 1
+
+
+async def test_who_begins_a_job_again_that_was_taken_from_it_doesnt_hold_it_twice(
+    scene: SyncScene, project: Project
+) -> None:
+    await scene.put(project, A="cnry-1")
+    await scene.sync(project)
+    here, there = (SyncQueue(scene.database, scene.clock, scene.terms) for _ in range(2))
+    (former,) = await here.claim(1)
+    await let_leases_end(scene)
+    assert await there.take_up(is_starting=False) == 1
+    (latter,) = await here.claim(1)
+    async with scene.database.writing() as unit:
+        assert not await unit.sync_jobs.is_held(former.job)
+        assert await unit.sync_jobs.is_held(latter.job)
+    assert await here.prolong() == {latter.job.id}
+
+
+async def let_leases_end(scene: SyncScene) -> None:
+    """Have all leases end, as while the database is away for longer than that."""
+    async with scene.database.writing() as unit:
+        for job in await unit.sync_jobs.orphaned(None):
+            assert job.claimed_by is not None
+            await unit.sync_jobs.prolong(job.claimed_by, scene.clock.now() - timedelta(minutes=1))
+
+
+async def running_jobs(scene: SyncScene) -> set[str]:
+    async with scene.database.reading() as unit:
+        return {job.id for job in await unit.sync_jobs.orphaned(None)}
+
+
+def remote_is_busy(remote: ScriptedRemote) -> Callable[[], Awaitable[bool]]:
+    async def probe() -> bool:
+        return remote.busy == 1
+
+    return probe
