@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Select, case, delete, func, insert, litera
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
+from keybearer.base.ids import new_uuid
 from keybearer.store.columns import Instant, record_columns, select_record
 from keybearer.store.revisions import Changes
 from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
@@ -201,7 +202,9 @@ class SyncJobs:
     async def release(self, job: SyncJob, due_at: datetime, *, attempt: int | None = None) -> bool:
         """Have a running job wait again, as often begun as `attempt` says; False where it is held no more.
 
-        One of its kind that was queued behind it is in it then, with what that wants.
+        One of its kind that was queued behind it is in it then, with what that wants. Where `attempt` is given the
+        job has another id from then on: a run of the former attempt, if there still is one, can't be taken for the
+        next, not even where the same process begins that.
         """
         if not await self.is_held(job):
             return False
@@ -219,6 +222,7 @@ class SyncJobs:
             update(SyncJobRow)
             .where(SyncJobRow.id == job.id)
             .values(
+                id=job.id if attempt is None else new_uuid(),
                 is_running=False,
                 attempt=job.attempt if attempt is None else attempt,
                 parameters=dict(job.parameters) if parameters is None else parameters,

@@ -100,7 +100,7 @@ class SyncEngine:
         if self._database.sole_process:
             return wait
         # A process that is gone tells nobody.
-        await self._queue.take_up(is_starting=False)
+        await self._queue.take_up(is_starting=False, alive=self._running)
         waits = [self._terms.lease] if wait is None else [self._terms.lease, wait]
         if len(begun) < free and await self._queue.is_any_due():
             # Its connection is full, which is told when that ends; or its sync was just being changed, which is not.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -69,17 +69,19 @@ class SyncQueue:
         self._terms = terms
         self._process_id = new_uuid()
 
-    async def take_up(self, *, is_starting: bool) -> int:
+    async def take_up(self, *, is_starting: bool, alive: Collection[str] = ()) -> int:
         """Have jobs wait again whose process is gone, and return how many there were.
 
         On SQLite those of any other process are: this one has the data directory. It happens at the start only.
+        What is `alive` is run by this process, though it couldn't say so in time.
         """
         is_alone = self._database.sole_process
         if is_alone and not is_starting:
             return 0
         now = self._clock.now()
         async with self._database.reading() as unit:
-            orphans = await unit.sync_jobs.orphaned(None if is_alone else now)
+            orphaned = await unit.sync_jobs.orphaned(None if is_alone else now)
+        orphans = [job for job in orphaned if job.id not in alive]
         for job in orphans:
             async with self._database.writing() as unit:
                 # A process that was killed is no fault of the job's: the attempt doesn't count.
