@@ -222,7 +222,13 @@ async def test_all_pages_are_read(copy: CodehostCopy, target: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "wait"), [(used_up, 1), (forbidden_for_a_while, 7), (too_many, 3), (warned, 1)], ids=str
+    ("answer", "wait"),
+    [
+        pytest.param(used_up, 1, id="used up"),
+        pytest.param(forbidden_for_a_while, 7, id="forbidden for a while"),
+        pytest.param(too_many, 3, id="too many"),
+        pytest.param(warned, 1, id="warned"),
+    ],
 )
 async def test_a_throttled_run_waits_and_goes_on(
     copy: CodehostCopy,

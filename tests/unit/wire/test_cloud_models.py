@@ -84,7 +84,7 @@ def test_the_regions_are_those_of_the_interface() -> None:
 @pytest.mark.parametrize("config", [{"path": "/a/"}, ONE, MANY], ids=["parameters", "one", "many"])
 def test_a_region_must_be_one_of_them(config: dict[str, str]) -> None:
     model = CLOUD_PARAMETER_STORE.config if "path" in config else CLOUD_SECRETS_MANAGER.config
-    assert model.validate_python({**config, "region": "us-gov-west-1"})
+    assert model.validate_python({**config, "region": "us-gov-west-1"}) is not None
     for wrong in ("us-east-9", "", None, "US-EAST-1"):
         refusal(model, {**config, "region": wrong})
 
@@ -120,7 +120,7 @@ def test_a_key_schema_extends_the_path(schema: str) -> None:
 )
 def test_a_key_schema_neither_starts_the_path_nor_goes_on_after_the_key(schema: str) -> None:
     assert "Key schema" in refusal(CLOUD_PARAMETER_STORE.options, {**BEHAVIOR, "keySchema": schema})
-    assert CLOUD_SECRETS_MANAGER.options.model_validate({**BEHAVIOR, "keySchema": schema})
+    assert CLOUD_SECRETS_MANAGER.options.model_validate({**BEHAVIOR, "keySchema": schema}) is not None
 
 
 def test_a_schema_without_the_key_is_refused_in_the_words_of_all_destinations() -> None:
