@@ -15,7 +15,7 @@ from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import Ownership, marked, ownership_of
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.spec_source import KeySelection, Source
 from keybearer.controllers.secretsync.status import PushStatus
 from keybearer.wire.destinations.catalogue import offered
@@ -152,8 +152,11 @@ def build_definition(
         path=source.secret_path,
         description=marked(f"SecretSync {seen.key.namespace}/{seen.key.name}"[:200], mark),
         mark=mark,
-        # While the guard watches, the operator looks first and then has the service push.
-        is_automatic=spec.is_auto_sync_enabled and spec.guard.max_deletions >= _GUARD_OFF,
+        # While the guard watches, or a mode asks for less than every change, the operator looks first and then has
+        # the service push: by itself the service would push what nobody approved.
+        is_automatic=(
+            spec.is_auto_sync_enabled and spec.guard.max_deletions >= _GUARD_OFF and spec.mode is Mode.APPLY
+        ),
         options=options,
         config=config,
     )

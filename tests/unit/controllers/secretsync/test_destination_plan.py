@@ -61,6 +61,11 @@ def test_a_definition_has_interface_words_a_name_a_mark_and_is_pushed_by_us_whil
     assert not definition(guard={"maxDeletions": 100}, isAutoSyncEnabled=False).is_automatic
 
 
+@pytest.mark.parametrize("mode", ["Plan", "CreateOnce", "Suspended"])
+def test_the_service_pushes_nothing_by_itself_that_the_mode_holds_back(mode: str) -> None:
+    assert not definition(mode=mode, guard={"maxDeletions": 100}).is_automatic
+
+
 @pytest.mark.parametrize(
     "change",
     [
