@@ -27,6 +27,12 @@ _CREDENTIALS: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("codehost", "pat"): {"personalAccessToken": "cnry-token"},
     ("codehost", "oauth"): {"code": "cnry-code"},
     ("codehost", "github-app"): {"installationId": "1", "gitHubAppId": "2"},
+    ("gcp", "service-account-impersonation"): {"serviceAccountEmail": "a@b"},
+    ("azure-key-vault", "client-secret"): {
+        "tenantId": _UNKNOWN,
+        "clientId": _UNKNOWN,
+        "clientSecret": "cnry-secret",
+    },
     ("gitlab", "access-token"): {"accessToken": "cnry-token", "accessTokenType": "personal"},
     ("hashicorp-vault", "access-token"): {"instanceUrl": _URL, "accessToken": "cnry-token"},
     ("hashicorp-vault", "app-role"): {"instanceUrl": _URL, "roleId": "role", "secretId": "cnry-secret"},
@@ -43,11 +49,16 @@ _TOKEN, _VAULT, _VAULT_ROLE = (
     ("hashicorp-vault", "access-token"),
     ("hashicorp-vault", "app-role"),
 )
+_IMPERSONATION, _CLIENT = ("gcp", "service-account-impersonation"), ("azure-key-vault", "client-secret")
 _OTHER = ("external-infisical", "machine-identity")
 
 
 def _ascii(length: int) -> str:
     return "a" * length
+
+
+def _email(length: int) -> str:
+    return "a@b".rjust(length, "a")[:length]
 
 
 def _url(length: int) -> str:
@@ -132,6 +143,8 @@ LIMITS_OF_CONNECTIONS = (
     _credential(_INSTALLATION, "installationId", 1, 64),
     _credential(_INSTALLATION, "gitHubAppId", 1, 64),
     _credential(_INSTALLATION, "privateKey", 1, 16_384),
+    _credential(_IMPERSONATION, "serviceAccountEmail", 3, 254, _email),
+    _credential(_CLIENT, "clientSecret", 1, 256),
     _credential(_TOKEN, "accessToken", 1, 1024),
     _credential(_TOKEN, "instanceUrl", 0, 512, _url),
     _credential(_VAULT, "accessToken", 1, 4096),

@@ -23,6 +23,11 @@ def _ascii(length: int) -> str:
     return "a" * length
 
 
+def _url(length: int) -> str:
+    # What is shorter is no URL, which is refused for that.
+    return "https://a".ljust(length, "a")
+
+
 def _path(length: int) -> str:
     return ("/" + "a" * length)[:length]
 
@@ -126,5 +131,7 @@ LIMITS_OF_SYNCS = (
     _of("external-infisical", "destinationConfig", "projectId", 1, 64, _ascii),
     _of("external-infisical", "destinationConfig", "environment", 1, 64, _ascii),
     _of("external-infisical", "destinationConfig", "secretPath", 1, 2048, _path),
+    _of("gcp-secret-manager", "destinationConfig", "projectId", 1, 128, _ascii),
+    _of("azure-key-vault", "destinationConfig", "vaultBaseUrl", 0, 512, _url),
     _of("gitlab", "destinationConfig", "targetEnvironment", 0, 255, _ascii),
 )

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from keybearer.domain.syncs.plan import Settings, Wanted, naming_of, plan
+from keybearer.domain.syncs.plan import Settings, Wanted, naming_of, plan, wanted_names
 from keybearer.outbound.destinations.protocol import Destination, Outgoing, Written
 from keybearer.store.pushes import Push
 from keybearer.wire.key_schema import KeyNaming
@@ -38,8 +38,9 @@ class Target:
         """
         driver = self.make()
         settings = Settings(driver.traits, naming_of(driver.traits, self.naming), keeps_others, _digest)
-        listing = None if trusts_ledger else await driver.read(list(source))
         wanted = [Wanted(key, value) for key, value in source.items()]
+        names = wanted_names(wanted, driver.traits, settings.naming).keys() | self.ledger.keys()
+        listing = None if trusts_ledger else await driver.read(sorted(names))
         planned = plan(wanted, listing, self.ledger, settings)
         self.ledger |= {push.name: push for push in planned.learnt}
         self.told = []

@@ -59,7 +59,7 @@ class TestEndpoints:
     @pytest.mark.parametrize(
         ("given", "told"),
         [
-            (("http://127.0.0.1",), "begins with no APP=; apps are cloud, codehost"),
+            (("http://127.0.0.1",), "begins with no APP=; apps are azure-key-vault, cloud, codehost"),
             (("unknown=http://127.0.0.1",), "begins with no APP="),
             (("cloud=ftp://127.0.0.1",), "--app-endpoint of cloud must be https:// or http://"),
             (("cloud=http://u:cnry-password@127.0.0.1",), "must be https:// or http://"),

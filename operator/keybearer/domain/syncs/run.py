@@ -222,11 +222,12 @@ class Run:
 
     async def _import(self) -> Done:
         behavior = ImportBehavior(str(self._job.parameters[IMPORT_BEHAVIOR]))
-        _, _, ledger, opened = await self._gathered()
+        source, _, ledger, opened = await self._gathered()
         place = await self._place(opened)
         if not place.traits.has_readable_values:
             raise InvalidError("The destination does not support importing secrets.")
-        listing = await self._listed(place, sorted(ledger))
+        names = ledger.keys() | {place.naming.name_of(secret.key) for secret in source.secrets}
+        listing = await self._listed(place, sorted(names))
         return Done(counts={"imported": await self._take_in(place, listing, behavior)})
 
     async def _remove(self) -> Done:

@@ -1,0 +1,470 @@
+"""The driver of `gcp-secret-manager`, and its app, against a copy of Google's cloud."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import ValidationError
+
+from keybearer.outbound.apps.gcp import Gcp, GcpAccount
+from keybearer.outbound.destinations import bounds
+from keybearer.outbound.destinations import gcp_secret_manager as driver
+from keybearer.outbound.destinations.gcp_secret_manager import GcpSecrets
+from keybearer.outbound.remote import (
+    RemoteAnswer,
+    RemoteDeniedError,
+    RemoteMissingError,
+    RemoteRefusedError,
+    RemoteRequest,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+)
+from keybearer.wire.connections.gcp import ImpersonationCredentials, OwnAccountCredentials
+from keybearer.wire.destinations.gcp_secret_manager import GCP_SECRET_MANAGER
+from keybearer.wire.key_schema import KeyNaming
+from support.remotes.driving import change_of, given_to, run
+from support.remotes.gcp import GcpCopy, exhausted, new_key, refusal
+from support.remotes.pushing import Target
+from support.remotes.serving import served
+from support.remotes.spoiling import spoil
+from support.remotes.way_out import WayOut, way_out
+
+OWN = "keybearer@ops.iam.gserviceaccount.com"
+EMAIL = "syncs-5f3c5d9e-6a52@shop.iam.gserviceaccount.com"
+PROJECT, REGION = "projects/shop", "projects/shop/locations/europe-west4"
+SCOPES = {
+    "everywhere": ({"scope": "global", "projectId": "shop"}, PROJECT),
+    "in a region": ({"scope": "region", "projectId": "shop", "locationId": "europe-west4"}, REGION),
+}
+PEM, PUBLIC = new_key()
+OTHER_PEM, _ = new_key()
+
+Make = Callable[..., Target]
+
+
+def own(pem: str = PEM) -> OwnAccountCredentials:
+    file = {"type": "service_account", "client_email": OWN, "private_key": pem, "private_key_id": "k1"}
+    return OwnAccountCredentials.model_validate(
+        {**file, "project_id": "ops", "token_uri": "https://elsewhere.test"}
+    )
+
+
+@pytest.fixture
+async def copy() -> AsyncIterator[GcpCopy]:
+    cloud = GcpCopy()
+    cloud.keys = {OWN: PUBLIC}
+    cloud.impersonators = {EMAIL: {OWN}}
+    cloud.projects = {PROJECT: {}, REGION: {}}
+    cloud.rights = {EMAIL}
+    async with served(cloud):
+        yield cloud
+
+
+@pytest.fixture
+async def way(copy: GcpCopy) -> AsyncIterator[WayOut]:
+    async with way_out(gcp=copy.url) as opened:
+        opened.context = dataclasses.replace(opened.context, own_credentials={"gcp": own()})
+        yield opened
+
+
+def credentials(email: str = EMAIL) -> ImpersonationCredentials:
+    return ImpersonationCredentials(service_account_email=email)
+
+
+@pytest.fixture
+def target(way: WayOut) -> Make:
+    """Return what makes a place to sync to, all regions of the project unless another is named."""
+
+    def make(config: dict[str, Any] | None = None, naming: KeyNaming | None = None) -> Target:
+        place = GCP_SECRET_MANAGER.config.validate_python(config or SCOPES["everywhere"][0])
+        given = given_to(place, credentials(), way.context)
+        given = dataclasses.replace(given, naming=naming or given.naming)
+        return Target(lambda: GcpSecrets(given), given.naming)
+
+    return make
+
+
+def writes(copy: GcpCopy) -> list[str]:
+    """Return what was asked that changes something, without logins."""
+    return [line for line in copy.visits.writes() if "/secrets" in line]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_secrets_arrive_as_they_are(copy: GcpCopy, target: Make, scope: str) -> None:
+    config, place = SCOPES[scope]
+    values = {"ONE": "cnry-1", "two-2": "cnry-ü $HOME\n${x}\n"}
+    await target(config).push(values)
+    assert copy.values(place) == values
+    assert [line.rpartition("/")[2] for line in writes(copy)] == [
+        "secrets", "ONE:addVersion", "secrets", "two-2:addVersion",
+    ]  # fmt: skip
+    expected: dict[str, Any] | None = {"automatic": {}} if place == PROJECT else None
+    assert all(secret.replication == expected for secret in copy.projects[place].values())
+
+
+async def test_new_secrets_of_all_regions_may_be_kept_at_one_location(copy: GcpCopy, target: Make) -> None:
+    config = {"scope": "global", "projectId": "shop", "locationId": "europe-west4"}
+    await target(config).push({"ONE": "cnry-1"})
+    kept = {"userManaged": {"replicas": [{"location": "europe-west4"}]}}
+    assert copy.projects[PROJECT]["ONE"].replication == kept
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_a_run_without_changes_writes_nothing(copy: GcpCopy, target: Make, scope: str) -> None:
+    config, _ = SCOPES[scope]
+    pushed = target(config)
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    copy.visits.asked.clear()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert (writes(copy), len(copy.visits.asked)) == ([], 3)
+    copy.visits.asked.clear()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"}, trusts_ledger=True)
+    assert copy.visits.asked == []
+
+
+@pytest.mark.parametrize("trusts_ledger", [False, True])
+async def test_one_changed_key_is_one_write(copy: GcpCopy, target: Make, *, trusts_ledger: bool) -> None:
+    pushed = target()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    copy.visits.asked.clear()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-new"}, trusts_ledger=trusts_ledger)
+    assert writes(copy) == [f"POST /v1/{PROJECT}/secrets/TWO:addVersion"]
+    assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-new"}
+    assert pushed.ledger["TWO"].remote_version == "2"
+    if trusts_ledger:
+        assert len(copy.visits.asked) == 1
+
+
+async def test_a_new_key_of_a_run_that_lists_nothing_is_created_after_all(
+    copy: GcpCopy, target: Make
+) -> None:
+    await target().push({"ONE": "cnry-1"}, trusts_ledger=True)
+    assert copy.values(PROJECT) == {"ONE": "cnry-1"}
+
+
+async def test_a_removed_key_is_removed_and_an_empty_one_too(copy: GcpCopy, target: Make) -> None:
+    pushed = target()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2", "THREE": "cnry-3", "NEVER": ""})
+    await pushed.push({"TWO": "cnry-2", "THREE": ""})
+    assert (pushed.removed, copy.values(PROJECT)) == (["ONE", "THREE"], {"TWO": "cnry-2"})
+
+
+async def test_nothing_is_removed_where_deletion_is_off(copy: GcpCopy, target: Make) -> None:
+    pushed = target()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    await pushed.push({"TWO": "cnry-2"}, keeps_others=True)
+    assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-2"}
+
+
+async def test_names_that_the_key_schema_does_not_make_stay_unread(copy: GcpCopy, target: Make) -> None:
+    copy.put(PROJECT, "deploy", "cnry-foreign")
+    copy.put(PROJECT, "KB_STALE", "cnry-stale")
+    await target(naming=KeyNaming.of("KB_{{secretKey}}", "prod")).push({"ONE": "cnry-1"})
+    assert copy.values(PROJECT) == {"deploy": "cnry-foreign", "KB_ONE": "cnry-1"}
+    assert not [line for line in copy.visits.lines() if "/deploy" in line]
+
+
+async def test_values_come_back_and_what_somebody_edits_is_written_again(copy: GcpCopy, target: Make) -> None:
+    pushed = target()
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    copy.put(PROJECT, "TWO", "cnry-by-hand")
+    found = await pushed.make().read([])
+    assert {name: (one.value, one.version) for name, one in found.items()} == {
+        "ONE": ("cnry-1", "1"),
+        "TWO": ("cnry-by-hand", "2"),
+    }
+    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert (pushed.written, copy.values(PROJECT)["TWO"]) == (["TWO"], "cnry-2")
+
+
+@pytest.mark.parametrize("state", ["DISABLED", "DESTROYED", "none", "bytes"])
+async def test_a_secret_without_a_value_has_none_and_is_written(
+    copy: GcpCopy, target: Make, state: str
+) -> None:
+    copy.put(PROJECT, "ONE", b"\xff\xfe" if state == "bytes" else "cnry-1")
+    if state == "none":
+        copy.projects[PROJECT]["ONE"].versions.clear()
+    elif state != "bytes":
+        copy.projects[PROJECT]["ONE"].versions[-1].state = state
+    pushed = target()
+    assert (await pushed.make().read([]))["ONE"].value is None
+    await pushed.push({"ONE": "cnry-1"})
+    assert copy.values(PROJECT) == {"ONE": "cnry-1"}
+
+
+async def test_all_pages_are_read(copy: GcpCopy, target: Make) -> None:
+    for number in range(60):
+        copy.put(PROJECT, f"KEY_{number}", "cnry-v")
+    copy.page_max = 25
+    assert set(await target().make().read([])) == set(copy.projects[PROJECT])
+    assert len([line for line in copy.visits.lines() if line.endswith("/secrets")]) == 3
+
+
+async def test_a_throttled_run_waits_and_goes_on(copy: GcpCopy, way: WayOut, target: Make) -> None:
+    copy.visits.answer_instead("POST", "addVersion", exhausted, times=2)
+    await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-2"}
+    assert way.waits == [timedelta(seconds=1)] * 2
+
+
+async def test_a_run_that_is_throttled_for_ever_ends(copy: GcpCopy, target: Make) -> None:
+    copy.visits.answer_instead("POST", "addVersion", exhausted, times=-1, after=1)
+    pushed = target()
+    with pytest.raises(RemoteThrottledError):
+        await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert pushed.written == ["ONE"]
+
+
+@pytest.mark.parametrize("answer", [None, lambda: web.Response(status=503, text="cnry-echo")])
+async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_does_the_rest(
+    copy: GcpCopy, target: Make, answer: Callable[[], web.Response] | None
+) -> None:
+    source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
+    copy.visits.answer_instead("POST", "addVersion", answer, after=3)
+    pushed = target()
+    with pytest.raises(RemoteUnavailableError) as caught:
+        await pushed.push(source)
+    assert "cnry-" not in str(caught.value)
+    assert pushed.written == ["KEY_0", "KEY_1", "KEY_2"]
+    await pushed.push(source)
+    assert pushed.written == ["KEY_3", "KEY_4"]
+    assert copy.values(PROJECT) == source
+
+
+@pytest.mark.parametrize("name", ["A/B", "A B", "Ä", "A" * 256, "A:B", "."])
+async def test_names_that_the_remote_refuses_are_told_and_keep_no_other_from_being_written(
+    copy: GcpCopy, target: Make, name: str
+) -> None:
+    pushed = target()
+    with pytest.raises(RemoteRefusedError, match="names are letters") as caught:
+        await pushed.push({name: "cnry-1", "LAST": "cnry-2"})
+    assert "cnry-" not in str(caught.value)
+    assert copy.values(PROJECT) == {"LAST": "cnry-2"}
+
+
+async def test_a_value_that_is_too_long_is_told_without_it(target: Make) -> None:
+    with pytest.raises(RemoteRefusedError, match="64 KiB") as caught:
+        await target().push({"LONG": "cnry-" + "x" * 65_536})
+    assert "cnry-" not in str(caught.value)
+
+
+async def test_what_google_says_of_a_write_is_never_told(copy: GcpCopy, target: Make) -> None:
+    for status in (400, 403, 412):
+        word = {412: "FAILED_PRECONDITION"}.get(status, "")
+        copy.visits.answer_instead("POST", "addVersion", lambda: refusal(status, "cnry-1", word))  # noqa: B023 - used at once
+        with pytest.raises((RemoteRefusedError, RemoteDeniedError)) as caught:
+            await target().push({"ONE": "cnry-1"})
+        assert "cnry-" not in str(caught.value)
+
+
+async def test_a_secret_that_is_created_or_deleted_meanwhile_is_written_all_the_same(
+    copy: GcpCopy, target: Make
+) -> None:
+    copy.put(PROJECT, "TWO", "cnry-there")
+    made = target().make()
+    await made.read([])
+    copy.put(PROJECT, "ONE", "cnry-faster")
+    del copy.projects[PROJECT]["TWO"]
+    await run(made, change_of({"ONE": "cnry-1", "TWO": "cnry-2"}, "GONE"))
+    assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-2"}
+
+
+async def test_a_project_that_the_account_may_not_use_is_told(target: Make) -> None:
+    with pytest.raises(RemoteDeniedError, match="Permission denied on resource 'projects/other'"):
+        await target({"scope": "global", "projectId": "other"}).push({"ONE": "cnry-1"})
+
+
+@pytest.mark.parametrize("listed", [[], {"secrets": 1}, {"secrets": [1]}, {"secrets": [{"name": ""}]}])
+async def test_a_list_of_another_form_is_an_outage(copy: GcpCopy, target: Make, listed: object) -> None:
+    copy.visits.answer_instead("GET", "", lambda: web.json_response(listed))
+    with pytest.raises(RemoteUnavailableError):
+        await target().make().read([])
+
+
+@pytest.mark.parametrize("payload", [1, {"data": 1}, {"data": "?"}])
+async def test_a_value_of_another_form_is_an_outage(copy: GcpCopy, target: Make, payload: object) -> None:
+    copy.put(PROJECT, "ONE", "cnry-1")
+    answer = {"name": "projects/1/secrets/ONE/versions/1", "payload": payload}
+    copy.visits.answer_instead("GET", ":access", lambda: web.json_response(answer))
+    with pytest.raises(RemoteUnavailableError):
+        await target().make().read([])
+
+
+async def test_a_list_without_end_is_no_list(
+    copy: GcpCopy, target: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "_PAGES_MAX", 5)
+    copy.visits.answer_instead("GET", "", lambda: web.json_response({"nextPageToken": "1"}), times=-1)
+    with pytest.raises(RemoteUnavailableError, match="end of the secrets"):
+        await target().make().read([])
+
+
+async def test_more_than_memory_is_for_is_refused(
+    copy: GcpCopy, target: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        copy.put(PROJECT, f"KEY_{number:03}", "v" * 93)
+    monkeypatch.setattr(bounds, "_BYTES_MAX", 20 * 100)
+    assert len(await target().make().read([])) == 20
+    monkeypatch.setattr(bounds, "_BYTES_MAX", 20 * 100 - 1)
+    with pytest.raises(RemoteRefusedError, match="more than"):
+        await target().make().read([])
+
+
+# The app.
+
+
+async def test_an_account_that_the_service_may_impersonate_is_right(copy: GcpCopy, way: WayOut) -> None:
+    for _ in range(2):
+        await Gcp().check(credentials(), way.context)
+    one = [
+        "POST /token",
+        f"POST /v1/projects/-/serviceAccounts/{EMAIL.replace('@', '%40')}:generateAccessToken",
+    ]
+    assert copy.visits.lines() == one * 2
+
+
+async def test_an_account_that_it_may_not_is_wrong(copy: GcpCopy, way: WayOut) -> None:
+    copy.impersonators.clear()
+    with pytest.raises(RemoteDeniedError, match=r"Token Creator.*PERMISSION_DENIED"):
+        await Gcp().check(credentials(), way.context)
+
+
+@pytest.mark.parametrize("email", ["syncs@shop.test", "syncs-00000000-0000@shop.test", f"a@{EMAIL}"])
+async def test_an_account_whose_name_is_not_for_the_organization_is_nobody_s(
+    copy: GcpCopy, way: WayOut, email: str
+) -> None:
+    copy.impersonators[email] = {OWN}
+    given = ImpersonationCredentials.model_construct(service_account_email=email)
+    with pytest.raises(RemoteRefusedError, match="end with 5f3c5d9e-6a52 before the @"):
+        await Gcp().check(given, way.context)
+    assert copy.visits.asked == []
+
+
+async def test_without_an_account_of_its_own_the_service_says_so(way: WayOut) -> None:
+    bare = dataclasses.replace(way.context, own_credentials={})
+    with pytest.raises(RemoteRefusedError, match="--app-credentials gcp=FILE"):
+        await Gcp().check(credentials(), bare)
+
+
+async def test_a_wrong_key_of_the_service_is_told(way: WayOut) -> None:
+    wrong = dataclasses.replace(way.context, own_credentials={"gcp": own(OTHER_PEM)})
+    with pytest.raises(RemoteDeniedError, match="invalid_grant"):
+        await Gcp().check(credentials(), wrong)
+    none = dataclasses.replace(way.context, own_credentials={"gcp": own("cnry-key")})
+    with pytest.raises(RemoteRefusedError, match="no RSA key") as caught:
+        await Gcp().check(credentials(), none)
+    assert "cnry-" not in str(caught.value)
+
+
+async def test_a_token_that_is_withdrawn_is_got_anew(copy: GcpCopy, target: Make) -> None:
+    pushed = target()
+    await pushed.push({"ONE": "cnry-1"})
+    copy.withdraw_tokens()
+    await pushed.push({"ONE": "cnry-2"})
+    assert copy.values(PROJECT) == {"ONE": "cnry-2"}
+
+
+@pytest.mark.parametrize("path", ["/token", "generateAccessToken"])
+@pytest.mark.parametrize("answer", [{}, [], {"accessToken": "t", "expireTime": "soon"}])
+async def test_a_login_of_another_form_is_an_outage(
+    copy: GcpCopy, way: WayOut, path: str, answer: object
+) -> None:
+    copy.visits.answer_instead("POST", path, lambda: web.json_response(answer))
+    with pytest.raises(RemoteUnavailableError):
+        await Gcp().check(credentials(), way.context)
+
+
+@pytest.mark.parametrize("status", [302, 404])
+async def test_what_is_no_google_is_told(copy: GcpCopy, way: WayOut, status: int) -> None:
+    copy.visits.answer_instead("POST", "/token", lambda: web.Response(status=status))
+    with pytest.raises(RemoteMissingError):
+        await Gcp().check(credentials(), way.context)
+
+
+def test_the_usual_places_are_the_vendor_s(way: WayOut) -> None:
+    usual = dataclasses.replace(way.context, endpoints={})
+    account = GcpAccount(credentials(), usual)
+    assert account.root_of("https://oauth2.googleapis.com") == "https://oauth2.googleapis.com"
+    for config, url in (
+        (SCOPES["everywhere"][0], f"https://secretmanager.googleapis.com/v1/{PROJECT}/secrets"),
+        (
+            SCOPES["in a region"][0],
+            f"https://secretmanager.europe-west4.rep.googleapis.com/v1/{REGION}/secrets",
+        ),
+    ):
+        given = given_to(GCP_SECRET_MANAGER.config.validate_python(config), credentials(), usual)
+        assert GcpSecrets(given)._root == url
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"scope": "region", "projectId": "shop"},
+        {"scope": "region", "projectId": "shop", "locationId": "a.evil.test/"},
+        {"scope": "global", "projectId": "a/b"},
+        {"scope": "global", "projectId": ".."},
+        {"scope": "zone", "projectId": "shop"},
+        {"scope": "global", "projectId": "shop", "other": 1},
+    ],
+)
+def test_a_configuration_that_is_none_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        GCP_SECRET_MANAGER.config.validate_python(wrong)
+
+
+def test_the_same_place_is_known_whatever_its_replication() -> None:
+    def place(config: dict[str, Any]) -> object:
+        return GCP_SECRET_MANAGER.place(GCP_SECRET_MANAGER.config.validate_python(config))
+
+    everywhere, regional = (config for config, _ in SCOPES.values())
+    assert place(everywhere) == place({**everywhere, "locationId": "europe-west4"})
+    assert place(everywhere) != place(regional) != place({**regional, "locationId": "europe-west1"})
+
+
+def test_the_key_of_the_service_is_in_no_repr() -> None:
+    assert "PRIVATE" not in repr(own())
+    given = {"clientEmail": OWN, "privateKey": PEM, "privateKeyId": "k1"}
+    assert own() == OwnAccountCredentials.model_validate_json(json.dumps(given))
+
+
+# What the copy is worth: drivers that are wrong fail on it.
+
+
+async def test_a_driver_with_a_wrong_header_is_refused(way: WayOut, target: Make) -> None:
+    def rename(request: RemoteRequest) -> RemoteRequest:
+        headers = {name.replace("Authorization", "X-Token"): text for name, text in request.headers.items()}
+        return dataclasses.replace(request, headers=headers)
+
+    spoil(way, request=rename)
+    with pytest.raises(RemoteDeniedError):
+        await target().push({"ONE": "cnry-1"})
+
+
+async def test_a_driver_that_skips_a_page_leaves_what_should_be_removed(
+    copy: GcpCopy, way: WayOut, target: Make
+) -> None:
+    for number in range(30):
+        copy.put(PROJECT, f"STALE_{number}", "cnry-v")
+    copy.page_max = 20
+    spoil(
+        way,
+        answer=lambda answer: RemoteAnswer(
+            answer.status, {}, answer.body.replace(b"nextPageToken", b"elsewhere")
+        ),
+    )
+    await target().push({"ONE": "cnry-1"})
+    assert len(copy.values(PROJECT)) > 1
+
+
+async def test_a_driver_that_ignores_limits_fails_on_them(copy: GcpCopy, way: WayOut, target: Make) -> None:
+    spoil(way, is_throttled=lambda _: False)
+    copy.visits.answer_instead("POST", "addVersion", exhausted)
+    with pytest.raises(RemoteRefusedError):
+        await target().push({"ONE": "cnry-1"})
