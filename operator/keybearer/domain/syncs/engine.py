@@ -7,7 +7,7 @@ that waits says when it is due, and beside other processes their leases are look
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
@@ -109,16 +109,18 @@ class SyncEngine:
 
     async def _perform(self, begun: Begun) -> None:
         """Run one job to its end, whatever that is."""
-        run = Run(self._pushing, begun)
         job = begun.job
+        confidential: list[str] = []
         try:
             try:
+                run = Run(self._pushing, begun)
+                confidential = run.confidential
                 done = await run.perform()
             except LostJobError:
                 _log.warning("secret_sync_job_lost", sync_id=job.sync_id, kind=job.kind)
                 return
             except Exception as error:  # noqa: BLE001 - whatever it is, the sync says so and nothing stays running
-                await self._fail(begun, run, error)
+                await self._fail(begun, confidential, error)
                 return
             await self._steadily(lambda: self._queue.end(begun, done))
             _log.info(
@@ -132,14 +134,14 @@ class SyncEngine:
         except Exception as error:  # noqa: BLE001 - its end couldn't be noted: the next attempt does it all again
             _log.error("secret_sync_end_not_noted", sync_id=job.sync_id, kind=type(error).__name__)
             with suppress(Exception):
-                await self._queue.fail(begun, failure_of(error, run.confidential))
+                await self._queue.fail(begun, failure_of(error, confidential))
         finally:
             self._running.pop(job.id, None)
             self._woken.set()
 
-    async def _fail(self, begun: Begun, run: Run, error: Exception) -> None:
+    async def _fail(self, begun: Begun, confidential: Collection[str], error: Exception) -> None:
         job = begun.job
-        failure = failure_of(error, run.confidential)
+        failure = failure_of(error, confidential)
         if not failure.is_foreseen:
             _log.error("secret_sync_broke", sync_id=job.sync_id, job=job.kind, kind=type(error).__name__)
         is_retried = await self._steadily(lambda: self._queue.fail(begun, failure))

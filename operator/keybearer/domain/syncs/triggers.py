@@ -11,17 +11,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 
-from pydantic import ValidationError
-
 from keybearer.base.clock import Clock
 from keybearer.base.ids import OrganizationId
 from keybearer.base.logs import get_logger
-from keybearer.domain.errors import DomainError
 from keybearer.domain.secrets.dependents import TooManyDependentsError
 from keybearer.domain.syncs.queueing import queue
 from keybearer.domain.syncs.run import Pushing
 from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
+from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
 from keybearer.store.revisions import Changes, ListChange
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync, SyncRecord
 from keybearer.store.unit import UnitOfWork
@@ -184,8 +182,10 @@ class SyncTriggers:
         try:
             async with self._database.reading() as unit:
                 source, digest = await self._pushing.source_of(unit, sync)
-        except (DomainError, ValidationError):
-            # It can't be read: a run says why, unless the last one did.
+        except (BusyError, TooSlowError, UnavailableError):
+            raise
+        except Exception:  # noqa: BLE001 - one that can't be read, whyever, keeps no other from being found
+            # A run says why, unless the last one did.
             return record.sync_status != JobStatus.FAILED
         if record.source_digest != digest:
             return True

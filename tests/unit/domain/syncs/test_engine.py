@@ -582,3 +582,24 @@ async def test_a_change_is_not_missed_while_it_is_looked_up_whether_there_are_sy
         armed.set()
         await scene.put(project, A="cnry-4")
         await scene.holds(scene.remotes["one"], A="cnry-4", B="cnry-2")
+
+
+async def test_a_sync_of_which_no_run_can_be_made_keeps_no_other_from_running(
+    scene: SyncScene, project: Project
+) -> None:
+    await scene.put(project, A="cnry-1")
+    places = {await scene.sync(project, place, connection=place): place for place in ("one", "two", "three")}
+    async with scene.running():
+        await scene.succeeded(*places)
+    # The first that is looked at; a number of this size can't be digested.
+    broken, *others = sorted(places)
+    record = await scene.record(broken)
+    assert record is not None
+    config = {**record.destination_config, "number": 1 << 70}
+    async with scene.database.writing() as unit:
+        await unit.secret_syncs.update(replace(record, destination_config=config))
+    await scene.put(project, A="cnry-2")
+    async with scene.running():
+        for other in others:
+            await scene.holds(scene.remotes[places[other]], A="cnry-2")
+        assert "TypeError" in await scene.failed(broken)
