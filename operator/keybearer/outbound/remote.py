@@ -37,6 +37,7 @@ __all__ = [
     "RemoteRequest",
     "RemoteThrottledError",
     "RemoteUnavailableError",
+    "quotable",
     "segment",
 ]
 
@@ -48,6 +49,8 @@ _THROTTLED_WAIT = timedelta(seconds=1)
 _THROTTLED_WAIT_MAX = timedelta(seconds=30)
 _HEADER_VALUE = re.compile(r"[ -~]*")
 _VISIBLE = re.compile(r"[!-~]*")
+_OPAQUE = re.compile(r"[A-Za-z0-9_.+=-]{20,}")
+_QUOTED_MAX = 300
 _CONNECTIONS = 100
 _AT_ONCE = 10
 """Requests to one place: a remote that is slow takes no turn from the others."""
@@ -123,6 +126,15 @@ class RemoteAnswer:
 
 Throttling = Callable[[RemoteAnswer], bool]
 """Whether an answer asks to come later."""
+
+
+def quotable(text: str) -> str:
+    """Return what a remote says as it may be shown: in one line, cut, and without anything that looks like a token.
+
+    A remote, or what stands before it, may repeat what it was sent; long runs of letters and digits are left out
+    before the text is cut, so that no half of one stays.
+    """
+    return _OPAQUE.sub("[...]", " ".join(text.split()))[:_QUOTED_MAX]
 
 
 def segment(text: str) -> str:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import aliased
 from keybearer.base.ids import new_uuid
 from keybearer.store.columns import Instant, record_columns, select_record
 from keybearer.store.revisions import Changes
+from keybearer.store.secret_syncs import JobKind
 from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
 
 __all__ = ["SyncJob", "SyncJobs"]
@@ -265,6 +266,8 @@ def _due(now: datetime, full: Sequence[str], *, limit: int) -> Select[*tuple[Any
     return (
         _JOBS.where(
             SyncJobRow.is_running.is_(False),
+            # One of a newer version waits for that.
+            SyncJobRow.kind.in_([kind.value for kind in JobKind]),
             SyncJobRow.due_at <= now,
             SyncJobRow.connection_id.not_in(full),
             ~select(running.id)

@@ -137,6 +137,43 @@ def test_a_deny_takes_a_part_from_a_role(service: ServiceProcess, project: Proje
     ]
 
 
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize(
+    "text", ["${dev.app.db.APP_DB}", "a ${dev.app.db.APP_DB} b ${ROOT}", "${dev.${ROOT}.X}"]
+)
+def test_a_reference_is_written_only_by_who_may_read_what_it_names(
+    service: ServiceProcess, project: Project, grant: Granting, text: str
+) -> None:
+    # Whoever reads it later may be allowed to: a sync of this folder, for one, which carries what it comes to.
+    member = service.create_identity(roles={project.id: "member"})
+    grant(member, "read-value", effect="deny", secretPath="/app/db/**")
+    mine = view(service, project, member)
+    assert mine.create("COPY", text, path="/other", status=403)["error"] == "PermissionDenied"
+    mine.create("COPY", "${dev.app.APP} and ${OTHER}", path="/other")
+    assert mine.update("COPY", secretValue=text, path="/other", status=403)["error"] == "PermissionDenied"
+    mine.update("COPY", secretComment="the text stays as it was", path="/other")
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_folder_is_imported_only_by_who_may_read_its_values(
+    service: ServiceProcess, project: Project, grant: Granting
+) -> None:
+    member = service.create_identity(roles={project.id: "member"})
+    grant(member, "read-value", effect="deny", secretPath="/app/db")
+    body = {
+        "projectId": project.id,
+        "environment": "dev",
+        "path": "/other",
+        "import": {"environment": "dev", "path": "/app/db"},
+    }
+    client = service.client(service.login(member))
+    refused = client.json("POST", "/api/v2/secret-imports", status=403, json=body)
+    assert refused["error"] == "PermissionDenied"
+    client.json(
+        "POST", "/api/v2/secret-imports", json={**body, "import": {"environment": "dev", "path": "/app"}}
+    )
+
+
 def test_what_no_rule_allows_is_told_with_the_place(
     service: ServiceProcess, project: Project, outsider: Credentials
 ) -> None:

@@ -148,6 +148,26 @@ def test_with_the_guard_off_the_service_pushes_by_itself(pushing: Pushing) -> No
     pushing.until_arrived({})
 
 
+@pytest.mark.parametrize("mode", ["Suspended", "Plan", "CreateOnce"])
+def test_a_mode_that_holds_back_holds_the_service_back_as_well(pushing: Pushing, mode: str) -> None:
+    pushing.tenant.project.store({"ONE": "cnry-1"})
+    pushing.connect()
+    pushing.tenant.sync(_NAME, **pushing.spec(guard={"maxDeletions": 100}))
+    pushing.until_succeeded()
+
+    pushing.tenant.edit(_NAME, mode=mode)
+
+    eventually(
+        lambda: [one["isAutoSyncEnabled"] for one in pushing.syncs()] == [False],
+        awaited="a service that pushes nothing by itself",
+    )
+    pushing.tenant.edit(_NAME, mode="Apply")
+    eventually(
+        lambda: [one["isAutoSyncEnabled"] for one in pushing.syncs()] == [True],
+        awaited="a service that pushes by itself",
+    )
+
+
 def test_a_person_asks_for_an_import(pushing: Pushing) -> None:
     pushing.tenant.project.store({"ONE": "cnry-1"})
     pushing.connect()

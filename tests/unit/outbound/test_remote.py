@@ -22,6 +22,7 @@ from keybearer.outbound.remote import (
     RemoteRequest,
     RemoteThrottledError,
     RemoteUnavailableError,
+    quotable,
     segment,
 )
 from keybearer.outbound.trust import trust, trust_as_well
@@ -433,3 +434,18 @@ class TestRequests:
     def test_a_segment_that_would_step_out_is_refused(self, text: str) -> None:
         with pytest.raises(RemoteRefusedError):
             segment(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("permission denied", "permission denied"),
+        ("two\n lines", "two lines"),
+        ("no handler for route 'kv/data/team/app'", "no handler for route 'kv/data/team/app'"),
+        ("bad X-Vault-Token: hvs.CAESIJ-cnry-approle-token", "bad X-Vault-Token: [...]"),
+        ("jwt invalid: eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.c2ln", "jwt invalid: [...]"),
+        (f"{'word ' * 58}token={'t' * 40}", f"{'word ' * 58}[...]"[:300]),
+    ],
+)
+def test_what_a_remote_says_is_shown_without_what_looks_like_a_token(text: str, shown: str) -> None:
+    assert quotable(text) == shown

@@ -176,12 +176,21 @@ class AppConnectionReconciler:
             deadline = spec.deletion_deadline
             if spec.on_delete is RemoteDeletionPolicy.DELETE:
                 await self._remove(seen, spec, previous)
-        except ReconcileError as error:
+        except (ReconcileError, KubeError) as error:
+            # The identity may not be readable any more: that holds up the end until the deadline, not for ever.
+            if isinstance(error, LeaseLostError):
+                raise
+            outcome = (
+                Outcome(Tone.WAITING, error.reason, error.message)
+                if isinstance(error, ReconcileError)
+                else _refused_by_cluster(error)
+            )
             left = self._finalizer.time_left(seen, deadline)
             if left is not None:
-                await self._write(seen, previous, Outcome(Tone.WAITING, error.reason, error.message))
+                await self._write(seen, previous, outcome)
                 return RunResult(failed=True, requeue_after=left)
-            self._telemetry.remote_orphaned(seen, f"connection {previous.id or seen.key.name}", error.message)
+            what = f"connection {previous.id or seen.key.name}"
+            self._telemetry.remote_orphaned(seen, what, outcome.message)
         await self._finalizer.set(seen, present=False)
         return RunResult()
 

@@ -152,6 +152,27 @@ class Destinations:
         run = _Run(self, seen, spec, previous, request, desired, RemoteSyncs(session), reading)
         return await run.bring_about()
 
+    async def quiet(self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus) -> None:
+        """Have the service push nothing by itself for an object that is suspended.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+            KubeError: the API server can't be asked.
+        """
+        known = previous.sync
+        if spec.identity_ref is None or known is None or known.id is None or known.destination is None:
+            return
+        self._gatherer.follow_identity(seen, spec)
+        remote = RemoteSyncs(await self._access.named_session(seen.key, spec.identity_ref.name))
+        sync = await remote.get(known.destination, known.id)
+        whose = (
+            None
+            if sync is None
+            else ownership_of(sync.description, mark_of(await self._cluster.get(), seen.uid))
+        )
+        if sync is not None and sync.is_auto_sync_enabled and whose is Ownership.OURS:
+            await remote.quiet(sync)
+
     async def clean_up(
         self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus
     ) -> RemoteSyncStatus | None:
@@ -264,6 +285,8 @@ class _Run:
         verdict = judge_guard(self.push.keys, len(self.reading.names), self.spec.guard.max_deletions)
         released = self.request is not None and self.request.releases_guard
         approved = self.request is not None and self.request.approves_plan
+        if sync is not None and action is not DefinitionAction.NONE and self.spec.mode is not Mode.APPLY:
+            sync = await self._quieted(sync)
         if self.spec.mode is Mode.PLAN and not approved:
             return self._planned(sync, action)
         if verdict.holds_back and not released:
@@ -322,6 +345,10 @@ class _Run:
             return sync
         return await self.parts.look(self.remote, sync.project_id, sync.id) or sync
 
+    async def _quieted(self, sync: SecretSync) -> SecretSync:
+        """Have the service push nothing by itself any more: what a mode holds back, nobody else lets pass."""
+        return await self.remote.quiet(sync) if sync.is_auto_sync_enabled else sync
+
     def _behavior(self) -> ImportBehavior:
         wanted = self.request.import_behavior if self.request is not None else None
         return "prioritize-destination" if wanted == "prioritize-destination" else "prioritize-source"
@@ -352,18 +379,17 @@ class _Run:
         where = self.desired.destination
         if sync.sync_status in _BUSY:
             return self._ended(sync, Tone.WAITING, Reason.PUSHING, f"the service pushes to {where}", push)
-        for what, status, message in (
-            ("push to", sync.sync_status, sync.last_sync_message),
-            ("import from", sync.import_status, sync.last_import_message),
-            ("removal from", sync.remove_status, sync.last_remove_message),
-        ):
-            if status == "failed":
-                text = f"the last {what} {where} failed: {message or 'the service says no more'}"
-                return self._ended(sync, Tone.STALLED, Reason.PUSH_FAILED, text, push)
+        if sync.sync_status == "failed":
+            text = f"the last push to {where} failed: {sync.last_sync_message or 'the service says no more'}"
+            return self._ended(sync, Tone.STALLED, Reason.PUSH_FAILED, text, push)
         keys = len(self.reading.names)
         text = f"{keys} {'secret is' if keys == 1 else 'secrets are'} pushed to {where}"
         if sync.last_synced_at is None:
             text = f"sync {sync.name} to {where} is ready; nothing was pushed yet"
+        # Of imports and removals, which people ask for one by one, `status.sync` tells; they don't make a push bad.
+        for what, status in (("import", sync.import_status), ("removal", sync.remove_status)):
+            if status == "failed":
+                text = f"{text}; the last {what} failed, see status.sync"
         return self._ended(sync, Tone.READY, Reason.SYNCED, text, push)
 
     def _ended(

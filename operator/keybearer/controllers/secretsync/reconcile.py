@@ -187,6 +187,7 @@ class SecretSyncReconciler:
         request: PendingRequest | None,
     ) -> tuple[Report, RunResult]:
         if spec.mode is Mode.SUSPENDED:
+            await self._destinations.quiet(seen, spec, previous)
             self._sources.retain(seen.key, frozenset())
             return suspended(spec), RunResult()
         asked = request is not None or previous.observed_generation != seen.generation
@@ -306,6 +307,11 @@ class SecretSyncReconciler:
             left = await self._destinations.clean_up(seen, spec, previous)
         except ReconcileError as error:
             report, again = Report(Tone.WAITING, error.reason, error.message), time_left
+        except KubeError as error:
+            # The identity may not be readable any more: that holds up the end until the deadline, not for ever.
+            if isinstance(error, LeaseLostError):
+                raise
+            report, again = refused_by_cluster(error), time_left
         else:
             if left is None:
                 return None

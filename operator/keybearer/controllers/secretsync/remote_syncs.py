@@ -105,6 +105,19 @@ class RemoteSyncs:
             f"change sync {desired.name}",
         )
 
+    async def quiet(self, sync: SecretSync) -> SecretSync:
+        """Have the service push nothing by itself any more.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        return await self._perform(
+            lambda client: client.secret_syncs.update(
+                sync.id, destination=sync.destination, is_auto_sync_enabled=False
+            ),
+            f"change sync {sync.name}",
+        )
+
     async def push(self, sync: SecretSync) -> SecretSync:
         """Have the service push.
 

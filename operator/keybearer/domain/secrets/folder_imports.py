@@ -73,7 +73,8 @@ class FolderImports:
             access, folder = await self._open(unit, principal, at, Action.CREATE)
             environment = await _source(unit, access, EnvironmentSlug(source.environment))
             path = FolderPath(source.path)
-            access.require(Action.READ, Subject.SECRETS, source)
+            # Of values: what is imported is carried on by syncs, whoever made the import.
+            access.require(Action.READ_VALUE, Subject.SECRETS, source)
             present = await unit.imports.count_of(folder.id)
             if present >= IMPORTS_PER_FOLDER_MAX:
                 raise InvalidError(f"A folder has at most {IMPORTS_PER_FOLDER_MAX} imports")
@@ -149,7 +150,7 @@ class FolderImports:
                 environment = await _source(unit, access, change.environment)
             path = old.path if change.path is None else change.path
             if (environment.id, path) != (old.environment_id, old.path):
-                access.require(Action.READ, Subject.SECRETS, Where(environment.slug, path))
+                access.require(Action.READ_VALUE, Subject.SECRETS, Where(environment.slug, path))
                 await _require_sound(unit, access, folder, environment, path)
             place = min(change.position or old.position, len(everyone))
             new = replace(

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.access import ProjectAccess
+from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.auditing import UPDATED, audit_secrets
 from keybearer.domain.secrets.expansion import target_of
@@ -21,13 +22,33 @@ from keybearer.store.references import ANYWHERE
 from keybearer.store.secrets import Location, ReferenceTarget
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["follow_folders", "follow_secret", "store_references"]
+__all__ = ["follow_folders", "follow_secret", "require_readable_targets", "store_references"]
 
 _MAX_REFERENCES = 1000
 _AT_ONCE = 100
 """Texts opened at a time: those of a large folder together would fill the memory."""
 
 _Moved = Callable[[Location], Location]
+
+
+def require_readable_targets(access: ProjectAccess, secrets: Iterable[Secret]) -> None:
+    """Let pass texts that name only what their writer may read.
+
+    A sync carries what the texts of a folder come to, whoever wrote them: a reference must not fetch for its writer
+    what the writer's own reading is refused. Other projects are left to who reads.
+
+    Raises:
+        ForbiddenError: one names a secret whose value the writer may not read, or is put together from others, so
+            that it could name any.
+    """
+    for secret in secrets:
+        text = secret.value or ""
+        if builds_references(text):
+            access.require(Action.READ_VALUE, Subject.SECRETS)
+        for target in named_targets(text, target_of(secret)):
+            if target.project_slug in ("", access.project.slug):
+                place = target.location
+                access.require(Action.READ_VALUE, Subject.SECRETS, Where(place.environment, place.path))
 
 
 async def store_references(unit: UnitOfWork, secrets: Iterable[Secret]) -> None:

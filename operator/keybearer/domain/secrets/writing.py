@@ -20,7 +20,11 @@ from keybearer.domain.secrets.auditing import CREATED, DELETED, UPDATED, audit_s
 from keybearer.domain.secrets.personal import writing_owner
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.reading import folder_missing
-from keybearer.domain.secrets.stored_references import follow_secret, store_references
+from keybearer.domain.secrets.stored_references import (
+    follow_secret,
+    require_readable_targets,
+    store_references,
+)
 from keybearer.domain.secrets.text import checked_name, checked_value
 from keybearer.store.database import Database
 from keybearer.store.records import Folder, Metadata, Secret, SecretDetails, Tag
@@ -232,6 +236,7 @@ class SecretWriting:
         taken = await unit.secrets.at(access.project.id, places, with_values=False, owner=owner)
         if taken or len(set(keys)) < len(keys):
             raise InvalidError("Secret already exists")
+        require_readable_targets(access, secrets)
         await unit.secrets.insert(access.project.id, secrets)
         await store_references(unit, secrets)
         await unit.folders.mark_modified([folder.id], now)
@@ -270,6 +275,7 @@ class SecretWriting:
         self, unit: UnitOfWork, access: ProjectAccess, pairs: Sequence[tuple[Secret, Secret]], now: datetime
     ) -> None:
         news = [new for _, new in pairs]
+        require_readable_targets(access, [new for old, new in pairs if new.value != old.value])
         await unit.secrets.update(access.project.id, news)
         await store_references(unit, news)
         for old, new in pairs:

@@ -15,7 +15,7 @@ from keybearer.base.clock import Clock
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.connections.credentials import credentials_of
-from keybearer.domain.errors import InvalidError
+from keybearer.domain.errors import DomainError, InvalidError
 from keybearer.domain.outbound import Remotes
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.syncs.digests import Digests
@@ -234,7 +234,7 @@ class Run:
         # Also where the source is gone: what was written is known from the ledger.
         has_source = self._sync.folder_path is not None
         async with self._database.reading() as unit:
-            source = await read_source(unit, self._sync, with_metadata=False) if has_source else None
+            source = await self._source_if_readable(unit) if has_source else None
             ledger = await unit.pushes.of_sync(self._sync.record.id)
             opened = await self._opened(unit)
         secrets = () if source is None else source.secrets
@@ -246,6 +246,13 @@ class Run:
         notes.learn((), ledger.keys() - listing.keys())
         await self._apply(place, change, notes)
         return Done(notes, counts={"removed": notes.removed})
+
+    async def _source_if_readable(self, unit: UnitOfWork) -> Source | None:
+        try:
+            return await read_source(unit, self._sync, with_metadata=False)
+        except DomainError:
+            # What was written is known from the ledger: a text that can't be read any more keeps nothing there.
+            return None
 
     def _trusts_ledger(self) -> bool:
         record = self._sync.record

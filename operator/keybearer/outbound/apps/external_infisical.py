@@ -17,6 +17,7 @@ from keybearer.outbound.remote import (
     RemoteRefusedError,
     RemoteRequest,
     RemoteUnavailableError,
+    quotable,
 )
 from keybearer.outbound.short_lived import Issued, key_of
 from keybearer.wire.connections.base import Credentials
@@ -28,7 +29,6 @@ _APP = "external-infisical"
 _LOGIN = "/api/v1/auth/universal-auth/login"
 _ENDLESS = timedelta(hours=1)
 """A token without an end is asked for anew after this time."""
-_QUOTED_MAX = 300
 _REFUSED = frozenset({400, 409, 413, 422})
 _WORD = re.compile(r"[A-Za-z]{1,64}")
 
@@ -143,5 +143,5 @@ def _said(answer: RemoteAnswer, *, has_values: bool) -> str:
     given = content if isinstance(content, dict) else {}
     word, message = given.get("error"), given.get("message")
     if isinstance(message, str) and message.strip() and not has_values:
-        return f": {' '.join(message.split())[:_QUOTED_MAX]}"
+        return f": {quotable(message)}"
     return f" ({word})" if isinstance(word, str) and _WORD.fullmatch(word) else ""

@@ -19,6 +19,7 @@ from keybearer.outbound.remote import (
     RemoteRefusedError,
     RemoteRequest,
     RemoteUnavailableError,
+    quotable,
     segment,
 )
 from keybearer.outbound.short_lived import Issued, key_of
@@ -35,7 +36,6 @@ _APP = "hashicorp-vault"
 _LOGIN = "auth/approle/login"
 _ENDLESS = timedelta(hours=1)
 """A token without an end is asked for anew after this time."""
-_QUOTED_MAX = 300
 _REFUSED = frozenset({400, 405, 413})
 
 
@@ -171,7 +171,7 @@ def _said(answer: RemoteAnswer) -> str:
         return ""
     errors = content.get("errors") if isinstance(content, dict) else None
     texts = [text for text in errors if isinstance(text, str)] if isinstance(errors, list) else []
-    return f": {' '.join('; '.join(texts).split())[:_QUOTED_MAX]}" if texts else ""
+    return f": {quotable('; '.join(texts))}" if texts else ""
 
 
 def _base(credentials: VaultCredentials) -> str:
