@@ -22,9 +22,9 @@ _CASES = [(kind, case) for kind in _SPECS for case in corpus_cases(kind.lower())
 _CHECKED_IN = Path(__file__).resolve().parents[2] / "crds"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster(control_plane: ControlPlane) -> ControlPlane:
-    """Return the cluster with the CRDs served, and a namespace of this module's own."""
+    """Return the cluster with the CRDs served, and a namespace of these tests' own."""
     control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(_CHECKED_IN))
     for resource in CUSTOM_RESOURCES:
         control_plane.kubectl("wait", "--for=condition=Established", f"crd/{resource.name}", "--timeout=30s")

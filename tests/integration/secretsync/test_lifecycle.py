@@ -82,7 +82,8 @@ def test_kubectl_waits_for_a_sync_and_shows_it_in_columns(tenant: Tenant, instal
     )
 
     assert waited == "secretsync.keybearer.dev/web condition met\n"
-    assert heads.split() == ["NAME", "SOURCE", "TARGET", "READY", "REASON", "UPDATES", "AGE"]
+    columns = ["SOURCE", "TARGET", "DESTINATION", "READY", "REASON", "SYNC", "UPDATES", "AGE"]
+    assert heads.split() == ["NAME", *columns]
     assert row.split()[:5] == ["web", "dev:/", "web-secret", "True", "Synced"]
 
 

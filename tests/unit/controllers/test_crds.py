@@ -33,7 +33,7 @@ def test_files_are_written_and_then_in_step(tmp_path: Path) -> None:
     checked = CliRunner().invoke(app, ["crds", "--output-dir", str(target), "--check"])
 
     assert (written.exit_code, checked.exit_code) == (0, 0)
-    assert {path.name for path in target.iterdir()} == {"keybearer.dev_secretsyncs.yaml"}
+    assert {path.name for path in target.iterdir()} == set(crd_files())
 
 
 def test_a_mistyped_path_is_no_new_tree(tmp_path: Path) -> None:
@@ -53,9 +53,8 @@ def test_a_check_names_what_differs_is_missing_or_has_no_kind_and_writes_nothing
     assert "keybearer.dev_gone.yaml is out of step" in checked.stderr
     assert "keybearer.dev_secretsyncs.yaml is out of step" in checked.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"keybearer.dev_gone.yaml"}
-    (tmp_path / "keybearer.dev_secretsyncs.yaml").write_text(
-        crd_files()["keybearer.dev_secretsyncs.yaml"] + "# edited\n"
-    )
+    for name, text in crd_files().items():
+        (tmp_path / name).write_text(text + ("# edited\n" if "secretsyncs" in name else ""))
     assert out_of_step(tmp_path) == ["keybearer.dev_gone.yaml", "keybearer.dev_secretsyncs.yaml"]
 
 

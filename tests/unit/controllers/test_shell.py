@@ -7,6 +7,7 @@ import aiohttp
 import kopf
 
 from keybearer.controllers.intake import EventIntake
+from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.shell import kopf_settings, new_registry
 
 
@@ -25,7 +26,7 @@ async def test_only_event_handlers_are_registered_none_of_which_can_add_a_finali
     async with aiohttp.ClientSession() as session:
         registry = new_registry(cast("EventIntake", None), session, "https://example.org")
 
-    assert len(registry._watching.get_all_handlers()) == 1
+    assert len(registry._watching.get_all_handlers()) == len(RESOURCES)
     assert not registry._changing.get_all_handlers()
     assert not registry._spawning.get_all_handlers()
     assert not registry._indexing.get_all_handlers()

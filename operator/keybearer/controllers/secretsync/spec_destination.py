@@ -27,7 +27,13 @@ CLOUD_SECRETS = ("cloud-secrets-manager", "aws-secrets-manager")
 CODE_HOST = ("codehost", "github")
 """Both words for each of the three destinations whose fields interface.md lists."""
 
-_TEXT = {"type": "string", "minLength": 1, "maxLength": 2048}
+
+def _text(description: str, **more: JsonValue) -> dict[str, JsonValue]:
+    return {"type": "string", "minLength": 1, "maxLength": 2048, "description": description, **more}
+
+
+def _choice(description: str, *words: str) -> dict[str, JsonValue]:
+    return {"type": "string", "enum": list(words), "description": description}
 
 
 class DestinationDeletionPolicy(StrEnum):
@@ -71,16 +77,28 @@ DestinationConfigObject = Annotated[
             "type": "object",
             "x-kubernetes-preserve-unknown-fields": True,
             "properties": {
-                **dict.fromkeys(
-                    ("region", "path", "secretName", "org", "owner", "repo", "env", "scope"), _TEXT
+                "region": _text("The region of the cloud."),
+                "path": _text("The path below which parameters or secrets go."),
+                "mappingBehavior": _choice(
+                    "One secret for each key, or one for all.", "one-to-one", "many-to-one"
                 ),
-                "mappingBehavior": {"type": "string", "enum": ["one-to-one", "many-to-one"]},
-                "visibility": {"type": "string", "enum": ["all", "private", "selected"]},
+                "secretName": _text("The one secret that holds all keys."),
+                "scope": _text(
+                    "What of the remote holds the secrets: an organization, a repository, a project."
+                ),
+                "org": _text("The organization at the code host."),
+                "visibility": _choice(
+                    "Which repositories see a secret of the organization.", "all", "private", "selected"
+                ),
                 "selectedRepositoryIds": {
                     "type": "array",
                     "maxItems": 1000,
+                    "description": "The repositories that see it, where visibility is selected.",
                     "items": {"type": "integer", "format": "int64"},
                 },
+                "owner": _text("The owner of the repository."),
+                "repo": _text("The repository."),
+                "env": _text("The environment of the repository."),
             },
         }
     ),
@@ -95,27 +113,36 @@ SyncOptionsObject = Annotated[
             "x-kubernetes-preserve-unknown-fields": True,
             "required": ["initialSyncBehavior"],
             "properties": {
-                "initialSyncBehavior": {
-                    "type": "string",
-                    "enum": [
-                        "overwrite-destination",
-                        "import-prioritize-source",
-                        "import-prioritize-destination",
-                    ],
+                "initialSyncBehavior": _choice(
+                    "How the first push deals with what the destination holds already.",
+                    "overwrite-destination",
+                    "import-prioritize-source",
+                    "import-prioritize-destination",
+                ),
+                "keySchema": _text(
+                    "How keys are named there: {{secretKey}} once, perhaps {{environment}}, and letters, digits, "
+                    "underscores, hyphens and slashes.",
+                    maxLength=255,
+                ),
+                "disableSecretDeletion": {
+                    "type": "boolean",
+                    "description": "Leaves there what the folder has no more.",
                 },
-                "keySchema": {"type": "string", "maxLength": 255},
-                "disableSecretDeletion": {"type": "boolean"},
-                "keyId": {"type": "string", "minLength": 1, "maxLength": 256},
-                "syncSecretMetadataAsTags": {"type": "boolean"},
+                "keyId": _text("The key of the cloud that values are encrypted with.", maxLength=256),
+                "syncSecretMetadataAsTags": {
+                    "type": "boolean",
+                    "description": "Writes the metadata of secrets as tags.",
+                },
                 "tags": {
                     "type": "array",
                     "maxItems": 50,
+                    "description": "Tags of what is written.",
                     "items": {
                         "type": "object",
                         "required": ["key", "value"],
                         "properties": {
-                            "key": {"type": "string", "minLength": 1, "maxLength": 128},
-                            "value": {"type": "string", "maxLength": 256},
+                            "key": _text("The tag.", maxLength=128),
+                            "value": {"type": "string", "maxLength": 256, "description": "Its value."},
                         },
                     },
                 },
