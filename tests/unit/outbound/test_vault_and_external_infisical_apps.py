@@ -162,7 +162,9 @@ async def test_a_login_at_vault_that_gives_no_token_is_told_without_its_words(
 
 
 async def test_what_vault_says_of_a_token_alone_is_quoted_in_part(way: WayOut) -> None:
-    async with ScriptedServer(Reply(500, {"errors": ["internal  error\n" + "x " * 500 + "hvs." + "t" * 90, 7]})) as server:
+    async with ScriptedServer(
+        Reply(500, {"errors": ["internal  error\n" + "x " * 500 + "hvs." + "t" * 90, 7]})
+    ) as server:
         with pytest.raises(RemoteUnavailableError, match=r"500 .*: internal error (x ?)+$") as caught:
             await Vault().check(token(server.url), way.context)
     assert len(str(caught.value)) < 400
