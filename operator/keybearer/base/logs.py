@@ -1,7 +1,8 @@
 """Structured logs: one event per line, JSON for machines, aligned text for a terminal.
 
-The event is a constant verb phrase in snake_case; data travels in keys. Values, tokens and private keys
-never do; `tests/support/canary.py` searches the output of every test for them.
+The event is a constant verb phrase in snake_case; data travels in keys. A line says which object is reconciled, and
+which request is answered (`request_id`: what the wire calls reqId), wherever that is known. Values, tokens and
+private keys never do; `tests/support/canary.py` searches the output of every test for them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import Literal, TextIO
 
 import orjson
 import structlog
+
+from keybearer.base.log_subject import subject_of_work
+from keybearer.base.origin import current_origin
 
 __all__ = ["LogFormat", "Logger", "configure_logging", "get_logger"]
 
@@ -36,6 +40,7 @@ def configure_logging(*, log_format: LogFormat, level: str, stream: TextIO | Non
         raise ValueError(msg)
     out = stream or sys.stderr
     shared: list[structlog.typing.Processor] = [
+        _name_the_work,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
@@ -73,6 +78,18 @@ def get_logger(name: str) -> Logger:
     """Return the logger of a module; `name` travels in each line as `module`."""
     logger: Logger = structlog.get_logger(module=name)
     return logger
+
+
+def _name_the_work(
+    _logger: object, _method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Add what the work is about; what the line says itself wins."""
+    for name, value in subject_of_work().items():
+        event.setdefault(name, value)
+    request_id = current_origin().request_id
+    if request_id:
+        event.setdefault("request_id", request_id)
+    return event
 
 
 def _dumps(event: object, **_: object) -> str:

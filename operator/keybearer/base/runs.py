@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TypeVar
 
-__all__ = ["in_runs"]
+__all__ = ["in_chunks", "in_runs"]
 
 _T = TypeVar("_T")
+
+
+def in_chunks(items: Iterable[_T], count_max: int) -> Iterator[list[_T]]:
+    """Yield the items in order, in runs of bounded number."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, count_max)):
+        yield chunk
 
 
 def in_runs(

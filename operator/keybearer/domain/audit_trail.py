@@ -98,10 +98,17 @@ class AuditTrail:
         self._writing = asyncio.Lock()
         self._waiting: list[AuditRecord] = []
         self._in_doubt = False
+        self.lost = 0
+        """Lines that could not be kept."""
         self._woken = asyncio.Event()
         self._minute_ends = clock.monotonic() + _MINUTE_SECONDS
         self._seen: set[Hashable] = set()
         self._begin_minute()
+
+    @property
+    def waiting(self) -> int:
+        """How many lines wait to be written."""
+        return len(self._waiting)
 
     def read(self, event: AuditEvent) -> None:
         """Record that values were read.
@@ -215,6 +222,7 @@ class AuditTrail:
 
     def _put(self, event: AuditEvent) -> None:
         if len(self._waiting) >= _MAX_WAITING:
+            self.lost += 1
             _log.error("audit_event_lost", event_type=event.event_type, request_id=event.request_id)
             return
         self._waiting.append(AuditRecord.of(event, self._clock.now()))

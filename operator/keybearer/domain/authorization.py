@@ -49,6 +49,11 @@ class Action(StrEnum):
     CREATE = "create"
     EDIT = "edit"
     DELETE = "delete"
+    ISSUE = "issue"
+    RENEW = "renew"
+    REVOKE = "revoke"
+    READ_PRIVATE_KEY = "read-private-key"
+    APPROVE = "approve"
 
 
 class Subject(StrEnum):
@@ -67,6 +72,14 @@ class Subject(StrEnum):
     ENCRYPTION_KEYS = "encryption-keys"
     APP_CONNECTIONS = "app-connections"
     SECRET_SYNCS = "secret-syncs"
+    CERTIFICATE_AUTHORITIES = "certificate-authorities"
+    CERTIFICATE_POLICIES = "certificate-policies"
+    CERTIFICATE_PROFILES = "certificate-profiles"
+    CERTIFICATE_APPLICATIONS = "certificate-applications"
+    CERTIFICATES = "certificates"
+    CERTIFICATE_REQUESTS = "certificate-requests"
+    CERTIFICATE_APPROVALS = "certificate-approvals"
+    PKI_SUBSCRIBERS = "pki-subscribers"
 
 
 class ActorKind(StrEnum):
@@ -99,10 +112,28 @@ class Where:
 
 _READ = frozenset({Action.READ})
 _READ_VALUES = frozenset({Action.READ, Action.READ_VALUE})
-_MANAGE = frozenset(Action) - {Action.READ_VALUE}  # only secrets have values
-_MANAGE_VALUES = frozenset(Action)
+_MANAGE = frozenset({Action.READ, Action.CREATE, Action.EDIT, Action.DELETE})
+_MANAGE_VALUES = _MANAGE | {Action.READ_VALUE}  # only secrets have values
+_USE_CERTIFICATES: dict[Subject, frozenset[Action]] = {
+    Subject.CERTIFICATE_PROFILES: _MANAGE,
+    Subject.CERTIFICATE_APPLICATIONS: _MANAGE,
+    Subject.CERTIFICATES: _MANAGE | {Action.ISSUE, Action.RENEW, Action.REVOKE, Action.READ_PRIVATE_KEY},
+    Subject.CERTIFICATE_REQUESTS: _MANAGE,
+}
+_GOVERN_CERTIFICATES: dict[Subject, frozenset[Action]] = {
+    Subject.CERTIFICATE_AUTHORITIES: _MANAGE,
+    Subject.CERTIFICATE_POLICIES: _MANAGE,
+    Subject.CERTIFICATE_APPROVALS: _MANAGE | {Action.APPROVE},
+    # What is issued for one is held against no policy: it is what its subscriber says.
+    Subject.PKI_SUBSCRIBERS: _MANAGE | {Action.ISSUE},
+}
 _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
-    ProjectRole.ADMIN: {**dict.fromkeys(Subject, _MANAGE), Subject.SECRETS: _MANAGE_VALUES},
+    ProjectRole.ADMIN: {
+        **dict.fromkeys(Subject, _MANAGE),
+        Subject.SECRETS: _MANAGE_VALUES,
+        **_USE_CERTIFICATES,
+        **_GOVERN_CERTIFICATES,
+    },
     ProjectRole.MEMBER: {
         Subject.SECRETS: _MANAGE_VALUES,
         Subject.FOLDERS: _MANAGE,
@@ -113,6 +144,10 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
         Subject.MEMBERS: _READ,
         Subject.APP_CONNECTIONS: _READ,
         Subject.SECRET_SYNCS: _MANAGE,
+        **_USE_CERTIFICATES,
+        # Who changes these decides what everybody else may be issued.
+        **dict.fromkeys(_GOVERN_CERTIFICATES, _READ),
+        Subject.PKI_SUBSCRIBERS: _READ | {Action.ISSUE},
     },
     ProjectRole.VIEWER: {
         Subject.SECRETS: _READ_VALUES,
@@ -124,6 +159,7 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
         Subject.MEMBERS: _READ,
         Subject.APP_CONNECTIONS: _READ,
         Subject.SECRET_SYNCS: _READ,
+        **dict.fromkeys((*_USE_CERTIFICATES, *_GOVERN_CERTIFICATES), _READ),
     },
     ProjectRole.NO_ACCESS: {},
 }

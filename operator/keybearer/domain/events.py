@@ -58,6 +58,11 @@ class Events:
         self._is_closed = False
         database.bus.subscribe(self._take, self._missed)
 
+    @property
+    def open_streams(self) -> int:
+        """How many streams are open."""
+        return sum(len(streams) for streams in self._streams.values())
+
     async def subscribe(
         self,
         principal: Principal,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId
@@ -30,6 +28,7 @@ from keybearer.domain.ldap_auth import (
     wanted_attributes,
 )
 from keybearer.domain.lifetimes import NO_FAILURES, is_locked, lockout_after
+from keybearer.domain.lines import Lines
 from keybearer.domain.login_terms import LOCKED, grant_of, login_actor, member_of
 from keybearer.domain.outbound import Outbound
 from keybearer.domain.server_keys import ServerKeys
@@ -63,8 +62,8 @@ class ExternalLogins:
         self._outbound = outbound
         self._clock = clock
         self._places = asyncio.Semaphore(_AT_ONCE)
-        self._shares = _Turns(_SHARE)
-        self._turns = _Turns(1)
+        self._shares = Lines(_SHARE)
+        self._turns = Lines(1)
 
     async def login_kubernetes(
         self, identity_id: str, jwt: str, organization_slug: str | None
@@ -176,24 +175,3 @@ class ExternalLogins:
                 audited(login_actor(identity), EventType.LOGIN_LDAP_AUTH, identityId=auth.identity_id)
             )
             return await issue_token(unit, self._keys.token_signing, grant_of(auth, LDAP_AUTH), now)
-
-
-class _Turns:
-    """So many at a time for each key; a key that nobody waits for takes no memory."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._lines: dict[str, tuple[asyncio.Semaphore, int]] = {}
-
-    @asynccontextmanager
-    async def of(self, key: str) -> AsyncIterator[None]:
-        """Wait for the turn, and hold it."""
-        line, members = self._lines.get(key, (asyncio.Semaphore(self._width), 0))
-        self._lines[key] = (line, members + 1)
-        try:
-            async with line:
-                yield
-        finally:
-            line, members = self._lines.pop(key)
-            if members > 1:
-                self._lines[key] = (line, members - 1)

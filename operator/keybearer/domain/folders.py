@@ -7,20 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from keybearer.base.clock import Clock
-from keybearer.base.folder_paths import lies_within
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.folder_moves import follow_rename, require_movable, require_moving, require_room
 from keybearer.domain.paths import ROOT, ancestors, folder_name_of, normalize_path, parent_of
-from keybearer.domain.secrets.stored_references import follow_folders
 from keybearer.store.audit import AuditDetail, AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder
-from keybearer.store.revisions import ChangeKind, ListChange
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.limits import FOLDER_PATH_MAX
 
 __all__ = ["FolderChange", "FolderView", "Folders", "FoldersAt"]
 
@@ -185,7 +182,7 @@ class Folders:
             access, environment = await self._open(unit, principal, at, Action.DELETE)
             await unit.move_project(access.project.id)
             folder = await _find(unit, access, environment, at, id_or_name)
-            _require_movable(folder)
+            require_movable(folder)
             where = Where(environment.slug, folder.path)
             access.require(Action.DELETE, Subject.FOLDERS, where)
             access.permissions.require_all_beneath([Action.DELETE], [Subject.FOLDERS, Subject.SECRETS], where)
@@ -205,16 +202,11 @@ class Folders:
         access, environment = await self._open(unit, principal, at, Action.EDIT)
         await unit.move_project(access.project.id)
         old = await _find(unit, access, environment, at, change.id)
-        _require_movable(old)
+        require_movable(old)
         path = normalize_path(f"{parent_of(old.path)}/{change.name}")
         ancestors(path)
-        _require_moving(access, Where(environment.slug, old.path), Where(environment.slug, path))
-        longest = await unit.folders.longest_path_beneath(old)
-        if longest and longest - len(old.path) + len(path) > FOLDER_PATH_MAX:
-            raise InvalidError(
-                f"The paths of folders under it would have more than {FOLDER_PATH_MAX} characters; "
-                "choose a shorter name"
-            )
+        require_moving(access, Where(environment.slug, old.path), Where(environment.slug, path))
+        await require_room(unit, old, path)
         if path != old.path and await unit.folders.of_paths(environment.id, [path]):
             raise InvalidError(f"Folder with name '{change.name}' already exists in path '{parent_of(path)}'")
         new = replace(
@@ -226,7 +218,7 @@ class Folders:
             updated_at=self._clock.now(),
         )
         if path != old.path:
-            await _follow_rename(unit, access, environment.slug, old, new)
+            await follow_rename(unit, access, environment.slug, old, new)
         await unit.folders.rename(old, new)
         view = FolderView(new, environment)
         await unit.audit(_event(principal, EventType.UPDATE_FOLDER, access, view, formerPath=old.path))
@@ -264,24 +256,6 @@ def _new_folder(environment: Environment, parent: Folder, path: FolderPath, now:
     )
 
 
-async def _follow_rename(
-    unit: UnitOfWork, access: ProjectAccess, environment: EnvironmentSlug, old: Folder, new: Folder
-) -> None:
-    """Have the project's references and imports name the folder, and those under it, by the new path."""
-
-    def moved(of_environment: EnvironmentSlug, path: FolderPath) -> tuple[EnvironmentSlug, FolderPath]:
-        if of_environment == environment and lies_within(path, old.path):
-            return of_environment, FolderPath(new.path + path[len(old.path) :])
-        return of_environment, path
-
-    paths = [old.path, *(folder.path for folder in await unit.folders.descendants(old))]
-    await follow_folders(unit, access, environment, paths, moved, new.updated_at)
-    project_id = access.project.id
-    importers = await unit.imports.importers(project_id, [(environment, path) for path in paths])
-    unit.changes.folders += [ListChange(ChangeKind.IMPORTS, project_id, *place) for place in importers]
-    await unit.imports.follow_rename(old, new)
-
-
 async def _holds_anything(unit: UnitOfWork, folder: Folder) -> bool:
     return bool(await unit.folders.children(folder)) or await unit.secrets.exists_in(folder.id)
 
@@ -301,22 +275,6 @@ async def _find(
     return named
 
 
-def _require_moving(access: ProjectAccess, old: Where, new: Where) -> None:
-    """Let pass who may take a folder with all it holds from one place to the other.
-
-    Whoever is bound to places could otherwise bring what is hidden from it to where it may read.
-    """
-    access.require(Action.EDIT, Subject.FOLDERS, old)
-    if old == new:
-        return
-    permissions = access.permissions
-    permissions.require_all_beneath(
-        [Action.READ, Action.READ_VALUE, Action.EDIT, Action.DELETE], [Subject.SECRETS], old
-    )
-    permissions.require_all_beneath([Action.EDIT, Action.DELETE], [Subject.FOLDERS], old)
-    permissions.require_all_beneath([Action.CREATE], [Subject.FOLDERS, Subject.SECRETS], new)
-
-
 def _event(
     principal: Principal, kind: EventType, access: ProjectAccess, view: FolderView, **details: AuditDetail
 ) -> AuditEvent:
@@ -329,11 +287,6 @@ def _event(
         folderPath=view.folder.path,
         **details,
     )
-
-
-def _require_movable(folder: Folder) -> None:
-    if folder.path == ROOT or folder.is_reserved:
-        raise InvalidError("The root folder and reserved folders can't be changed")
 
 
 def _unknown(id_or_name: str) -> NotFoundError:

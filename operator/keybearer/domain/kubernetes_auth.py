@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from keybearer.base.clock import Clock
+from keybearer.base.globs import listed_globs, matches_any
 from keybearer.base.ids import IdentityId, new_uuid
 from keybearer.domain.addresses import EVERY_ADDRESS, networks
 from keybearer.domain.errors import InvalidError, SchemaViolationError, UnauthenticatedError
-from keybearer.domain.globs import listed_globs, matches_any
 from keybearer.domain.login_terms import given_fields, require_readable, require_sensible_terms
 from keybearer.outbound.token_review import ReviewedToken
 from keybearer.outbound.trust import trust

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
+from keybearer.outbound.acme.way import AcmeWay
 from keybearer.outbound.allowed import parse_allowed
 from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.gate import Gate
@@ -20,7 +21,7 @@ from keybearer.outbound.ldap import Directory
 from keybearer.outbound.own_account import OwnAccount
 from keybearer.outbound.remote import RemoteHttp
 from keybearer.outbound.short_lived import ShortLived
-from keybearer.outbound.token_review import TokenReviews
+from keybearer.outbound.token_review import TokenReviews, review_url
 from keybearer.outbound.trust import trust_as_well
 from keybearer.outbound.urls import HTTP_PORTS, OutboundUrl, parse_url
 from keybearer.wire.connections.base import AppModel, Credentials
@@ -39,9 +40,10 @@ class OutboundSettings:
     Attributes:
         allow: places inside that may be called, `CIDR|HOST[:PORT]`.
         account_dir: where the pod's ServiceAccount token is mounted; None: the service asks for no review as itself.
-        account_api: URL of the API server that this token is for. It may be called as if it were listed.
+        account_api: URL of the API server that this token is for. It may be asked for reviews as if it were listed.
         ca_file: PEM certificates that remotes of app connections may prove themselves with, beside the system's.
-        app_endpoints: where a remote is that isn't at its usual place, `APP=URL`; it may be called as if listed.
+        app_endpoints: where a remote is that isn't at its usual place, `APP=URL`; connections of that app may call
+            what lies there as if it were listed.
         app_credentials: what the service itself has at a remote, `APP=FILE` with a JSON object.
     """
 
@@ -62,20 +64,24 @@ class Remotes:
         short_lived: tokens that remotes gave.
         endpoints: by the app's name, see `AppContext`.
         own_credentials: likewise.
+        to_endpoints: ways out that lead to the endpoint as well, by the app's name.
     """
 
     http: RemoteHttp
     short_lived: ShortLived
     endpoints: Mapping[str, str] = field(default_factory=dict)
     own_credentials: Mapping[str, Credentials] = field(default_factory=dict, repr=False)
+    to_endpoints: Mapping[str, RemoteHttp] = field(default_factory=dict)
 
-    def context(self, organization_id: str) -> AppContext:
-        """Return what an app works with for a connection of the organization."""
-        return AppContext(self.http, self.short_lived, organization_id, self.endpoints, self.own_credentials)
+    def context(self, organization_id: str, app: str) -> AppContext:
+        """Return what this app works with for a connection of the organization."""
+        http = self.to_endpoints.get(app, self.http)
+        return AppContext(http, self.short_lived, organization_id, self.endpoints, self.own_credentials)
 
     async def close(self) -> None:
         """Close the connections that are kept open."""
-        await self.http.close()
+        for http in (self.http, *self.to_endpoints.values()):
+            await http.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +90,14 @@ class Outbound:
 
     Attributes:
         remotes: for app connections.
+        acme: to certificate authorities.
         own_account: reviews tokens of its own API server where a configuration names no reviewer.
     """
 
     reviews: TokenReviews
     directory: Directory
     remotes: Remotes
+    acme: AcmeWay
     own_account: OwnAccount | None = None
 
     async def close(self) -> None:
@@ -103,29 +111,27 @@ def outbound_of(settings: OutboundSettings, clock: Clock) -> Outbound:
     Raises:
         ConfigurationError: one of them can't be read.
     """
-    account, allow = None, settings.allow
+    account = None
     if settings.account_dir is not None:
         try:
             api = parse_url(settings.account_api, HTTP_PORTS)
         except ValueError as error:
             raise ConfigurationError(f"--service-account-api {error}") from error
         account = OwnAccount(api, settings.account_dir)
-        allow = (*allow, _place(api))
     endpoints = _by_app("--app-endpoint", settings.app_endpoints, _endpoint)
-    gate = Gate(parse_allowed((*allow, *map(_place, endpoints.values()))))
-    http = RemoteHttp(gate, clock, None if settings.ca_file is None else _trusted(settings.ca_file))
+    gate = Gate(parse_allowed(settings.allow))
+    trusted = None if settings.ca_file is None else _trusted(settings.ca_file)
     remotes = Remotes(
-        http,
+        RemoteHttp(gate, clock, trusted),
         ShortLived(clock),
-        {name: f"{url.scheme}://{_place(url)}{url.path}" for name, url in endpoints.items()},
+        {name: f"{url.scheme}://{url.place}{url.path}" for name, url in endpoints.items()},
         _by_app("--app-credentials", settings.app_credentials, _own_credentials),
+        # Each leads to the endpoint of its own app only: callers name URLs for other apps, too.
+        {name: RemoteHttp(gate, clock, trusted, endpoint=url) for name, url in endpoints.items()},
     )
-    return Outbound(TokenReviews(OutboundHttp(gate)), Directory(gate), remotes, account)
-
-
-def _place(url: OutboundUrl) -> str:
-    host = f"[{url.host}]" if ":" in url.host else url.host
-    return f"{host}:{url.port}"
+    reviews = OutboundHttp(gate, None if account is None else review_url(account.api))
+    acme = AcmeWay(gate, clock, trusted)
+    return Outbound(TokenReviews(reviews), Directory(gate), remotes, acme, account)
 
 
 def _trusted(file: Path) -> ssl.SSLContext:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from keybearer.outbound.addresses import Address, inner_kind, plain_address
-from keybearer.outbound.allowed import AllowedOutbound
+from keybearer.outbound.allowed import AllowedOutbound, parse_allowed
 from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
 from keybearer.outbound.urls import folded_host
 
@@ -52,6 +52,20 @@ class Gate:
     def __init__(self, allowed: AllowedOutbound, resolve: Resolver | None = None) -> None:
         self._allowed = allowed
         self._resolve = resolve or resolve_by_system
+
+    def opened_to(self, place: str) -> Gate:
+        """Return a gate that lets this one place through as well, as if it were listed.
+
+        Whoever goes through it has seen to it that what is sent there is meant for it: data of callers may name the
+        place, too.
+
+        Args:
+            place: HOST:PORT.
+
+        Raises:
+            ConfigurationError: it is none.
+        """
+        return Gate(AllowedOutbound((*self._allowed.entries, *parse_allowed([place]).entries)), self._resolve)
 
     async def check(self, host: str, port: int) -> CheckedPlace:
         """Return the addresses of the host that may be connected to.

@@ -31,10 +31,17 @@ class OutboundAnswer:
 
 
 class OutboundHttp:
-    """Sends requests through the gate, each over a connection of its own."""
+    """Sends requests through the gate, each over a connection of its own.
 
-    def __init__(self, gate: Gate) -> None:
+    Args:
+        gate: for all of them.
+        opened: a URL, path included, that may be called besides; nothing else of its host is.
+    """
+
+    def __init__(self, gate: Gate, opened: OutboundUrl | None = None) -> None:
         self._gate = gate
+        self._opened = opened
+        self._gate_of_opened = gate if opened is None else gate.opened_to(opened.place)
 
     async def post_json(
         self,
@@ -55,7 +62,7 @@ class OutboundHttp:
         if not _VISIBLE.fullmatch(bearer):
             raise OutboundFailedError("the bearer token holds a character that no header may")
         headers = [
-            ("Host", _authority(url)),
+            ("Host", url.place),
             ("Authorization", f"Bearer {bearer}"),
             ("Content-Type", "application/json"),
             ("Accept", "application/json"),
@@ -64,19 +71,23 @@ class OutboundHttp:
         target = httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=url.path or "/")
         try:
             async with asyncio.timeout(timeout.total_seconds()):
-                return await self._exchange(target, headers, body, trusted, limit_bytes)
+                return await self._exchange(self._backend(url), target, headers, body, trusted, limit_bytes)
         except TimeoutError as error:
             raise OutboundFailedError("the host took too long to answer") from error
 
+    def _backend(self, url: OutboundUrl) -> GatedBackend:
+        gate = self._gate_of_opened if url == self._opened else self._gate
+        return GatedBackend(gate, needs_listing=url.scheme == "http")
+
     async def _exchange(
         self,
+        backend: GatedBackend,
         target: httpcore.URL,
         headers: list[tuple[str, str]],
         body: bytes,
         trusted: ssl.SSLContext,
         limit_bytes: int,
     ) -> OutboundAnswer:
-        backend = GatedBackend(self._gate, needs_listing=target.scheme == b"http")
         pool = httpcore.AsyncConnectionPool(
             ssl_context=trusted, max_connections=1, http2=False, retries=0, network_backend=backend
         )
@@ -117,18 +128,46 @@ class GatedBackend(httpcore.AsyncNetworkBackend):
         for address in place.addresses:
             try:
                 # An address is connected to as it is: nothing resolves it again.
-                return await self._network.connect_tcp(
-                    str(address),
-                    port,
-                    min(timeout or CONNECT_SECONDS, CONNECT_SECONDS),
-                    local_address,
-                    socket_options,
+                return _Stream(
+                    await self._network.connect_tcp(
+                        str(address),
+                        port,
+                        min(timeout or CONNECT_SECONDS, CONNECT_SECONDS),
+                        local_address,
+                        socket_options,
+                    )
                 )
             except (httpcore.NetworkError, httpcore.TimeoutException) as error:
                 failure = error
         raise OutboundFailedError("the host can't be reached") from failure
 
 
-def _authority(url: OutboundUrl) -> str:
-    host = f"[{url.host}]" if ":" in url.host else url.host
-    return f"{host}:{url.port}"
+class _Stream(httpcore.AsyncNetworkStream):
+    """A connection that is closed when its handshake is given up: the library leaves it to the garbage collector."""
+
+    def __init__(self, plain: httpcore.AsyncNetworkStream) -> None:
+        self._plain = plain
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - the library's
+        return await self._plain.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the library's
+        await self._plain.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._plain.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the library's signature
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            return await self._plain.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            await self._plain.aclose()
+            raise
+
+    def get_extra_info(self, info: str) -> object:
+        return self._plain.get_extra_info(info)

@@ -10,7 +10,7 @@ import asyncio
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote, urlsplit
@@ -37,6 +37,7 @@ __all__ = [
     "RemoteRequest",
     "RemoteThrottledError",
     "RemoteUnavailableError",
+    "asked_wait",
     "quotable",
     "segment",
 ]
@@ -137,6 +138,17 @@ def quotable(text: str) -> str:
     return _OPAQUE.sub("[...]", " ".join(text.split()))[:_QUOTED_MAX]
 
 
+def asked_wait(answer: RemoteAnswer, now: datetime) -> timedelta | None:
+    """Return how long an answer asks to wait (RFC 9110 section 10.2.3), unbounded; None where it doesn't say."""
+    given = answer.headers.get("retry-after", "").strip()
+    if given.isdecimal() and len(given) < 9:
+        return timedelta(seconds=int(given))
+    try:
+        return parsedate_to_datetime(given).astimezone(UTC) - now if given else None
+    except (ValueError, OverflowError):
+        return None
+
+
 def segment(text: str) -> str:
     """Return a text as one segment of a URL's path, whatever it holds.
 
@@ -153,7 +165,16 @@ def _asks_to_wait(answer: RemoteAnswer) -> bool:
 
 
 class RemoteHttp:
-    """Sends requests over pooled connections. Closed with `close`."""
+    """Sends requests over pooled connections. Closed with `close`.
+
+    Args:
+        gate: for all of them.
+        clock: for what is signed, and for dates that remotes name.
+        trusted: for TLS; the system's CAs by default.
+        sleep: takes seconds.
+        endpoint: a place that may be called besides, with all that lies below it; nothing else of its host is.
+        body_limit_bytes: of each answer.
+    """
 
     def __init__(
         self,
@@ -161,12 +182,18 @@ class RemoteHttp:
         clock: Clock,
         trusted: ssl.SSLContext | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        endpoint: OutboundUrl | None = None,
+        *,
+        body_limit_bytes: int = _BODY_LIMIT_BYTES,
     ) -> None:
+        self._body_limit_bytes = body_limit_bytes
         self._gate = gate
+        self._endpoint = endpoint
+        self._gate_of_endpoint = gate if endpoint is None else gate.opened_to(endpoint.place)
         self._clock = clock
         self._sleep = sleep
         self._trusted = trusted
-        self._pools: dict[str, httpcore.AsyncConnectionPool] = {}
+        self._pools: dict[tuple[str, Gate], httpcore.AsyncConnectionPool] = {}
         self._turns: WeakValueDictionary[tuple[str, str, int], asyncio.Semaphore] = WeakValueDictionary()
 
     def now(self) -> datetime:
@@ -202,15 +229,7 @@ class RemoteHttp:
         return answer
 
     def _wait(self, answer: RemoteAnswer) -> timedelta:
-        given = answer.headers.get("retry-after", "").strip()
-        wait = _THROTTLED_WAIT
-        if given.isdecimal() and len(given) < 9:
-            wait = timedelta(seconds=int(given))
-        elif given:
-            try:
-                wait = parsedate_to_datetime(given).astimezone(UTC) - self._clock.now()
-            except (ValueError, OverflowError):
-                wait = _THROTTLED_WAIT
+        wait = asked_wait(answer, self._clock.now()) or _THROTTLED_WAIT
         return min(max(wait, _THROTTLED_WAIT), _THROTTLED_WAIT_MAX)
 
     async def _once(self, request: RemoteRequest) -> RemoteAnswer:
@@ -236,31 +255,33 @@ class RemoteHttp:
         self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL, headers: Mapping[str, str]
     ) -> RemoteAnswer:
         received = bytearray()
-        pool = self._pool(url.scheme)
-        async with pool.stream(
+        async with self._pool(url).stream(
             request.method, target, headers=list(headers.items()), content=request.content
         ) as response:
             async for part in response.aiter_stream():
                 received += part
-                if len(received) > _BODY_LIMIT_BYTES:
+                if len(received) > self._body_limit_bytes:
                     raise RemoteUnavailableError(
-                        f"the remote answers more than {_BODY_LIMIT_BYTES >> 20} MiB"
+                        f"the remote answers more than {self._body_limit_bytes >> 20} MiB"
                     )
             found = {
                 name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
             }
             return RemoteAnswer(response.status, found, bytes(received))
 
-    def _pool(self, scheme: str) -> httpcore.AsyncConnectionPool:
-        pool = self._pools.get(scheme)
+    def _pool(self, url: OutboundUrl) -> httpcore.AsyncConnectionPool:
+        is_endpoint = self._endpoint is not None and self._endpoint.holds(url)
+        gate = self._gate_of_endpoint if is_endpoint else self._gate
+        # A connection that is kept alive passes no gate again: each gate has those that it let through.
+        pool = self._pools.get((url.scheme, gate))
         if pool is None:
-            pool = self._pools[scheme] = httpcore.AsyncConnectionPool(
+            pool = self._pools[url.scheme, gate] = httpcore.AsyncConnectionPool(
                 # Read when the first remote is called: most services have none.
                 ssl_context=self._trusted or trust(""),
                 max_connections=_CONNECTIONS,
                 keepalive_expiry=_KEPT.total_seconds(),
                 http2=False,
-                network_backend=GatedBackend(self._gate, needs_listing=scheme == "http"),
+                network_backend=GatedBackend(gate, needs_listing=url.scheme == "http"),
             )
         return pool
 
@@ -276,7 +297,8 @@ def _target(text: str) -> tuple[OutboundUrl, httpcore.URL]:
     target = parts.path or "/"
     if parts.query:
         target = f"{target}?{parts.query}"
-    return url, httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=target)
+    whole = replace(url, path=parts.path)
+    return whole, httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=target)
 
 
 def _authority(url: OutboundUrl) -> str:

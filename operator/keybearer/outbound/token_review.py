@@ -14,7 +14,7 @@ from keybearer.outbound.errors import OutboundFailedError
 from keybearer.outbound.http import OutboundHttp
 from keybearer.outbound.urls import OutboundUrl
 
-__all__ = ["ReviewedToken", "ReviewerUnknownError", "TokenReviews"]
+__all__ = ["ReviewedToken", "ReviewerUnknownError", "TokenReviews", "review_url"]
 
 _PATH = "/apis/authentication.k8s.io/v1/tokenreviews"
 
@@ -65,8 +65,7 @@ class TokenReviews:
         if audience:
             spec["audiences"] = [audience]
         body = orjson.dumps({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": spec})
-        url = OutboundUrl(api.scheme, api.host, api.port, f"{api.path}{_PATH}")
-        answer = await self._http.post_json(url, body, bearer=reviewer, trusted=trusted)
+        answer = await self._http.post_json(review_url(api), body, bearer=reviewer, trusted=trusted)
         match answer.status:
             case 200 | 201:
                 return _read(answer.body)
@@ -78,6 +77,11 @@ class TokenReviews:
                 )
             case status:
                 raise OutboundFailedError(f"the API server answers {status}")
+
+
+def review_url(api: OutboundUrl) -> OutboundUrl:
+    """Return where an API server is asked for reviews."""
+    return OutboundUrl(api.scheme, api.host, api.port, f"{api.path}{_PATH}")
 
 
 def _read(body: bytes) -> ReviewedToken:

@@ -26,8 +26,11 @@ def trust(ca_pem: str) -> ssl.SSLContext:
     return context
 
 
+@functools.lru_cache(maxsize=16)
 def trust_as_well(ca_pem: str) -> ssl.SSLContext:
     """Return a context that verifies by the system's CA certificates and by these.
+
+    To read the system's takes some 50 ms of the event loop, which each step of an order would.
 
     Raises:
         ValueError: the text holds no PEM certificate.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from keybearer.outbound.addresses import plain_address
 
@@ -28,6 +28,23 @@ class OutboundUrl:
     def origin(self) -> tuple[str, str, int]:
         """What two URLs share that lead to the same place."""
         return self.scheme, self.host, self.port
+
+    @property
+    def place(self) -> str:
+        """Host and port, as `--allow-outbound` writes them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    def holds(self, other: OutboundUrl) -> bool:
+        """Return whether the other is this very place or lies below it, whoever reads its path."""
+        if self.origin != other.origin:
+            return False
+        if not self.path:
+            return True
+        plain = unquote(unquote(other.path)).replace("\\", "/")
+        if {".", ".."} & {segment.partition(";")[0] for segment in plain.split("/")}:
+            return False  # servers differ in which of these they step out by
+        return f"{other.path}/".startswith(f"{self.path}/")
 
 
 def folded_host(host: str) -> str:

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from keybearer.base.tracing import Tracer
 from keybearer.server.context import ServiceContext
 from keybearer.server.errors import add_error_handlers
+from keybearer.server.known_issuance import KnownIssuance
 from keybearer.server.known_lists import KnownLists
 from keybearer.server.openapi import add_documentation
 from keybearer.server.rate_limits import RateLimits, RateLimitShell
 from keybearer.server.request_scope import RequestShell
+from keybearer.server.request_tallies import RequestTallies
 from keybearer.server.routes import (
+    acme_authorities,
     admin,
     app_connections,
     audit,
     auth,
+    certificate_applications,
+    certificate_approvals,
+    certificate_authorities,
+    certificate_policies,
+    certificate_profiles,
+    certificate_requests,
+    certificate_revocation,
+    certificates,
     environments,
     events,
     folders,
@@ -27,6 +39,7 @@ from keybearer.server.routes import (
     kubernetes_auth,
     ldap_auth,
     memberships,
+    pki_subscribers,
     projects,
     secret_moves,
     secret_syncs,
@@ -35,12 +48,15 @@ from keybearer.server.routes import (
     status,
     users,
 )
+from keybearer.server.routing import RouteIndex
 
 __all__ = ["create_app"]
 
 # In the order of looking: a literal part comes before a parameter in its place.
 _ROUTERS: tuple[APIRouter, ...] = (
     status.router,
+    secrets.lists,
+    certificates.issuing,
     auth.router,
     auth.checking,
     secrets.router,
@@ -65,11 +81,36 @@ _ROUTERS: tuple[APIRouter, ...] = (
     events.router,
     grants.router,
     secret_syncs.router,
+    certificate_policies.router,
+    certificate_profiles.router,
+    certificate_applications.router,
+    certificate_authorities.router,
+    certificate_authorities.public,
+    acme_authorities.router,
+    acme_authorities.public,
+    certificate_revocation.router,
+    certificate_revocation.public,
+    certificate_requests.router,
+    certificates.router,
+    certificate_approvals.router,
+    pki_subscribers.router,
 )
 
 
-def create_app(context: ServiceContext, limits: RateLimits | None = None) -> ASGIApp:
-    """Return the application on this context; without limits nobody is refused for asking often."""
+def create_app(
+    context: ServiceContext,
+    limits: RateLimits | None = None,
+    tallies: RequestTallies | None = None,
+    tracer: Tracer | None = None,
+) -> ASGIApp:
+    """Return the application on this context.
+
+    Args:
+        context: of all routes.
+        limits: without, nobody is refused for asking often.
+        tallies: where requests are counted, if they are.
+        tracer: makes a span of each request, if there is one.
+    """
     app = FastAPI(
         title="Keybearer",
         version="0.0.1",  # the interface's, not the program's (interface.md section 9)
@@ -77,7 +118,6 @@ def create_app(context: ServiceContext, limits: RateLimits | None = None) -> ASG
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # the shell takes both forms without a redirect
-        strict_content_type=False,  # callers authenticate with a header that no browser adds by itself
         # Its log signal would carry the text of exceptions.
         telemetry={
             "tracing": False,
@@ -88,14 +128,16 @@ def create_app(context: ServiceContext, limits: RateLimits | None = None) -> ASG
         },
     )
     app.state.context = context
-    # Included routers are matched anew at each level; lists are the one place where that weighs. v4, the last
-    # of them, is what the operator asks.
-    app.router.routes.extend(reversed(secrets.lists.routes))
     for router in _ROUTERS:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)
     add_documentation(app)
+    app.router.middleware_stack = RouteIndex(app.router.routes, app.router.app)
     add_error_handlers(app)
-    known = KnownLists(
-        app, context, {route.path: route for route in secrets.lists.routes if isinstance(route, Route)}
+    known = KnownIssuance(
+        KnownLists(app, context, _by_path(secrets.lists)), app, context, _by_path(certificates.issuing)
     )
-    return RequestShell(known if limits is None else RateLimitShell(known, limits))
+    return RequestShell(known if limits is None else RateLimitShell(known, limits), tallies, tracer)
+
+
+def _by_path(router: APIRouter) -> dict[str, BaseRoute]:
+    return {route.path: route for route in router.routes if isinstance(route, Route)}

@@ -20,6 +20,7 @@ from keybearer.store.attempts import repeated
 from keybearer.wire.limits import OPEN_BODY_MAX_BYTES
 
 __all__ = [
+    "REQUEST_SECONDS",
     "AuthenticatedRoute",
     "DirectRoute",
     "OpenRoute",
@@ -27,13 +28,14 @@ __all__ = [
     "bearer_of",
     "known_principal_of",
     "principal_of",
+    "remember_principal",
 ]
 
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _SCHEME_LENGTH = len("Bearer ")
 _KEY = "keybearer.principal"
 _SECURED: dict[str, object] = {"security": [{"bearerAuth": []}]}
-_REQUEST_SECONDS = 60
+REQUEST_SECONDS = 60
 """What a request may take, its body included; past it the database unit is undone and 504 answered."""
 
 
@@ -47,7 +49,7 @@ class OpenRoute(APIRoute):
         async def handle(request: Request) -> Response:
             refuse_announced(request.scope, OPEN_BODY_MAX_BYTES)
             bounded = Request(request.scope, bounded_body(request.receive, OPEN_BODY_MAX_BYTES))
-            async with asyncio.timeout(_REQUEST_SECONDS):
+            async with asyncio.timeout(REQUEST_SECONDS):
                 return await repeated(lambda: handler(bounded))
 
         return handle
@@ -65,7 +67,7 @@ class AuthenticatedRoute(APIRoute):
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            async with asyncio.timeout(_REQUEST_SECONDS):
+            async with asyncio.timeout(REQUEST_SECONDS):
                 await repeated(lambda: _authenticate(request))
                 response = await repeated(lambda: handler(request))
                 await context_of(request).audit.settle()
@@ -85,7 +87,7 @@ class DirectRoute(AuthenticatedRoute):
         endpoint: _Handler = self.endpoint
 
         async def handle(request: Request) -> Response:
-            async with asyncio.timeout(_REQUEST_SECONDS):
+            async with asyncio.timeout(REQUEST_SECONDS):
                 await repeated(lambda: _authenticate(request))
                 # Not begun anew: what only reads meets no other change.
                 response = await endpoint(request)
@@ -106,6 +108,11 @@ def known_principal_of(request: Request) -> Principal | None:
     return request.scope.get(_KEY)
 
 
+def remember_principal(request: Request, principal: Principal) -> None:
+    """Note who asks."""
+    request.scope[_KEY] = principal
+
+
 def address_of(request: Request) -> str | None:
     """Return the address of the other end of the connection."""
     client = request.scope.get("client")
@@ -123,4 +130,5 @@ def bearer_of(request: Request) -> str | None:
 
 async def _authenticate(request: Request) -> None:
     context = context_of(request)
-    request.scope[_KEY] = await context.authentication.authenticate(bearer_of(request), address_of(request))
+    principal = await context.authentication.authenticate(bearer_of(request), address_of(request))
+    remember_principal(request, principal)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keybearer.domain.connections.service import AppConnectionView, ProjectUse
+from keybearer.domain.connections.lookup import AppConnectionView
+from keybearer.domain.connections.service import ProjectUse
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.records import Project
 from keybearer.wire.base import write_instant

@@ -13,6 +13,35 @@ from keybearer.domain.audit_list import AuditList
 from keybearer.domain.audit_trail import DEFAULT_RETENTION, AuditTrail
 from keybearer.domain.auth_methods import AuthMethods
 from keybearer.domain.authentication import Authentication
+from keybearer.domain.certificates.acme_accounts import AcmeSessions
+from keybearer.domain.certificates.acme_authorities import AcmeAuthorities
+from keybearer.domain.certificates.acme_challenges import AcmeChallenges
+from keybearer.domain.certificates.acme_engine import AcmeEngine
+from keybearer.domain.certificates.acme_revocation import AcmeRevocation
+from keybearer.domain.certificates.applications import Applications
+from keybearer.domain.certificates.approval import Approvals
+from keybearer.domain.certificates.approval_policies import ApprovalPolicies
+from keybearer.domain.certificates.authorities import CertificateAuthorities
+from keybearer.domain.certificates.authority_certificates import AuthorityCertificates
+from keybearer.domain.certificates.authority_revocation import AuthorityRevocation
+from keybearer.domain.certificates.certificates import Certificates
+from keybearer.domain.certificates.deciding import Deciding
+from keybearer.domain.certificates.finishing import Finishing
+from keybearer.domain.certificates.issuance import Issuance
+from keybearer.domain.certificates.key_work import KeyWork
+from keybearer.domain.certificates.lifecycle import CertificateLifecycle
+from keybearer.domain.certificates.pointers import PublicPlaces
+from keybearer.domain.certificates.policy_service import CertificatePolicies
+from keybearer.domain.certificates.profile_certificates import ProfileCertificates
+from keybearer.domain.certificates.profiles import CertificateProfiles
+from keybearer.domain.certificates.renewal import Renewal
+from keybearer.domain.certificates.requests import CertificateRequests
+from keybearer.domain.certificates.revocation_lists import RevocationLists
+from keybearer.domain.certificates.signing import Signing
+from keybearer.domain.certificates.status_answers import StatusAnswers
+from keybearer.domain.certificates.status_signers import StatusSigners
+from keybearer.domain.certificates.subscriber_issuance import SubscriberIssuance
+from keybearer.domain.certificates.subscribers import PkiSubscribers
 from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.rotation import ConnectionRotation
 from keybearer.domain.connections.service import AppConnections
@@ -38,7 +67,7 @@ from keybearer.domain.server_keys import RootKeySource, ServerKeys
 from keybearer.domain.syncs.asking import SyncRequests
 from keybearer.domain.syncs.engine import SyncEngine
 from keybearer.domain.syncs.jobs import JobTerms
-from keybearer.domain.syncs.run import Pushing
+from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.service import SecretSyncs
 from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.domain.tags import Tags
@@ -61,11 +90,13 @@ class ContextTerms:
         audit_retention: how long the audit log keeps its lines.
         audit_strict: whether readings of values are written down before they are answered.
         job_terms: how jobs of secret syncs are run.
+        public_url: where everybody reaches the service; certificates say so. None: they say nothing.
     """
 
     audit_retention: timedelta = DEFAULT_RETENTION
     audit_strict: bool = False
     job_terms: JobTerms = field(default_factory=JobTerms)
+    public_url: str | None = None
 
 
 _USUAL = ContextTerms()
@@ -103,6 +134,27 @@ class ServiceContext:
     key_rotation: KeyRotation
     app_connections: AppConnections
     connection_rotation: ConnectionRotation
+    certificate_authorities: CertificateAuthorities
+    acme_authorities: AcmeAuthorities
+    acme_challenges: AcmeChallenges
+    acme_engine: AcmeEngine
+    authority_certificates: AuthorityCertificates
+    certificate_policies: CertificatePolicies
+    certificate_profiles: CertificateProfiles
+    profile_certificates: ProfileCertificates
+    authority_revocation: AuthorityRevocation
+    revocation_lists: RevocationLists
+    status_answers: StatusAnswers
+    certificate_applications: Applications
+    issuance: Issuance
+    certificates: Certificates
+    certificate_requests: CertificateRequests
+    approval_policies: ApprovalPolicies
+    approvals: Approvals
+    certificate_renewal: Renewal
+    certificate_lifecycle: CertificateLifecycle
+    pki_subscribers: PkiSubscribers
+    subscriber_issuance: SubscriberIssuance
 
 
 def build_context(
@@ -134,6 +186,16 @@ def build_context(
     app_connections = AppConnections(database, proving, clock)
     writing = SecretWriting(database, clock)
     pushing = Pushing(database, outbound.remotes, keys.sync_digests, writing, audit, clock)
+    key_work = KeyWork()
+    # Apart: anybody may have lists and answers signed, and nobody's certificate is to wait for those.
+    status_work = KeyWork()
+    places = PublicPlaces(terms.public_url)
+    status_signers = StatusSigners()
+    signing = Signing(key_work, places.pointers)
+    deciding = Deciding(signing, key_work, clock)
+    issuance = Issuance(database, deciding, signing, clock)
+    finishing = Finishing(deciding, signing, clock)
+    acme = AcmeSessions(outbound.acme)
     triggers = SyncTriggers(database, pushing, clock, dependent_changes, terms.job_terms.start_delay)
     return ServiceContext(
         authentication=authentication,
@@ -164,6 +226,27 @@ def build_context(
         key_rotation=KeyRotation(database, root_key, clock),
         app_connections=app_connections,
         connection_rotation=ConnectionRotation(database, app_connections, proving, clock),
+        certificate_authorities=CertificateAuthorities(database, key_work, clock),
+        acme_authorities=AcmeAuthorities(database, acme, clock),
+        acme_challenges=AcmeChallenges(database),
+        acme_engine=AcmeEngine(database, acme, finishing, clock),
+        authority_certificates=AuthorityCertificates(database, key_work, signing, places, clock),
+        certificate_policies=CertificatePolicies(database, clock),
+        certificate_profiles=CertificateProfiles(database, clock),
+        profile_certificates=ProfileCertificates(database, audit, clock),
+        authority_revocation=AuthorityRevocation(database, clock),
+        revocation_lists=RevocationLists(database, status_signers, status_work, clock),
+        status_answers=StatusAnswers(database, status_signers, status_work, clock),
+        certificate_applications=Applications(database, clock),
+        issuance=issuance,
+        certificates=Certificates(database, audit, clock),
+        certificate_requests=CertificateRequests(database, audit, clock),
+        approval_policies=ApprovalPolicies(database, clock),
+        approvals=Approvals(database, finishing, clock),
+        certificate_renewal=Renewal(database, deciding, issuance, key_work, clock),
+        certificate_lifecycle=CertificateLifecycle(database, AcmeRevocation(database, acme), clock),
+        pki_subscribers=PkiSubscribers(database, clock),
+        subscriber_issuance=SubscriberIssuance(database, signing, key_work, audit, clock),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, 
 from keybearer.store.sealing.envelope import UnsealError
 from keybearer.wire.errors import ErrorBody, ValidationIssue
 
-__all__ = ["BadRequestError", "add_error_handlers"]
+__all__ = ["BadRequestError", "add_error_handlers", "answer_to"]
 
 _log = get_logger(__name__)
 
@@ -85,12 +85,14 @@ _TELLING = {
 
 def add_error_handlers(app: FastAPI) -> None:
     """Have every error of the application answered in the one shape."""
-    for kind in _TABLE:
-        app.add_exception_handler(kind, _refused)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(UnsealError, _unopened)
-    app.add_exception_handler(Exception, _unforeseen)
+    for kind, handler in _HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+
+
+async def answer_to(request: Request, error: Exception) -> Response:
+    """Return the answer to an error that was raised before the application; the request knows of both."""
+    handler = next(_HANDLERS[kind] for kind in type(error).__mro__ if kind in _HANDLERS)
+    return await handler(request, error)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -134,6 +136,15 @@ async def _unopened(request: Request, error: Exception) -> Response:
 async def _unforeseen(request: Request, error: Exception) -> Response:
     _log_failure(request, error)
     return _answer(request, 500, "InternalServerError", _UNFORESEEN)
+
+
+_HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+    **dict.fromkeys(_TABLE, _refused),
+    RequestValidationError: _malformed,
+    HTTPException: _http,
+    UnsealError: _unopened,
+    Exception: _unforeseen,
+}
 
 
 def _log_failure(request: Request, error: Exception) -> None:

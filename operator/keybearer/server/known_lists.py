@@ -1,4 +1,4 @@
-"""Lists that are kept are answered here, before the framework: its routing costs more than such an answer.
+"""Lists that are kept are answered here, before the framework: its layers cost more than such an answer.
 
 Who asks must be known from a moment ago, and the list must still stand; whatever else there is to say, a refusal
 most of all, the application says. So nothing is decided here that isn't decided there as well.

@@ -52,7 +52,10 @@ def parameters_of(model: type[BaseModel]) -> dict[str, object]:
 
 
 def _inlined(shape: dict[str, object], shared: dict[str, dict[str, object]]) -> dict[str, object]:
-    """Return the schema of a parameter without references: they would lead out of the document."""
+    """Return the schema of a parameter without references, also within a choice: they would lead out of it all."""
+    choice = shape.get("anyOf")
+    if isinstance(choice, list):
+        shape = {**shape, "anyOf": [_inlined(one, shared) for one in choice]}
     reference = shape.get("$ref")
     if not isinstance(reference, str):
         return shape

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -48,6 +49,7 @@ _LOGIN = re.compile(r"/api/v[0-9]/auth(/[^/]+)?/login")
 _TOKENS = frozenset({"/api/v1/auth/token/renew", "/api/v1/admin/bootstrap"})
 _SECRETS = ("/api/v3/secrets", "/api/v4/secrets")
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_ASKING = ("/api/v1/events/", "/api/v1/cert-manager/ocsp/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,8 @@ def class_of(method: str, path: str) -> RequestClass | None:
         return RequestClass.CREATION
     if path.startswith(_SECRETS):
         return RequestClass.SECRETS
-    # To subscribe is a POST that changes nothing.
-    reads = method in _READING or path.startswith("/api/v1/events/")
+    # To subscribe, and to ask for a certificate's standing, are POSTs that change nothing.
+    reads = method in _READING or path.startswith(_ASKING)
     return RequestClass.READ if reads else RequestClass.WRITE
 
 
@@ -124,6 +126,8 @@ class RateLimits:
         self._counters: Mapping[RequestClass, _Counter] = {
             limit.kind: _Counter(limit, clock, addresses_max) for limit in limits
         }
+        self.refused: Counter[RequestClass] = Counter()
+        """How many were refused of each class, for metrics."""
 
     def take(self, kind: RequestClass, address: str) -> Standing | None:
         """Count a request and return how the limit that is nearest to its end stands; nothing without limits.
@@ -141,6 +145,7 @@ class RateLimits:
             if counter.is_full(window)
         ]
         if full:
+            self.refused[kind] += 1
             return max(full, key=lambda standing: standing.reset)
         for _, window in windows:
             window.count += 1

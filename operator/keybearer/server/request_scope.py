@@ -9,7 +9,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from keybearer.base.ids import new_request_id
 from keybearer.base.logs import Logger, get_logger
 from keybearer.base.origin import Origin, request_from
+from keybearer.base.tracing import Span, SpanKind, Tracer
 from keybearer.server.body_bounds import bounded_body
+from keybearer.server.request_tallies import RequestTallies
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
 __all__ = ["REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
@@ -17,6 +19,7 @@ __all__ = ["REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
 REQUEST_ID_HEADER = "x-request-id"
 _HEADER_BYTES = REQUEST_ID_HEADER.encode()
 _KEY = "keybearer.request_id"
+_SERVER_ERROR = 500
 _log = get_logger(__name__)
 
 
@@ -29,8 +32,12 @@ def request_id_of(scope: Scope) -> str:
 class RequestShell:
     """Wraps the application. One line is logged per request; the path only as its route's template."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(
+        self, app: ASGIApp, tallies: RequestTallies | None = None, tracer: Tracer | None = None
+    ) -> None:
         self._app = app
+        self._tallies = tallies
+        self._tracer = tracer
         # Bound once: the lazy logger would be built anew for each line.
         self._log: Logger = _log.bind()
 
@@ -38,7 +45,18 @@ class RequestShell:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-            return
+        elif self._tracer is None:
+            await self._serve(scope, receive, send, None)
+        else:
+            attributes = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
+            with self._tracer.within(
+                scope["method"], SpanKind.SERVER, attributes, joins=scope["headers"]
+            ) as span:
+                await self._serve(scope, receive, send, span)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, span: Span | None) -> None:
+        if self._tallies is not None:
+            self._tallies.in_flight += 1
         started = time.perf_counter()
         request_id = new_request_id()
         scope[_KEY] = request_id
@@ -65,15 +83,33 @@ class RequestShell:
             # framework only for the server's own log, which would print its text.
             _log.debug("request_error_was_answered", request_id=request_id, kind=type(error).__name__)
         finally:
-            route = scope.get("route")
+            route = getattr(scope.get("route"), "path", None)
+            seconds = time.perf_counter() - started
+            if self._tallies is not None:
+                self._tallies.in_flight -= 1
+                self._tallies.ended(route, scope["method"], status, seconds)
+            beside = {}
+            if span is not None:
+                beside["trace_id"] = span.trace_id
+                _tell(span, scope["method"], route, status, request_id)
             self._log.info(
                 "request",
                 request_id=request_id,
                 method=scope["method"],
-                route=getattr(route, "path", None),
+                route=route,
                 status=status,
-                duration_ms=round((time.perf_counter() - started) * 1000, 2),
+                duration_ms=round(seconds * 1000, 2),
+                **beside,
             )
+
+
+def _tell(span: Span, method: str, route: str | None, status: int, request_id: str) -> None:
+    span.tell({"http.response.status_code": status, "keybearer.request_id": request_id})
+    if route is not None:
+        span.name(f"{method} {route}")
+        span.tell({"http.route": route})
+    if not 0 < status < _SERVER_ERROR:
+        span.fail(f"status {status}" if status else "no answer")
 
 
 def _origin(scope: Scope, request_id: str) -> Origin:

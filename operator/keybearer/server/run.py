@@ -19,8 +19,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from keybearer.base.clock import Clock, SystemClock
-from keybearer.base.errors import ConfigurationError
 from keybearer.base.logs import get_logger
+from keybearer.base.tracing import Tracer
 from keybearer.domain.admin import SetupDoor
 from keybearer.domain.audit_trail import DEFAULT_RETENTION
 from keybearer.domain.bootstrap import AdminCredentials, AdminLogin, bootstrap
@@ -30,7 +30,10 @@ from keybearer.domain.syncs.jobs import JobTerms
 from keybearer.server.app import create_app
 from keybearer.server.bounded_protocol import CONNECTIONS_MAX, HEAD_SECONDS, bounded_protocol
 from keybearer.server.context import ContextTerms, ServiceContext, build_context
+from keybearer.server.listening import listening
+from keybearer.server.metrics_listener import METRICS_OPTION, MetricsListen, metrics_served
 from keybearer.server.rate_limits import RateLimit, RateLimits
+from keybearer.server.request_tallies import RequestTallies
 from keybearer.server.tls import CertificateFiles, keep_certificate_fresh, tls_context
 from keybearer.store.data_directory import DataDirectory
 from keybearer.store.database import Database
@@ -64,10 +67,15 @@ class ServiceOptions:
     rate_limits: tuple[RateLimit, ...] = ()
     connections_max: int = CONNECTIONS_MAX
     job_terms: JobTerms = field(default_factory=JobTerms)
+    public_url: str | None = None
+    metrics: MetricsListen | None = None
 
 
 async def serve(
-    options: ServiceOptions, announce: Callable[[str], None], invite: Callable[[str], None]
+    options: ServiceOptions,
+    announce: Callable[[str], None],
+    invite: Callable[[str], None],
+    tracer: Tracer | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT.
 
@@ -75,6 +83,7 @@ async def serve(
         options: what the service is started with.
         announce: is given the URL once connections are accepted.
         invite: is given the sentence, with its token, by which a person sets up an empty instance.
+        tracer: makes a span of each request; borrowed.
 
     Raises:
         ConfigurationError: an option can't be used; the message names it.
@@ -84,19 +93,39 @@ async def serve(
     with DataDirectory(options.data_dir) as directory:
         door = _door(options)
         async with _opened(options, clock, door) as (database, context, keys), database.following():
-            with _listening(options) as listener:
+            with listening("--listen", options.host, options.port) as listener:
                 url = _url(listener, options, secure=tls is not None)
                 if options.bootstrap == "auto":
                     await _bootstrap(database, keys, clock, directory, url, options.admin)
                 elif door.is_open and await context.setup.is_needed():
                     invite(_invitation(url, door))
                 limits = RateLimits(options.rate_limits, clock) if options.rate_limits else None
+                tallies = None if options.metrics is None else RequestTallies()
+                app = create_app(context, limits, tallies, tracer)
                 server = _AnnouncingServer(
-                    server_config(create_app(context, limits), tls, options.connections_max),
+                    server_config(app, tls, options.connections_max),
                     lambda: announce(url),
                     lambda: _wind_down(context),
                 )
-                await _run(server, listener, tls, options.certificate, context)
+                async with _metrics(options.metrics, context, database, tallies, limits):
+                    await _run(server, listener, tls, options.certificate, context)
+
+
+@contextlib.asynccontextmanager
+async def _metrics(
+    wanted: MetricsListen | None,
+    context: ServiceContext,
+    database: Database,
+    tallies: RequestTallies | None,
+    limits: RateLimits | None,
+) -> AsyncIterator[None]:
+    if wanted is None or tallies is None:
+        yield
+        return
+    app = wanted.make(context, database.tallies, tallies, limits)
+    with listening(METRICS_OPTION, wanted.host, wanted.port) as listener:
+        async with metrics_served(app, listener):
+            yield
 
 
 @contextlib.asynccontextmanager
@@ -113,7 +142,9 @@ async def _opened(
     try:
         await database.prepare()
         keys = await unlock(database, options.root_key)
-        terms = ContextTerms(options.audit_retention, options.audit_strict, options.job_terms)
+        terms = ContextTerms(
+            options.audit_retention, options.audit_strict, options.job_terms, options.public_url
+        )
         context = build_context(database, keys, clock, door, terms, outbound, options.root_key)
         await context.key_rotation.start()
         try:
@@ -174,26 +205,6 @@ async def _bootstrap(
         _log.info("bootstrapped", credentials=kept)
 
 
-def _listening(options: ServiceOptions) -> socket.socket:
-    try:
-        found = socket.getaddrinfo(
-            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        family, kind, protocol, _, address = found[0]
-        listener = socket.socket(family, kind, protocol)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-        except OSError:
-            listener.close()
-            raise
-    except OSError as error:
-        raise ConfigurationError(
-            f"can't listen on {options.host}:{options.port}: {error.strerror}; choose another --listen"
-        ) from error
-    return listener
-
-
 def _url(listener: socket.socket, options: ServiceOptions, *, secure: bool) -> str:
     port = listener.getsockname()[1]
     host = f"[{options.host}]" if ":" in options.host else options.host
@@ -240,6 +251,10 @@ async def _run(
             group.create_task(context.audit.keep_pruned(), name="prune-audit-log"),
             group.create_task(context.key_rotation.run(), name="rotate-keys"),
             group.create_task(context.connection_rotation.run(), name="rotate-connections"),
+            group.create_task(context.approvals.run(), name="end-approval-requests"),
+            group.create_task(context.certificate_renewal.run(), name="renew-certificates"),
+            group.create_task(context.revocation_lists.run(), name="renew-revocation-lists"),
+            group.create_task(context.acme_engine.run(), name="order-certificates"),
         ]
         if tls is not None and certificate is not None:
             watch = keep_certificate_fresh(tls, certificate)

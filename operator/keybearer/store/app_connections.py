@@ -191,21 +191,27 @@ class AppConnections:
     async def due_for_rotation(self, now: datetime, limit: int) -> list[str]:
         """Return the ids of connections that have a rotation to begin, or one to end that was cut off."""
         row = AppConnectionRow
-        # Whoever ends one says so; a hold that ran out is of somebody who didn't get that far.
-        cut_off = and_(row.retiring.is_not(None), row.rotation_held_until.is_not(None))
         statement = (
             select(row.id)
-            .where(or_(row.next_rotation_at <= now, cut_off), _is_free(now))
+            .where(_is_due(now), _is_free(now))
             .order_by(row.next_rotation_at, row.id)
             .limit(limit)
         )
         return list((await self._connection.execute(statement)).scalars())
 
-    async def hold_rotation(self, connection_id: str, now: datetime, until: datetime) -> bool:
-        """Keep others from rotating the connection until then; return False where another does that."""
+    async def hold_rotation(
+        self, connection_id: str, now: datetime, until: datetime, *, only_if_due: bool
+    ) -> bool:
+        """Keep others from rotating the connection until then; return False where another does that.
+
+        With `only_if_due` also where another has done it since it was found due.
+        """
+        conditions = [AppConnectionRow.id == connection_id, _is_free(now)]
+        if only_if_due:
+            conditions.append(_is_due(now))
         held = (
             update(AppConnectionRow)
-            .where(AppConnectionRow.id == connection_id, _is_free(now))
+            .where(*conditions)
             .values(rotation_held_until=until)
             .returning(AppConnectionRow.id)
         )
@@ -260,6 +266,13 @@ class AppConnections:
         key = await self._keys.opened_in_line(CREDENTIALS, key_name_of(ciphertext))
         opened: dict[str, JsonValue] = orjson.loads(key.open(ciphertext, associate(purpose, record_id)))
         return opened
+
+
+def _is_due(now: datetime) -> ColumnElement[bool]:
+    row = AppConnectionRow
+    # Whoever ends one says so; a hold that ran out is of somebody who didn't get that far.
+    cut_off = and_(row.retiring.is_not(None), row.rotation_held_until.is_not(None))
+    return or_(row.next_rotation_at <= now, cut_off)
 
 
 def _is_free(now: datetime) -> ColumnElement[bool]:

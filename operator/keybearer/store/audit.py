@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, insert, select
+from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import OrganizationId, ProjectId, new_uuid
 from keybearer.store.columns import select_record
+from keybearer.store.many_rows import ManyRows
+from keybearer.store.revisions import Changes
 from keybearer.store.tables.audit import AuditLogRow
 from keybearer.store.tables.identities import OrganizationRow
 
-__all__ = ["AuditActor", "AuditDetail", "AuditEvent", "AuditFilter", "AuditLog", "AuditRecord"]
+__all__ = ["AUDIT_ROWS", "AuditActor", "AuditDetail", "AuditEvent", "AuditFilter", "AuditLog", "AuditRecord"]
 
 AuditDetail = str | int | bool | None | list[str]
 """Names, ids, paths and counts. Never a value, a password or a token."""
@@ -92,26 +94,26 @@ class AuditFilter:
     end: datetime | None = None
 
 
+AUDIT_ROWS = ManyRows(AuditLogRow, AuditRecord)
 _RECORDS = select_record(AuditLogRow, AuditRecord)
-_FIELDS = tuple(field.name for field in fields(AuditRecord))
 
 
 class AuditLog:
     """Repository of the audit log."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, changes: Changes) -> None:
         self._connection = connection
+        self._changes = changes
 
     async def add(self, records: Iterable[AuditRecord]) -> None:
         """Store these lines. What nobody knows the organization of goes to the oldest one."""
-        # Not `asdict`: it copies each list of names, name by name.
-        rows = [{name: getattr(record, name) for name in _FIELDS} for record in records]
-        if any(row["organization_id"] is None for row in rows):
+        rows = list(records)
+        if any(row.organization_id is None for row in rows):
             oldest = await self._oldest_organization()
-            for row in rows:
-                row["organization_id"] = row["organization_id"] or oldest
+            rows = [replace(row, organization_id=row.organization_id or oldest) for row in rows]
         if rows:
-            await self._connection.execute(insert(AuditLogRow), rows)
+            await AUDIT_ROWS.insert(self._connection, [AUDIT_ROWS.row(row) for row in rows])
+            self._changes.audit_lines += len(rows)
 
     async def remove(self, record_ids: Iterable[str]) -> None:
         """Remove these lines, those that are there."""
@@ -139,9 +141,10 @@ class AuditLog:
             await self._connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(oldest)))
         ).rowcount
 
-    async def _oldest_organization(self) -> str | None:
+    async def _oldest_organization(self) -> OrganizationId | None:
         statement = select(OrganizationRow.id).order_by(OrganizationRow.created_at, OrganizationRow.id)
-        return (await self._connection.execute(statement.limit(1))).scalar_one_or_none()
+        found = (await self._connection.execute(statement.limit(1))).scalar_one_or_none()
+        return None if found is None else OrganizationId(found)
 
 
 def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:

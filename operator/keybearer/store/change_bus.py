@@ -100,10 +100,9 @@ class MessageError(KeybearerError):
 def write_messages(changes: Changes) -> list[str]:
     """Return the changes as messages of at most `MESSAGE_MAX_BYTES` bytes each; none where nothing is to be told.
 
-    Compact JSON with one key per kind of news: `i` identities, `t` tokens, `o` organizations, `j` jobs (a single
-    text, `queued`), and `f` folders as `[project, environment, path, kind, owner, keys]` with the letters c, u, d
-    and i for kinds. Revisions stay at
-    home: only a sole process uses them.
+    Compact JSON with one key per kind of news: `i` identities, `t` tokens, `o` organizations, `j` jobs and `c`
+    certificate requests (a single text each, `queued`), and `f` folders as `[project, environment, path, kind, owner,
+    keys]` with the letters c, u, d and i for kinds. Revisions stay at home: only a sole process uses them.
     """
     messages: list[str] = []
     news: dict[str, list[object]] = {}
@@ -135,6 +134,7 @@ def read_message(text: str) -> Changes:
             tokens={_text(item) for item in _news(news, "t")},
             organizations={OrganizationId(_text(item)) for item in _news(news, "o")},
             jobs=bool(_news(news, "j")),
+            orders=bool(_news(news, "c")),
             folders=[change for item in _news(news, "f") for change in _folder(item)],
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -150,6 +150,8 @@ def _items(changes: Changes) -> Iterator[tuple[str, object]]:
         yield "o", organization_id
     if changes.jobs:
         yield "j", "queued"
+    if changes.orders:
+        yield "c", "queued"
     # One item per folder and kind holds many keys; a few at a time, so that an item fits into a message.
     keys: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for change in changes.folders:

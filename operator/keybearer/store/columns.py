@@ -6,18 +6,30 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import JSON, BigInteger, Dialect, Select, String, Text, select
+from sqlalchemy import JSON, BigInteger, ColumnElement, Dialect, Integer, Select, String, Text, case, select
 from sqlalchemy.types import TypeDecorator
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from sqlalchemy.orm import InstrumentedAttribute
 
     from keybearer.store.tables.base import Row
 
-__all__ = ["Instant", "OrderedText", "Texts", "Uuid", "record_columns", "select_record"]
+__all__ = [
+    "Instant",
+    "OrderedText",
+    "Revision",
+    "Texts",
+    "Uuid",
+    "milliseconds",
+    "moved",
+    "record_columns",
+    "select_record",
+]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class Instant(TypeDecorator[datetime]):
@@ -28,7 +40,7 @@ class Instant(TypeDecorator[datetime]):
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002 - SQLAlchemy's signature
         """Return the whole milliseconds."""
-        return None if value is None else (value - _EPOCH) // _MILLISECOND
+        return None if value is None else milliseconds(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - same
         """Return the instant."""
@@ -55,6 +67,24 @@ Uuid = String(36)
 
 OrderedText = Text().with_variant(Text(collation="C"), "postgresql")
 """A text that compares by code point on both databases, so that a subtree of paths is one range."""
+
+Revision = BigInteger().with_variant(Integer, "sqlite")
+"""A number that only grows; see `moved`. SQLite keeps eight bytes of any integer."""
+
+
+def moved(revision: InstrumentedAttribute[int], now: datetime) -> ColumnElement[int]:
+    """Return the next revision: the microseconds from 1970 to now, or one more where it is that far already.
+
+    Counting by one would, after a backup was restored, come by the same numbers again with other contents behind
+    them, and what somebody keeps of the time in between would pass for the newest.
+    """
+    reached = (now - _EPOCH) // _MICROSECOND
+    return case((revision < reached, reached), else_=revision + 1)
+
+
+def milliseconds(instant: datetime) -> int:
+    """Return the whole milliseconds from 1970 to the instant."""
+    return (instant - _EPOCH) // _MILLISECOND
 
 
 def record_columns(row: type[Row], record: type[DataclassInstance]) -> list[Any]:

@@ -9,8 +9,11 @@ lock that a writer takes with the first revision it moves.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import TypeVar
 
 from sqlalchemy import URL, text
 from sqlalchemy.exc import DBAPIError
@@ -20,6 +23,7 @@ from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
 from keybearer.store.attempts import note_commit
 from keybearer.store.change_bus import ChangeBus, LocalBus
+from keybearer.store.direct_writer import DirectWriter
 from keybearer.store.engines import Bounds, connect_postgres, place_of, postgres_engine, sqlite_engine
 from keybearer.store.failures import BusyError, ConnectError, UnavailableError, brief, translated
 from keybearer.store.migrate import upgrade
@@ -27,9 +31,12 @@ from keybearer.store.postgres_bus import PostgresBus
 from keybearer.store.revision_check import RevisionCheck
 from keybearer.store.revisions import Changes, RevisionBook
 from keybearer.store.sealing.keyring import Keyring
+from keybearer.store.tallies import StoreTallies
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["Database"]
+
+_T = TypeVar("_T")
 
 
 class Database:
@@ -40,11 +47,14 @@ class Database:
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.revisions = RevisionBook()
         self.clock = clock
+        self.tallies = StoreTallies()
         self._place = place_of(url)
         self._bounds = bounds
         self._keyring: Keyring | None = None
         self.bus: ChangeBus
+        self._direct: DirectWriter | None = None
         if self.is_sqlite:
+            self._direct = DirectWriter(str(url.database), bounds.longest_busy)
             self._turn = asyncio.Semaphore(1)
             self.bus = LocalBus()
             size, wait = bounds.pool_size, bounds.wait
@@ -118,7 +128,9 @@ class Database:
             UnavailableError: the database can't be reached.
         """
         with translated():
+            began = time.perf_counter()
             async with self._connected(self._readers) as connection, connection.begin():
+                self.tallies.read_waits.add(time.perf_counter() - began)
                 yield self._unit(connection)
 
     @asynccontextmanager
@@ -130,11 +142,7 @@ class Database:
             RaceError: another changed the same at the same moment; see `attempts.repeated`.
             UnavailableError: the database can't be reached.
         """
-        try:
-            async with asyncio.timeout(self._bounds.wait.total_seconds()):
-                await self._turn.acquire()
-        except TimeoutError as error:
-            raise BusyError("other writes kept the database busy; try again") from error
+        await self._take_turn()
         try:
             with translated():
                 async with self._connected(self._writer) as connection:
@@ -160,6 +168,26 @@ class Database:
         finally:
             self._turn.release()
 
+    async def write_directly(self, work: Callable[[sqlite3.Cursor], _T]) -> _T:
+        """Return what the work returns, once what it wrote is durable; undone when it raises. SQLite alone.
+
+        The work is done in a thread. What it writes is nothing that listeners are told of.
+
+        Raises:
+            BusyError: other writers held the turn for too long.
+            RaceError: what a row refers to was deleted meanwhile.
+            ConfigurationError: the database is none of SQLite.
+        """
+        if self._direct is None:
+            raise ConfigurationError("only SQLite is written directly")
+        await self._take_turn()
+        try:
+            found = await self._direct.run(work)
+        finally:
+            self._turn.release()
+        note_commit()
+        return found
+
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
         """Hear of the changes of other processes within."""
@@ -173,9 +201,21 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections."""
+        if self._direct is not None:
+            self._direct.close()
         await self._check.close()
         await self._readers.dispose()
         await self._writer.dispose()
+
+    async def _take_turn(self) -> None:
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._bounds.wait.total_seconds()):
+                await self._turn.acquire()
+        except TimeoutError as error:
+            raise BusyError("other writes kept the database busy; try again") from error
+        finally:
+            self.tallies.write_waits.add(time.perf_counter() - began)
 
     @asynccontextmanager
     async def _connected(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
@@ -188,6 +228,8 @@ class Database:
 
     def _published(self, changes: Changes) -> None:
         note_commit()
+        self.tallies.audit_lines += changes.audit_lines
+        self.tallies.certificates += changes.certificates
         self.revisions.publish(changes)
         self.bus.committed(changes)
 

@@ -58,6 +58,11 @@ class Bounds:
     statement: timedelta = timedelta(seconds=20)
     connect: timedelta = timedelta(seconds=10)
 
+    @property
+    def longest_busy(self) -> timedelta:
+        """How long SQLite itself waits for a lock."""
+        return min(self.wait, _LONGEST_BUSY)
+
 
 def sqlite_url(path: object) -> URL:
     """Return the URL of a database file."""

@@ -23,6 +23,7 @@ __all__ = [
     "UnavailableError",
     "UnstorableTextError",
     "brief",
+    "is_locked",
     "translated",
 ]
 
@@ -125,7 +126,7 @@ def _meaning(error: DBAPIError) -> KeybearerError | None:
         return UnstorableTextError("A text holds a NUL character")
     if state in _MET:
         return RaceError("another change was made at the same time; try again")
-    if state == _LOCK_NOT_AVAILABLE or _is_locked(error.orig):
+    if state == _LOCK_NOT_AVAILABLE or is_locked(error.orig):
         return BusyError("other writes kept the database busy; try again")
     if state == _QUERY_CANCELED:
         return TooSlowError("The request took too long")
@@ -134,7 +135,8 @@ def _meaning(error: DBAPIError) -> KeybearerError | None:
     return None
 
 
-def _is_locked(origin: BaseException | None) -> bool:
+def is_locked(origin: BaseException | None) -> bool:
+    """Return whether SQLite gave up waiting for a lock."""
     # Only another program that writes to the file can hold it: writers of this process queue before it.
     code = getattr(origin, "sqlite_errorcode", 0) & _PRIMARY_CODE
     return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)

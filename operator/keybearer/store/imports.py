@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.base.runs import in_chunks
 from keybearer.base.slices import in_slices
 from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE, subtree
@@ -190,8 +191,7 @@ class Imports:
             paths_of.setdefault(environment, []).append(path)
         found: set[tuple[EnvironmentSlug, FolderPath]] = set()
         for environment, paths in paths_of.items():
-            iterator = iter(paths)
-            while some := list(islice(iterator, _CHUNK)):
+            for some in in_chunks(paths, _CHUNK):
                 statement = _IMPORTERS.where(
                     _SourceEnvironment.project_id == project_id,
                     _SourceEnvironment.slug == environment,

@@ -165,18 +165,27 @@ class Keys:
         Raises:
             UnsealError: the project has none; the database is damaged.
         """
-        row = (
-            await self._connection.execute(
-                select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
-                .where(DataKeyRow.project_id == project_id)
-                .order_by(DataKeyRow.version.desc())
-                .limit(1)
-                .with_for_update(read=True)
-            )
+        statement = (
+            select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
+            .where(DataKeyRow.project_id == project_id)
+            .order_by(DataKeyRow.version.desc())
+            .limit(1)
+            .with_for_update(read=True)
+        )
+        # Who waited for the end of a rotation finds the key it saw gone, and the latest when it looks again.
+        row = (await self._connection.execute(statement)).one_or_none() or (
+            await self._connection.execute(statement)
         ).one_or_none()
         if row is None:
             raise UnsealError(f"project {project_id} has no data key; the database is damaged")
         return self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
+
+    async def hold_former(self, project_id: ProjectId, latest: KeyName) -> None:
+        """Wait for those who seal with a former data key of the project; until the unit ends nobody else does."""
+        statement = select(DataKeyRow.id).where(
+            DataKeyRow.project_id == project_id, DataKeyRow.id != str(key_id_of(latest))
+        )
+        await self._connection.execute(statement.with_for_update())
 
     async def opened(self, names: Iterable[KeyName]) -> dict[KeyName, SealingKey]:
         """Return the data keys of these names, from memory where they are there.

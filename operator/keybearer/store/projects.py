@@ -85,6 +85,13 @@ class Projects:
         statement = statement.order_by(ProjectRow.name, ProjectRow.id)
         return [Project(*row) for row in await self._connection.execute(statement)]
 
+    async def oldest_of_type(self, organization_id: OrganizationId, kind: str) -> Project | None:
+        """Return the organization's first project of that type, or None."""
+        statement = _PROJECTS.where(ProjectRow.organization_id == organization_id, ProjectRow.type == kind)
+        statement = statement.order_by(ProjectRow.created_at, ProjectRow.id).limit(1)
+        row = (await self._connection.execute(statement)).one_or_none()
+        return None if row is None else Project(*row)
+
     async def of_member(
         self, organization_id: OrganizationId, identity_id: IdentityId
     ) -> list[tuple[Project, tuple[str, ...]]]:

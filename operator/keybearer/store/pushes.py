@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from keybearer.base.runs import in_chunks
 from keybearer.store.tables.secret_syncs import PushRow
 
 __all__ = ["Push", "Pushes"]
@@ -64,9 +65,7 @@ class Pushes:
         if names is None:
             await self._connection.execute(delete(PushRow).where(PushRow.sync_id == sync_id))
             return
-        for start in range(0, len(names), _CHUNK):
+        for some in in_chunks(names, _CHUNK):
             await self._connection.execute(
-                delete(PushRow).where(
-                    PushRow.sync_id == sync_id, PushRow.name.in_(names[start : start + _CHUNK])
-                )
+                delete(PushRow).where(PushRow.sync_id == sync_id, PushRow.name.in_(some))
             )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Row as Result
 from sqlalchemy import Select, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
-from keybearer.store.secrets import Location, ReferenceTarget, folder_digest
+from keybearer.base.runs import in_chunks
+from keybearer.store.secret_places import Location, ReferenceTarget, folder_digest
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow
 
@@ -22,7 +22,6 @@ ANYWHERE = ReferenceTarget("", Location(EnvironmentSlug("*"), FolderPath("*"), "
 """What a text names whose references are built from others: nobody knows before they are followed."""
 
 _CHUNK = 400
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class References:
 
     async def put(self, targets: Mapping[str, Collection[ReferenceTarget]]) -> None:
         """Store which places each of these secrets (by id) names, in place of what was stored."""
-        for some in _chunks(list(targets)):
+        for some in in_chunks(targets, _CHUNK):
             await self._connection.execute(
                 delete(SecretReferenceRow).where(SecretReferenceRow.secret_id.in_(some))
             )
@@ -107,7 +106,7 @@ class References:
     ) -> Sequence[str]:
         """Return the ids of the project's secrets whose stored texts name any key of these folders."""
         found: dict[str, None] = {}
-        for some in _chunks([_digest(target) for target in folders]):
+        for some in in_chunks(map(_digest, folders), _CHUNK):
             statement = (
                 select(SecretReferenceRow.secret_id)
                 .distinct()
@@ -151,7 +150,7 @@ class References:
         named: Mapping[NamedFolder, Collection[str]],
     ) -> list[Referrer]:
         found: list[Referrer] = []
-        for some in _chunks(list(folders)):
+        for some in in_chunks(folders, _CHUNK):
             keys = {key for digest in some for key in named[folders[digest]]}
             # Past some hundred keys it is cheaper to read all that name the folders.
             of_keys = [SecretReferenceRow.key.in_(keys)] if len(keys) <= _CHUNK else []
@@ -171,9 +170,3 @@ def _referrer(row: Result[*tuple[Any, ...]], names: tuple[NamedFolder, str] | No
 
 def _digest(target: ReferenceTarget) -> str:
     return folder_digest(target.project_slug, target.location.environment, target.location.path)
-
-
-def _chunks(items: Sequence[_T]) -> Iterable[list[_T]]:
-    iterator = iter(items)
-    while chunk := list(islice(iterator, _CHUNK)):
-        yield chunk

@@ -1,7 +1,8 @@
 """Sealing a project's values anew with its latest data key: so many at a time, the place kept in the database.
 
 Every batch takes the project's row first, as whoever writes a secret does: no value can change under it, and what
-is written while a rotation goes on is sealed with the latest key already.
+is written while a rotation goes on is sealed with the latest key already. Keys of certificates are written without
+the project's row; who seals one holds the data key for sharing, and the end waits for those who hold a former one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from keybearer.base.clock import Clock
 from keybearer.base.ids import ProjectId
 from keybearer.store.keys import Keys
+from keybearer.store.project_resealing import ProjectKeyResealing
 from keybearer.store.root_keys import key_name_column
 from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
 from keybearer.store.secret_codec import Sealed, reseal
@@ -28,7 +30,7 @@ from keybearer.store.tables.secrets import SecretRow, SecretVersionRow
 
 __all__ = ["DataKeyRotation", "Resealing"]
 
-_SECRETS, _VERSIONS = "secrets", "versions"
+_SECRETS, _VERSIONS, _KEYS = "secrets", "versions", "keys"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Resealing:
         self._connection = connection
         self._keys = keys
         self._clock = clock
+        self._project_keys = ProjectKeyResealing(connection, keys)
 
     async def begin(self, project_id: ProjectId) -> bool:
         """Give the project a new data key and note that its values are to be sealed with it; whether it exists.
@@ -109,12 +112,16 @@ class Resealing:
                 done = await self._reseal_secrets(rows, key)
                 after = rows[-1].id if rows else ""
                 await self._note(rotation, done, _SECRETS if rows else _VERSIONS, after)
-            case _:
+            case "versions":
                 rows = await self._next_versions(rotation, limit)
                 done = await self._reseal_versions(rows, key)
-                if not rows:
+                after = f"{rows[-1].secret_id}:{rows[-1].version}" if rows else ""
+                await self._note(rotation, done, _VERSIONS if rows else _KEYS, after)
+            case _:
+                done = await self._project_keys.advance(project_id, key, limit)
+                if not done:
                     return await self._finish(rotation, key)
-                await self._note(rotation, done, _VERSIONS, f"{rows[-1].secret_id}:{rows[-1].version}")
+                await self._note(rotation, done, _KEYS, "")
         return True
 
     async def _lock(self, project_id: ProjectId) -> bool:
@@ -191,6 +198,7 @@ class Resealing:
         return len(old)
 
     async def _finish(self, rotation: DataKeyRotation, key: SealingKey) -> bool:
+        await self._keys.hold_former(rotation.project_id, key.name)
         if await self._is_left(rotation.project_id, key.name):
             await self._note(rotation, 0, _SECRETS, "")  # whatever it is: never delete what it is sealed with
             return True
@@ -219,7 +227,7 @@ class Resealing:
                 statement = statement.join(SecretVersionRow, SecretVersionRow.secret_id == SecretRow.id)
             if (await self._connection.execute(statement.limit(1))).first() is not None:
                 return True
-        return False
+        return await self._project_keys.is_left(project_id, name)
 
 
 def _is_old(row: Result[*tuple[Any, ...]], key: SealingKey) -> bool:

@@ -17,6 +17,7 @@ from keybearer.store.failures import ConnectError, UnavailableError
 
 if TYPE_CHECKING:
     import asyncpg
+    from asyncpg.prepared_stmt import PreparedStatement
 
 __all__ = ["RevisionCheck"]
 
@@ -33,7 +34,20 @@ class _Round:
 
     def __init__(self) -> None:
         self.wanted: set[str] = set()
-        self.answer: asyncio.Future[Mapping[str, int]] = asyncio.get_running_loop().create_future()
+        self.askers: list[asyncio.Future[Mapping[str, int]]] = []
+
+    def answer(self, outcome: Mapping[str, int] | UnavailableError) -> None:
+        for asker in self.askers:
+            if asker.done():  # gave up
+                continue
+            if isinstance(outcome, UnavailableError):
+                asker.set_exception(outcome)
+            else:
+                asker.set_result(outcome)
+
+    def cancel(self) -> None:
+        for asker in self.askers:
+            asker.cancel()
 
 
 class RevisionCheck:
@@ -43,6 +57,7 @@ class RevisionCheck:
         self._connect = connect
         self._limit = limit
         self._connection: asyncpg.Connection | None = None
+        self._question: PreparedStatement | None = None
         self._next: _Round | None = None
         self._asking: asyncio.Task[None] | None = None
 
@@ -57,11 +72,12 @@ class RevisionCheck:
         if self._next is None:
             self._next = _Round()
         self._next.wanted |= ids
-        mine = self._next
+        # Of each his own: one who gives up takes nothing from the others.
+        mine: asyncio.Future[Mapping[str, int]] = asyncio.get_running_loop().create_future()
+        self._next.askers.append(mine)
         if self._asking is None:
             self._asking = asyncio.create_task(self._ask_all(), name="ask-for-revisions")
-        # One who gives up takes nothing from the others.
-        return await asyncio.shield(mine.answer)
+        return await mine
 
     async def close(self) -> None:
         """Close the connection; who still waits gets no answer."""
@@ -77,16 +93,16 @@ class RevisionCheck:
                 try:
                     answer = await self._ask(list(now.wanted))
                 except UnavailableError as error:
-                    _resolve(now.answer, error)
+                    now.answer(error)
                 except BaseException:
-                    now.answer.cancel()
+                    now.cancel()
                     raise
                 else:
-                    _resolve(now.answer, answer)
+                    now.answer(answer)
         finally:
             self._asking = None
             if self._next is not None:
-                self._next.answer.cancel()
+                self._next.cancel()
                 self._next = None
 
     async def _ask(self, wanted: list[str]) -> Mapping[str, int]:
@@ -103,29 +119,22 @@ class RevisionCheck:
         import asyncpg  # noqa: PLC0415 - an extra: SQLite works without it
 
         try:
-            async with asyncio.timeout(self._limit.total_seconds()):
-                if self._connection is None:
-                    self._connection = await self._connect()
-                rows = await self._connection.fetch(_REVISIONS, wanted)
+            if self._question is None:
+                self._question = await self._prepare()
+            rows = await self._question.fetch(wanted, timeout=self._limit.total_seconds())
         except (OSError, ConnectError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             self._drop()
             _log.warning("revisions_not_asked", kind=type(error).__name__)
             raise UnavailableError("the database can't be reached at the moment; try again") from error
         return {row["id"]: row["revision"] for row in rows}
 
+    async def _prepare(self) -> PreparedStatement:
+        async with asyncio.timeout(self._limit.total_seconds()):
+            self._connection = await self._connect()
+            return await self._connection.prepare(_REVISIONS)
+
     def _drop(self) -> None:
+        self._question = None
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.terminate()
-
-
-def _resolve(
-    waited: asyncio.Future[Mapping[str, int]], outcome: Mapping[str, int] | UnavailableError
-) -> None:
-    if waited.done():
-        return
-    if isinstance(outcome, UnavailableError):
-        waited.set_exception(outcome)
-        waited.exception()  # nobody may be left to see it
-    else:
-        waited.set_result(outcome)

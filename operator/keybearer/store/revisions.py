@@ -56,6 +56,8 @@ class Changes:
             folders, by import or reference, is found later by who wants to know.
         organizations: those in which more changed than is told folder by folder: an environment went, say.
         jobs: whether jobs of secret syncs were queued or ended, so that there may be something to run.
+        orders: whether certificate requests became due with which the service goes on by itself.
+        audit_lines, certificates: how many were written, for metrics alone.
     """
 
     revisions: dict[str, int] = field(default_factory=dict)
@@ -64,6 +66,9 @@ class Changes:
     folders: list[ListChange] = field(default_factory=list)
     organizations: set[OrganizationId] = field(default_factory=set)
     jobs: bool = False
+    orders: bool = False
+    audit_lines: int = field(default=0, compare=False)
+    certificates: int = field(default=0, compare=False)
 
 
 class RevisionBook:

@@ -13,20 +13,19 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, delete, func, insert, literal, select, text, union_all, update
+from sqlalchemy import Select, delete, func, insert, literal, select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
+from keybearer.store.locks import Lock, take_lock
 from keybearer.store.sealing.envelope import KeyName, SealingKey, WrappedKey, key_id_of, key_name
 from keybearer.store.sealing.keyring import Keyring, data_key_identity, server_key_identity
 from keybearer.store.tables.keys import DataKeyRow, KeyHolderRow, RootKeyRow, ServerKeyRow
 
 __all__ = ["RootKeyRecord", "RootKeyState", "RootKeyring", "key_name_column"]
 
-_LOCK = 7_217_358_042
-"""Of PostgreSQL's advisory locks: the one after that of migrations."""
 _NAME_AT, _NAME_BYTES = 2, 20
 """Where an envelope names its key (see `sealing.envelope`), counted from 1."""
 
@@ -71,8 +70,7 @@ class RootKeyring:
 
     async def queue(self) -> None:
         """Wait for other processes that decide about root keys; until the unit ends they wait for this one."""
-        if self._connection.dialect.name == "postgresql":
-            await self._connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _LOCK})
+        await take_lock(self._connection, Lock.ROOT_KEYS)
 
     async def active(self) -> SealingKey:
         """Return the root key that wraps; on a database without one it is, from now on, the first that was given.

@@ -13,6 +13,7 @@ from sqlalchemy import Select, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
+from keybearer.base.runs import in_chunks
 from keybearer.store.columns import record_columns
 from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
@@ -224,12 +225,12 @@ class SecretSyncs:
             by_environment.setdefault((project_id, environment), []).append(path)
         found: list[SecretSync] = []
         for (project_id, environment), paths in by_environment.items():
-            for start in range(0, len(paths), _CHUNK):
+            for some in in_chunks(paths, _CHUNK):
                 statement = _SYNCS.where(
                     SecretSyncRow.is_auto_sync_enabled.is_(True),
                     SecretSyncRow.project_id == project_id,
                     EnvironmentRow.slug == environment,
-                    FolderRow.path.in_(paths[start : start + _CHUNK]),
+                    FolderRow.path.in_(some),
                 )
                 found += await self._all(statement)
         return found
@@ -247,17 +248,15 @@ class SecretSyncs:
         """Set fields of one kind of job: keys are the fields of `Progress`, those that are given."""
         names = dict(zip((one.name for one in fields(Progress)), _STATUS_COLUMNS[kind], strict=True))
         values = {names[key]: value for key, value in progress.items()}
-        for start in range(0, len(sync_ids), _CHUNK):
+        for some in in_chunks(sync_ids, _CHUNK):
             await self._connection.execute(
-                update(SecretSyncRow)
-                .where(SecretSyncRow.id.in_(sync_ids[start : start + _CHUNK]))
-                .values(values)
+                update(SecretSyncRow).where(SecretSyncRow.id.in_(some)).values(values)
             )
 
     async def unsettle(self, sync_ids: Sequence[str]) -> None:
         """Note that runs are under way: until they end well, the ledger tells nothing for certain."""
-        for start in range(0, len(sync_ids), _CHUNK):
-            await self._set(sync_ids[start : start + _CHUNK], is_settled=False)
+        for some in in_chunks(sync_ids, _CHUNK):
+            await self._set(some, is_settled=False)
 
     async def settle(
         self,

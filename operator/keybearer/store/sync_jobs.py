@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, literal, select, text, update
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.orm import aliased
 
 from keybearer.base.ids import new_uuid
 from keybearer.store.columns import Instant, record_columns, select_record
 from keybearer.store.revisions import Changes
-from keybearer.store.secret_syncs import JobKind
 from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
 
 __all__ = ["SyncJob", "SyncJobs"]
 
 _CHUNK = 200
-_LOCK = 7217358043
-"""Of PostgreSQL's advisory locks: the one after that of root keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +29,7 @@ class SyncJob:
         attempt: how often it was begun; 0 before the first time.
         due_at: not begun before.
         parameters: what the kind needs beside the sync, an import its behaviour for example.
-        lease_ends_at: until when `claimed_by` has it, unless it says so again.
+        lease_ends_at: until when `claimed_by` has it, unless it says so again; by the clock that all processes share.
     """
 
     id: str
@@ -96,69 +91,10 @@ class SyncJobs:
             found += [SyncJob(*row) for row in await self._connection.execute(statement)]
         return found
 
-    async def claim(
-        self, process_id: str, *, now: datetime, lease_ends_at: datetime, limit: int, per_connection: int
-    ) -> list[SyncJob]:
-        """Take jobs that are due for this process, the longest waiting first; no other process gets them.
-
-        None is taken of a sync that has one running, and of a connection no more than `per_connection` run, in all
-        processes together.
-        """
-        await self._queue_claims()
-        running: Counter[str] = Counter()
-        for (connection_id,) in await self._connection.execute(
-            select(SyncJobRow.connection_id).where(SyncJobRow.is_running.is_(True))
-        ):
-            running[connection_id] += 1
-        claimed: list[SyncJob] = []
-        while len(claimed) < limit:
-            # Asked again until enough are found: a connection that is full must not hide the others behind it.
-            full = [connection_id for connection_id, count in running.items() if count >= per_connection]
-            chosen: dict[str, SyncJob] = {}
-            for row in await self._connection.execute(_due(now, full, limit=limit)):
-                job = SyncJob(*row)
-                if len(claimed) + len(chosen) >= limit:
-                    break
-                if job.sync_id not in chosen and running[job.connection_id] < per_connection:
-                    chosen[job.sync_id] = job
-                    running[job.connection_id] += 1
-            taken = await self._take(chosen, process_id, lease_ends_at)
-            if not taken:
-                break
-            claimed += taken
-        return claimed
-
-    async def _queue_claims(self) -> None:
-        """Have one claim at a time: how many run of a connection is counted, and then acted upon."""
-        if self._connection.dialect.name == "postgresql":
-            await self._connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _LOCK})
-
-    async def _take(
-        self, chosen: Mapping[str, SyncJob], process_id: str, lease_ends_at: datetime
-    ) -> list[SyncJob]:
-        if not chosen:
-            return []
-        # The sync before its job, as everybody does; one that somebody is just changing has its turn later.
-        locked = await self._connection.execute(
-            select(SecretSyncRow.id)
-            .where(SecretSyncRow.id.in_(list(chosen)))
-            .with_for_update(skip_locked=True)
-        )
-        taken = await self._connection.execute(
-            update(SyncJobRow)
-            .where(
-                SyncJobRow.id.in_([chosen[sync_id].id for sync_id in locked.scalars()]),
-                SyncJobRow.is_running.is_(False),
-            )
-            .values(
-                is_running=True,
-                attempt=SyncJobRow.attempt + 1,
-                claimed_by=process_id,
-                lease_ends_at=lease_ends_at,
-            )
-            .returning(*record_columns(SyncJobRow, SyncJob))
-        )
-        return [SyncJob(*row) for row in taken]
+    async def count_waiting(self) -> int:
+        """Return how many jobs wait, due or not."""
+        statement = select(func.count()).select_from(SyncJobRow).where(SyncJobRow.is_running.is_(False))
+        return (await self._connection.execute(statement)).scalar_one()
 
     async def is_any_due(self, now: datetime) -> bool:
         """Return whether a job waits that is due."""
@@ -175,23 +111,6 @@ class SyncJobs:
     async def is_waiting(self, sync_id: str, kind: str) -> bool:
         """Return whether a job of the kind waits for the sync."""
         return (await self._connection.execute(_waiting(sync_id, kind))).first() is not None
-
-    async def prolong(self, process_id: str, lease_ends_at: datetime) -> set[str]:
-        """Keep all that this process runs for longer; return the ids of these jobs."""
-        kept = await self._connection.execute(
-            update(SyncJobRow)
-            .where(SyncJobRow.claimed_by == process_id, SyncJobRow.is_running.is_(True))
-            .values(lease_ends_at=lease_ends_at)
-            .returning(SyncJobRow.id)
-        )
-        return set(kept.scalars())
-
-    async def orphaned(self, now: datetime | None) -> list[SyncJob]:
-        """Return running jobs whose process let its lease end; None: all that run, whoever has them."""
-        statement = _JOBS.where(SyncJobRow.is_running.is_(True))
-        if now is not None:
-            statement = statement.where(SyncJobRow.lease_ends_at < now)
-        return [SyncJob(*row) for row in await self._connection.execute(statement)]
 
     async def is_held(self, job: SyncJob) -> bool:
         """Return whether the process that claimed the job has it still; until the unit ends nobody takes it over."""
@@ -257,25 +176,6 @@ def _held(job: SyncJob) -> tuple[ColumnElement[bool], ...]:
 def _waiting(sync_id: str, kind: str) -> Select[str]:
     return select(SyncJobRow.id).where(
         SyncJobRow.sync_id == sync_id, SyncJobRow.kind == kind, SyncJobRow.is_running.is_(False)
-    )
-
-
-def _due(now: datetime, full: Sequence[str], *, limit: int) -> Select[*tuple[Any, ...]]:
-    # Jobs of one sync run one after the other: what waits behind a running one isn't looked at.
-    running = aliased(SyncJobRow)
-    return (
-        _JOBS.where(
-            SyncJobRow.is_running.is_(False),
-            # One of a newer version waits for that.
-            SyncJobRow.kind.in_([kind.value for kind in JobKind]),
-            SyncJobRow.due_at <= now,
-            SyncJobRow.connection_id.not_in(full),
-            ~select(running.id)
-            .where(running.sync_id == SyncJobRow.sync_id, running.is_running.is_(True))
-            .exists(),
-        )
-        .order_by(SyncJobRow.due_at, SyncJobRow.id)
-        .limit(limit)
     )
 
 

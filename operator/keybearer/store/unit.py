@@ -9,16 +9,31 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
+from keybearer.store.acme_accounts import AcmeAccounts
+from keybearer.store.acme_challenges import AcmeChallenges
 from keybearer.store.app_connections import AppConnections
 from keybearer.store.audit import AuditEvent, AuditLog, AuditRecord
 from keybearer.store.auth_methods import AuthMethods
+from keybearer.store.certificate_applications import CertificateApplications
+from keybearer.store.certificate_approvals import CertificateApprovals
+from keybearer.store.certificate_authorities import CertificateAuthorities
+from keybearer.store.certificate_policies import CertificatePolicies
+from keybearer.store.certificate_profiles import CertificateProfiles
+from keybearer.store.certificate_request_claims import CertificateRequestClaims
+from keybearer.store.certificate_request_search import CertificateRequestSearch
+from keybearer.store.certificate_requests import CertificateRequests
+from keybearer.store.certificates import Certificates
+from keybearer.store.columns import moved
 from keybearer.store.credential_resealing import CredentialResealing
 from keybearer.store.credentials import Credentials
+from keybearer.store.enrollments import Enrollments
 from keybearer.store.folders import Folders
 from keybearer.store.grants import Grants
 from keybearer.store.identities import Identities
 from keybearer.store.imports import Imports
 from keybearer.store.keys import Keys
+from keybearer.store.pki_subscribers import PkiSubscribers
+from keybearer.store.project_seals import ProjectSeals
 from keybearer.store.projects import Projects
 from keybearer.store.pushes import Pushes
 from keybearer.store.references import References
@@ -28,6 +43,7 @@ from keybearer.store.root_keys import RootKeyring
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.secret_syncs import SecretSyncs
 from keybearer.store.secrets import Secrets
+from keybearer.store.sync_claims import SyncClaims
 from keybearer.store.sync_jobs import SyncJobs
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
 from keybearer.store.tables.projects import ProjectRow
@@ -62,13 +78,28 @@ class UnitOfWork:
         self.folders = Folders(connection, self.changes)
         self.imports = Imports(connection)
         self.tags = Tags(connection)
-        self.audit_log = AuditLog(connection)
+        self.audit_log = AuditLog(connection, self.changes)
         self.secrets = Secrets(connection, self.keys, self.changes)
         self.references = References(connection)
         self.app_connections = AppConnections(connection, self.keys)
         self.secret_syncs = SecretSyncs(connection)
         self.sync_jobs = SyncJobs(connection, self.changes)
+        self.sync_claims = SyncClaims(connection, clock)
         self.pushes = Pushes(connection)
+        seals = ProjectSeals(self.keys)
+        self.certificate_authorities = CertificateAuthorities(connection, seals)
+        self.acme_accounts = AcmeAccounts(connection, seals)
+        self.acme_challenges = AcmeChallenges(connection)
+        self.certificate_policies = CertificatePolicies(connection)
+        self.certificate_profiles = CertificateProfiles(connection, seals)
+        self.enrollments = Enrollments(connection, seals)
+        self.certificate_applications = CertificateApplications(connection)
+        self.certificate_requests = CertificateRequests(connection, seals, self.changes)
+        self.certificate_request_claims = CertificateRequestClaims(connection)
+        self.certificate_request_search = CertificateRequestSearch(connection)
+        self.certificate_approvals = CertificateApprovals(connection)
+        self.certificates = Certificates(connection, seals, self.changes)
+        self.pki_subscribers = PkiSubscribers(connection)
 
     async def audit(self, event: AuditEvent) -> None:
         """Write down what this unit does: durable with it, undone with it."""
@@ -90,7 +121,7 @@ class UnitOfWork:
         statement = (
             update(ProjectRow)
             .where(ProjectRow.id == project_id)
-            .values(revision=ProjectRow.revision + 1)
+            .values(revision=moved(ProjectRow.revision, self._clock.now()))
             .returning(ProjectRow.revision)
         )
         revision = (await self._connection.execute(statement)).scalar_one_or_none()
@@ -102,7 +133,7 @@ class UnitOfWork:
         statement = (
             update(OrganizationRow)
             .where(OrganizationRow.id == organization_id)
-            .values(names_revision=OrganizationRow.names_revision + 1)
+            .values(names_revision=moved(OrganizationRow.names_revision, self._clock.now()))
             .returning(OrganizationRow.names_revision)
         )
         revision = (await self._connection.execute(statement)).scalar_one()
@@ -113,7 +144,7 @@ class UnitOfWork:
         statement = (
             update(IdentityRow)
             .where(IdentityRow.id == identity_id)
-            .values(permission_revision=IdentityRow.permission_revision + 1)
+            .values(permission_revision=moved(IdentityRow.permission_revision, self._clock.now()))
         )
         await self._connection.execute(statement)
         self.changes.identities.add(identity_id)

@@ -30,9 +30,12 @@ class AuditEvent(WireModel):
 
 
 class AuditActor(WireModel):
-    """Who did it; `metadata` holds id and name, under the names that the kind of actor has."""
+    """Who did it; `metadata` holds id and name, under the names that the kind of actor has.
 
-    type: Literal["identity", "user", "unknown"]
+    `platform` is the service itself: what it does by the clock, and what is done at its data directory.
+    """
+
+    type: Literal["identity", "user", "platform", "unknown"]
     metadata: dict[str, str | None]
 
 

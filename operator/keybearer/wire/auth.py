@@ -25,7 +25,9 @@ __all__ = [
 ]
 
 _Trimmed = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=512), Field(repr=False)
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=512, pattern=r"\S"),
+    Field(repr=False),
 ]
 
 _OrganizationSlug = Annotated[
@@ -71,9 +73,13 @@ class LdapLogin(WireModel):
 class KubernetesLogin(WireModel):
     """POST /api/v1/auth/kubernetes-auth/login; `jwt` is a ServiceAccount token."""
 
-    identity_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+    identity_id: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64, pattern=r"\S")
+    ]
     jwt: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=16384), Field(repr=False)
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=16384, pattern=r"\S"),
+        Field(repr=False),
     ]
     organization_slug: _OrganizationSlug = None
 

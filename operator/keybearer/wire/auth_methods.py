@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from keybearer.wire.base import WHOLE, Flag, WireInstant, WireModel
-from keybearer.wire.identities import TrustedIp
-from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
+from keybearer.wire.base import WireInstant, WireModel
+from keybearer.wire.token_terms import ChangedLockingTerms, ChangedTokenTerms, LockingTerms, TokenTerms
 
 __all__ = [
     "AllowedField",
@@ -23,50 +22,22 @@ __all__ = [
     "UpdateLdapAuth",
 ]
 
-_Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS), WHOLE]
-_Count = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
-_TrustedIps = Annotated[list[TrustedIp], Field(min_length=1, max_length=100)]
-_Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2048)]
+_Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2048, pattern=r"\S")]
 _Globs = Annotated[str, Field(max_length=4096)]
 _Audience = Annotated[str, StringConstraints(strip_whitespace=True, max_length=512)]
 _Pem = Annotated[str, Field(max_length=65_536)]
 _TokenText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=16_384)]
 _Token = Annotated[_TokenText | None, Field(repr=False)]
-_Dn = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024)]
+_Dn = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024, pattern=r"\S")]
 _PasswordText = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")]
 _Password = Annotated[_PasswordText, Field(repr=False)]
 _ChangedPassword = Annotated[_PasswordText | None, Field(repr=False)]
-_SearchFilter = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
-_Threshold = Annotated[int, Field(ge=1, le=30), WHOLE]
-_Duration = Annotated[int, Field(ge=30, le=86_400), WHOLE]
-_CounterReset = Annotated[int, Field(ge=5, le=3600), WHOLE]
+_SearchFilter = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096, pattern=r"\S")
+]
 
 
-def _everywhere() -> list[TrustedIp]:
-    return [TrustedIp(ip_address="0.0.0.0/0"), TrustedIp(ip_address="::/0")]
-
-
-class _Terms(WireModel):
-    """Of the tokens that a login gives: durations in seconds, 0 without end or limit."""
-
-    access_token_trusted_ips: _TrustedIps = Field(default_factory=_everywhere)
-    access_token_ttl: Annotated[_Seconds, Field(alias="accessTokenTTL")] = 2_592_000
-    access_token_max_ttl: Annotated[_Seconds, Field(alias="accessTokenMaxTTL")] = 2_592_000
-    access_token_num_uses_limit: _Count = 0
-    access_token_period: _Seconds = 0
-
-
-class _ChangedTerms(WireModel):
-    """What is absent stays."""
-
-    access_token_trusted_ips: _TrustedIps | None = None
-    access_token_ttl: Annotated[_Seconds | None, Field(alias="accessTokenTTL")] = None
-    access_token_max_ttl: Annotated[_Seconds | None, Field(alias="accessTokenMaxTTL")] = None
-    access_token_num_uses_limit: _Count | None = None
-    access_token_period: _Seconds | None = None
-
-
-class _KubernetesShown(_Terms):
+class _KubernetesShown(TokenTerms):
     kubernetes_host: _Url
     ca_cert: _Pem = ""
     token_review_mode: Literal["api"] = "api"
@@ -81,7 +52,7 @@ class KubernetesAuthConfig(_KubernetesShown):
     token_reviewer_jwt: _Token = None
 
 
-class UpdateKubernetesAuth(_ChangedTerms):
+class UpdateKubernetesAuth(ChangedTokenTerms):
     """PATCH .../kubernetes-auth/identities/{id}: what is absent stays; a null reviewer is removed."""
 
     kubernetes_host: _Url | None = None
@@ -114,20 +85,18 @@ class AllowedField(WireModel):
     key: Annotated[
         str, StringConstraints(strip_whitespace=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9.;-]{0,127}$")
     ]
-    value: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
+    value: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096, pattern=r"\S")
+    ]
 
 
-class _LdapShown(_Terms):
+class _LdapShown(LockingTerms):
     url: _Url
     bind_dn: Annotated[_Dn, Field(alias="bindDN")]
     search_base: _Dn
     search_filter: _SearchFilter = "(uid={{username}})"
     ldap_ca_certificate: _Pem = ""
     allowed_fields: Annotated[list[AllowedField], Field(max_length=50)] = Field(default_factory=list)
-    lockout_enabled: Flag = True
-    lockout_threshold: _Threshold = 3
-    lockout_duration_seconds: _Duration = 300
-    lockout_counter_reset_seconds: _CounterReset = 30
 
 
 class LdapAuthConfig(_LdapShown):
@@ -136,7 +105,7 @@ class LdapAuthConfig(_LdapShown):
     bind_pass: _Password
 
 
-class UpdateLdapAuth(_ChangedTerms):
+class UpdateLdapAuth(ChangedLockingTerms):
     """PATCH .../ldap-auth/identities/{id}: what is absent stays."""
 
     url: _Url | None = None
@@ -146,10 +115,6 @@ class UpdateLdapAuth(_ChangedTerms):
     search_filter: _SearchFilter | None = None
     ldap_ca_certificate: _Pem | None = None
     allowed_fields: Annotated[list[AllowedField], Field(max_length=50)] | None = None
-    lockout_enabled: Flag | None = None
-    lockout_threshold: _Threshold | None = None
-    lockout_duration_seconds: _Duration | None = None
-    lockout_counter_reset_seconds: _CounterReset | None = None
 
 
 class LdapAuth(_LdapShown):

@@ -6,9 +6,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keybearer.wire.base import WHOLE, Confidential, Flag, WireInstant, WireModel
-from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
+from keybearer.wire.base import Confidential, WireInstant, WireModel
 from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
+from keybearer.wire.token_terms import (
+    ChangedLockingTerms,
+    Count,
+    LockingTerms,
+    Seconds,
+    TrustedIps,
+    everywhere,
+)
 
 __all__ = [
     "ClientSecret",
@@ -27,16 +34,12 @@ __all__ = [
     "OrganizationRoleSlug",
     "ProjectRoleSlug",
     "PutMembership",
-    "TrustedIp",
     "UniversalAuth",
     "UniversalAuthAnswer",
     "UniversalAuthConfig",
     "UpdateIdentity",
     "UpdateUniversalAuth",
 ]
-
-_Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS), WHOLE]
-_Count = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
 
 
 class Identity(WireModel):
@@ -78,47 +81,16 @@ class UpdateIdentity(WireModel):
     role: OrganizationRoleSlug | None = None
 
 
-class TrustedIp(WireModel):
-    """An address or a range from which a credential may be used."""
-
-    ip_address: Annotated[str, Field(min_length=1, max_length=64)]
-
-
-def _everywhere() -> list[TrustedIp]:
-    return [TrustedIp(ip_address="0.0.0.0/0"), TrustedIp(ip_address="::/0")]
-
-
-_TrustedIps = Annotated[list[TrustedIp], Field(min_length=1, max_length=100)]
-
-
-class UniversalAuthConfig(WireModel):
+class UniversalAuthConfig(LockingTerms):
     """POST and PATCH .../universal-auth/identities/{id}: durations in seconds, 0 without end or limit."""
 
-    client_secret_trusted_ips: _TrustedIps = Field(default_factory=_everywhere)
-    access_token_trusted_ips: _TrustedIps = Field(default_factory=_everywhere)
-    access_token_ttl: Annotated[_Seconds, Field(alias="accessTokenTTL")] = 2_592_000
-    access_token_max_ttl: Annotated[_Seconds, Field(alias="accessTokenMaxTTL")] = 2_592_000
-    access_token_num_uses_limit: _Count = 0
-    access_token_period: _Seconds = 0
-    lockout_enabled: Flag = True
-    lockout_threshold: Annotated[int, Field(ge=1, le=30), WHOLE] = 3
-    lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400), WHOLE] = 300
-    lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600), WHOLE] = 30
+    client_secret_trusted_ips: TrustedIps = Field(default_factory=everywhere)
 
 
-class UpdateUniversalAuth(WireModel):
+class UpdateUniversalAuth(ChangedLockingTerms):
     """PATCH .../universal-auth/identities/{id}: what is absent stays."""
 
-    client_secret_trusted_ips: _TrustedIps | None = None
-    access_token_trusted_ips: _TrustedIps | None = None
-    access_token_ttl: Annotated[_Seconds | None, Field(alias="accessTokenTTL")] = None
-    access_token_max_ttl: Annotated[_Seconds | None, Field(alias="accessTokenMaxTTL")] = None
-    access_token_num_uses_limit: _Count | None = None
-    access_token_period: _Seconds | None = None
-    lockout_enabled: Flag | None = None
-    lockout_threshold: Annotated[int, Field(ge=1, le=30), WHOLE] | None = None
-    lockout_duration_seconds: Annotated[int, Field(ge=30, le=86_400), WHOLE] | None = None
-    lockout_counter_reset_seconds: Annotated[int, Field(ge=5, le=3600), WHOLE] | None = None
+    client_secret_trusted_ips: TrustedIps | None = None
 
 
 class UniversalAuth(UniversalAuthConfig):
@@ -141,8 +113,8 @@ class CreateClientSecret(WireModel):
     """POST .../client-secrets: `ttl` in seconds, 0 without end; `numUsesLimit` 0 without limit."""
 
     description: Annotated[str, Field(max_length=1024)] = ""
-    ttl: _Seconds = 0
-    num_uses_limit: _Count = 0
+    ttl: Seconds = 0
+    num_uses_limit: Count = 0
 
 
 class ClientSecret(WireModel):

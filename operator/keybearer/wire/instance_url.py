@@ -27,6 +27,8 @@ def _check(text: str) -> str:
 
 
 InstanceUrl = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_URL_MAX), AfterValidator(_check)
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=_URL_MAX, pattern=r"\S"),
+    AfterValidator(_check),
 ]
 """Kept as it was written, without the space around it. Whether its host may be called is the gate's to say."""

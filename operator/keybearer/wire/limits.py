@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 __all__ = [
+    "ACME_BINDING_TEXT_MAX",
+    "ACME_TOKEN_MAX",
+    "ACME_URL_MAX",
     "APP_CONNECTIONS_MAX",
     "APP_CONNECTION_DESCRIPTION_MAX",
     "APP_CONNECTION_NAME_MAX",
     "BATCH_MAX_ITEMS",
+    "CERTIFICATE_ALT_NAMES_MAX",
+    "CERTIFICATE_ALT_NAMES_TEXT_MAX",
+    "CERTIFICATE_APPROVERS_MAX",
+    "CERTIFICATE_AUTHORITY_NAME_MAX",
+    "CERTIFICATE_CHAIN_MAX",
+    "CERTIFICATE_CSR_MAX",
+    "CERTIFICATE_DESCRIPTION_MAX",
+    "CERTIFICATE_DOMAIN_COMPONENTS_MAX",
+    "CERTIFICATE_NAME_MAX",
+    "CERTIFICATE_OBJECTS_MAX",
+    "CERTIFICATE_PAGE_DEFAULT",
+    "CERTIFICATE_PAGE_MAX",
+    "CERTIFICATE_POLICY_VALUES_MAX",
+    "CERTIFICATE_SUBJECT_TEXT_MAX",
+    "CERTIFICATE_TTL_MAX",
+    "CERTIFICATE_USAGES_MAX",
     "DESCRIPTION_MAX",
     "ENVIRONMENT_SLUG_MAX",
     "EVENT_REGISTRATIONS_MAX",
@@ -43,6 +62,7 @@ __all__ = [
     "SECRET_NAME_MAX",
     "SECRET_SYNCS_MAX",
     "SECRET_VALUE_MAX_BYTES",
+    "SUBSCRIBER_CSR_MAX",
     "SYNC_DESCRIPTION_MAX",
     "SYNC_NAME_MAX",
     "TAGS_MAX_ITEMS",
@@ -73,6 +93,24 @@ SYNC_NAME_MAX = 256
 SYNC_DESCRIPTION_MAX = 256
 KEY_SCHEMA_MAX = 255
 """Of a secret sync (wire.md sections 3.2 and 3.4)."""
+CERTIFICATE_SUBJECT_TEXT_MAX = 255
+CERTIFICATE_DOMAIN_COMPONENTS_MAX = 50
+CERTIFICATE_ALT_NAMES_MAX = 100
+CERTIFICATE_ALT_NAMES_TEXT_MAX = 4096
+"""Of all of them, joined by commas."""
+CERTIFICATE_USAGES_MAX = 20
+CERTIFICATE_CSR_MAX = 4096
+CERTIFICATE_TTL_MAX = 32
+"""Of a certificate (wire.md section 5.1)."""
+CERTIFICATE_PAGE_DEFAULT = 20
+CERTIFICATE_PAGE_MAX = 100
+"""Of lists and searches (interface.md section 4.6)."""
+CERTIFICATE_NAME_MAX = 255
+"""Of policies, profiles and applications."""
+CERTIFICATE_DESCRIPTION_MAX = 1000
+CERTIFICATE_AUTHORITY_NAME_MAX = 64
+SUBSCRIBER_CSR_MAX = 3000
+"""wire.md section 6."""
 HIDDEN_VALUE = "<hidden-by-infisical>"
 """What stands in place of a value the caller may not see (wire.md section 2.8)."""
 
@@ -93,6 +131,17 @@ SECRET_SYNCS_MAX = 2000
 APP_CONNECTIONS_MAX = 1000
 """Of one project, and as many of the organization itself."""
 ROTATION_INTERVAL_MAX_DAYS = 365
+ACME_BINDING_TEXT_MAX = 1024
+ACME_URL_MAX = 1024
+ACME_TOKEN_MAX = 128
+"""Of an ACME authority, and of its challenges (RFC 8555 leaves them open)."""
+CERTIFICATE_CHAIN_MAX = 64 * 1024
+"""Characters of certificates that somebody brings."""
+CERTIFICATE_POLICY_VALUES_MAX = 200
+"""Of one rule."""
+CERTIFICATE_APPROVERS_MAX = 100
+CERTIFICATE_OBJECTS_MAX = 2000
+"""Authorities, policies, profiles, applications and subscribers: of each, in one project."""
 PASSWORD_MIN = 12
 PASSWORD_MAX = 256
 TAGS_MAX_ITEMS = 100

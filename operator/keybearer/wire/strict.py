@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, JsonValue, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, JsonValue, StringConstraints
 
 from keybearer.wire.base import WireModel
 
-__all__ = ["NonEmpty", "StrictModel"]
+__all__ = ["EmptyIsAbsent", "NonEmpty", "StrictModel"]
 
 
 class StrictModel(WireModel):
@@ -23,3 +23,11 @@ class StrictModel(WireModel):
 
 NonEmpty = Annotated[str, StringConstraints(min_length=1)]
 """A text of one character at least."""
+
+
+def _absent_if_empty(given: object) -> object:
+    return None if isinstance(given, str) and not given.strip() else given
+
+
+EmptyIsAbsent = BeforeValidator(_absent_if_empty)
+"""Of a field that may be left out: forms send the empty text of one that nobody filled in."""

@@ -133,7 +133,9 @@ class BootstrapInstance(WireModel):
 
     email: _Email
     password: _NewPassword
-    organization: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+    organization: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64, pattern=r"\S")
+    ]
 
 
 class IdentityCredentials(WireModel):

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from keybearer.base.ids import OrganizationId
 from keybearer.domain.errors import InvalidError
+from keybearer.domain.lines import Lines
 from keybearer.domain.outbound import Remotes
 from keybearer.outbound.apps.protocol import App, Exchanging, Rotatable
 from keybearer.outbound.remote import (
@@ -23,16 +24,19 @@ __all__ = ["Proving", "advice_of"]
 _DEADLINE_SECONDS = 40
 """Of all that one remote is asked; a request has a minute."""
 _AT_ONCE = 32
+_SHARE = 8
+"""Of these, for one organization: its slow remotes leave places to the others."""
 _MESSAGE_MAX = 1024
 
 
 class Proving:
-    """Asks remotes about credentials, so many at a time."""
+    """Asks remotes about credentials, so many at a time, and fewer of one organization."""
 
     def __init__(self, remotes: Remotes, apps: Mapping[str, App]) -> None:
         self._remotes = remotes
         self._apps = apps
         self._places = asyncio.Semaphore(_AT_ONCE)
+        self._lines = Lines(_SHARE)
 
     async def proven(
         self, model: AppModel, organization_id: OrganizationId, given: Credentials
@@ -42,8 +46,8 @@ class Proving:
         Raises:
             InvalidError: it doesn't take them, or can't be asked.
         """
-        app, context = self._app(model), self._remotes.context(organization_id)
-        async with self._asking():
+        app, context = self._app(model), self._remotes.context(organization_id, model.name)
+        async with self._asking(organization_id):
             kept = await app.exchange(given, context) if isinstance(app, Exchanging) else given
             await app.check(kept, context)
             return kept
@@ -56,8 +60,14 @@ class Proving:
         Raises:
             RemoteError: the remote doesn't make them.
         """
-        async with self._places, asyncio.timeout(_DEADLINE_SECONDS):
-            return await self._rotatable(model).renew(present, self._remotes.context(organization_id))
+        async with (
+            self._lines.of(organization_id),
+            self._places,
+            asyncio.timeout(_DEADLINE_SECONDS),
+        ):
+            return await self._rotatable(model).renew(
+                present, self._remotes.context(organization_id, model.name)
+            )
 
     async def retired(
         self, model: AppModel, organization_id: OrganizationId, old: Credentials, new: Credentials
@@ -67,18 +77,26 @@ class Proving:
         Raises:
             RemoteError: the remote doesn't do it.
         """
-        async with self._places, asyncio.timeout(_DEADLINE_SECONDS):
-            await self._rotatable(model).retire(old, new, self._remotes.context(organization_id))
+        async with (
+            self._lines.of(organization_id),
+            self._places,
+            asyncio.timeout(_DEADLINE_SECONDS),
+        ):
+            await self._rotatable(model).retire(old, new, self._remotes.context(organization_id, model.name))
 
     @asynccontextmanager
-    async def _asking(self) -> AsyncIterator[None]:
+    async def _asking(self, organization_id: OrganizationId) -> AsyncIterator[None]:
+        late = "too many other credentials are being tried; try again later"
         try:
-            async with asyncio.timeout(_DEADLINE_SECONDS), self._places:
+            async with (
+                asyncio.timeout(_DEADLINE_SECONDS),
+                self._lines.of(organization_id),
+                self._places,
+            ):
+                late = "the remote took too long to answer; try again later"
                 yield
         except TimeoutError as error:
-            raise InvalidError(
-                "Unable to validate connection: the remote took too long to answer; try again later"
-            ) from error
+            raise InvalidError(f"Unable to validate connection: {late}") from error
         except RemoteError as error:
             raise InvalidError(f"Unable to validate connection: {advice_of(error)}") from error
 

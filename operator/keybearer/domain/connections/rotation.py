@@ -24,9 +24,10 @@ from keybearer.domain.connections.credentials import (
     retiring_of,
     shown_form,
 )
+from keybearer.domain.connections.lookup import AppConnectionView
 from keybearer.domain.connections.proving import Proving, advice_of
 from keybearer.domain.connections.rotation_terms import Terms, next_rotation
-from keybearer.domain.connections.service import AppConnections, AppConnectionView
+from keybearer.domain.connections.service import AppConnections
 from keybearer.domain.errors import InvalidError
 from keybearer.outbound.remote import RemoteError, RemoteUnavailableError
 from keybearer.store.app_connections import AppConnection, OpenedConnection
@@ -84,7 +85,7 @@ class ConnectionRotation:
             due = await unit.app_connections.due_for_rotation(self._clock.now(), _AT_ONCE)
         done = 0
         for connection_id in due:
-            opened = await self._claim(connection_id)
+            opened = await self._claim(connection_id, only_if_due=True)
             if opened is not None:
                 await self._rotate(opened, _BY_ITSELF, is_asked_for=False)
                 done += 1
@@ -103,7 +104,7 @@ class ConnectionRotation:
             raise InvalidError(
                 f"Rotation is not supported for {app.title} Connections with method {view.connection.method}"
             )
-        opened = await self._claim(connection_id)
+        opened = await self._claim(connection_id, only_if_due=False)
         if opened is None:
             raise InvalidError(_BUSY)
         failure = await self._rotate(opened, principal, is_asked_for=True)
@@ -111,10 +112,13 @@ class ConnectionRotation:
             raise InvalidError(f"Unable to rotate credentials: {failure.message}")
         return await self._connections.get(principal, app, connection_id)
 
-    async def _claim(self, connection_id: str) -> OpenedConnection | None:
+    async def _claim(self, connection_id: str, *, only_if_due: bool) -> OpenedConnection | None:
         now = self._clock.now()
         async with self._database.writing() as unit:
-            if not await unit.app_connections.hold_rotation(connection_id, now, now + _HELD):
+            held = await unit.app_connections.hold_rotation(
+                connection_id, now, now + _HELD, only_if_due=only_if_due
+            )
+            if not held:
                 return None
             return await unit.app_connections.opened(connection_id)
 

@@ -5,23 +5,24 @@ The remote is asked whether it takes credentials before anything is stored, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import OrganizationId, ProjectId, new_uuid
-from keybearer.domain.access import ProjectAccess, ProjectRef, open_project, open_projects
+from keybearer.domain.access import open_projects
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.authorization import (
-    Action,
-    Principal,
-    Subject,
-    organization_allows,
-    require_organization,
-)
+from keybearer.domain.authorization import Action, Principal, Subject, organization_allows
 from keybearer.domain.connections.credentials import kept_form, method_of, model_of, shown_form
+from keybearer.domain.connections.lookup import (
+    AppConnectionView,
+    of_app,
+    open_connection,
+    place_of_connections,
+)
 from keybearer.domain.connections.proving import Proving
-from keybearer.domain.connections.rotation_terms import NEVER, Terms, next_rotation
+from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
+from keybearer.domain.connections.rotation_terms import Terms, next_rotation
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.user_login import require_user
 from keybearer.store.app_connections import AppConnection, SyncOfConnection
@@ -30,61 +31,15 @@ from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Project
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.connections.base import AppModel, Credentials
+from keybearer.wire.connections.base import AppModel
 from keybearer.wire.connections.registry import APPS
 from keybearer.wire.limits import APP_CONNECTIONS_MAX
 
-__all__ = [
-    "AppConnectionChange",
-    "AppConnectionView",
-    "AppConnections",
-    "NewAppConnection",
-    "ProjectUse",
-    "connection_missing",
-]
+__all__ = ["AppConnections", "ProjectUse"]
 
 _IN_USE = (
     "Cannot delete App Connection with existing connections. Remove all existing connections and try again."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NewAppConnection:
-    """What a connection is made of; without a project it is of the organization."""
-
-    app: AppModel
-    method: str
-    name: str
-    description: str | None
-    project_id: str | None
-    credentials: Credentials = field(repr=False)
-    rotation: Terms = NEVER
-
-
-@dataclass(frozen=True, slots=True)
-class AppConnectionChange:
-    """What changes; None leaves a field as it is.
-
-    Attributes:
-        description: within a tuple, as it may be set to None.
-        credentials: by the methods that they fit.
-        is_auto_rotation_enabled: whether they are to be made anew by themselves.
-        rotation: when.
-    """
-
-    name: str | None = None
-    description: tuple[str | None] | None = None
-    credentials: Mapping[str, Credentials] | None = field(default=None, repr=False)
-    is_auto_rotation_enabled: bool | None = None
-    rotation: Terms | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AppConnectionView:
-    """A connection with the project that it is of."""
-
-    connection: AppConnection
-    project: Project | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,27 +120,27 @@ class AppConnections:
     ) -> AppConnectionView:
         """Return a connection to which the principal may do that."""
         async with self._database.reading() as unit:
-            return await _opened(unit, principal, app, connection_id, action)
+            return await open_connection(unit, principal, app, connection_id, action)
 
     async def by_name(
         self, principal: Principal, app: AppModel, name: str, project_id: str | None
     ) -> AppConnectionView:
         """Return one connection by its name: of the project, or without one of the organization."""
         async with self._database.reading() as unit:
-            project = await _place(unit, principal, project_id, Action.READ)
+            project = await place_of_connections(unit, principal, project_id, Action.READ)
             found = await unit.app_connections.named(
                 principal.organization_id, None if project is None else project.id, name
             )
             if found is None:
                 raise NotFoundError(f"Could not find App Connection with name {name}")
-            return AppConnectionView(_of_app(found, app), project)
+            return AppConnectionView(of_app(found, app), project)
 
     async def list(
         self, principal: Principal, project_id: str | None, app: AppModel | None = None
     ) -> Sequence[AppConnectionView]:
         """Return connections by name: of the project, or without one of the organization."""
         async with self._database.reading() as unit:
-            project = await _place(unit, principal, project_id, Action.READ)
+            project = await place_of_connections(unit, principal, project_id, Action.READ)
             found = await _listed(unit, principal.organization_id, project, app)
             return [AppConnectionView(one, project) for one in found]
 
@@ -194,7 +149,7 @@ class AppConnections:
     ) -> Sequence[AppConnection]:
         """Return connections that the principal may use in the project: its own and the organization's, by name."""
         async with self._database.reading() as unit:
-            project = await _place(unit, principal, project_id, Action.READ)
+            project = await place_of_connections(unit, principal, project_id, Action.READ)
             found = await _listed(unit, principal.organization_id, project, app)
             if project is not None and organization_allows(principal, Action.READ, Subject.APP_CONNECTIONS):
                 found += await _listed(unit, principal.organization_id, None, app)
@@ -209,7 +164,7 @@ class AppConnections:
             InvalidError: it doesn't take them or can't be asked, they are of another method, or the name is taken.
         """
         async with self._database.reading() as unit:
-            former = (await _opened(unit, principal, app, connection_id, Action.EDIT)).connection
+            former = (await open_connection(unit, principal, app, connection_id, Action.EDIT)).connection
         kept = None
         if change.credentials is not None:
             given = change.credentials.get(former.method)
@@ -221,7 +176,9 @@ class AppConnections:
 
         async def store() -> AppConnectionView:
             async with self._database.writing() as unit:
-                view = await _opened(unit, principal, app, connection_id, Action.EDIT, for_change=True)
+                view = await open_connection(
+                    unit, principal, app, connection_id, Action.EDIT, for_change=True
+                )
                 changed = await self._changed(unit, view.connection, change)
                 if kept is not None:
                     changed = replace(changed, shown=shown_form(method_of(changed), kept))
@@ -240,7 +197,7 @@ class AppConnections:
             InvalidError: a sync uses it.
         """
         async with self._database.writing() as unit:
-            view = await _opened(unit, principal, app, connection_id, Action.DELETE, for_change=True)
+            view = await open_connection(unit, principal, app, connection_id, Action.DELETE, for_change=True)
             if await unit.app_connections.is_used(connection_id):
                 raise InvalidError(_IN_USE)
             await unit.app_connections.delete(connection_id)
@@ -255,7 +212,7 @@ class AppConnections:
         """
         require_user(principal)
         async with self._database.reading() as unit:
-            await _opened(unit, principal, app, connection_id, Action.READ)
+            await open_connection(unit, principal, app, connection_id, Action.READ)
             syncs = await unit.app_connections.users(connection_id)
             accesses = await open_projects(unit, principal, ids={sync.project_id for sync in syncs})
         shown = [access.project for access in accesses if access.allows(Action.READ, Subject.SECRET_SYNCS)]
@@ -271,7 +228,7 @@ class AppConnections:
     async def _require_place(
         self, unit: UnitOfWork, principal: Principal, new: NewAppConnection
     ) -> Project | None:
-        project = await _place(unit, principal, new.project_id, Action.CREATE)
+        project = await place_of_connections(unit, principal, new.project_id, Action.CREATE)
         project_id = None if project is None else project.id
         await _require_free_name(unit, principal.organization_id, project_id, new.name)
         if await unit.app_connections.number(principal.organization_id, project_id) >= APP_CONNECTIONS_MAX:
@@ -313,49 +270,6 @@ class AppConnections:
             rotation_minute=terms.minute,
             next_rotation_at=former.next_rotation_at if is_same else next_rotation(terms, now),
         )
-
-
-def connection_missing(connection_id: str) -> NotFoundError:
-    """Return the refusal for a connection that isn't there (wire.md section 4.4)."""
-    return NotFoundError(f"Could not find App Connection with ID {connection_id}")
-
-
-async def _place(
-    unit: UnitOfWork, principal: Principal, project_id: str | None, action: Action
-) -> Project | None:
-    """Return the project, or None for the organization itself, where the principal may do that to connections."""
-    if project_id is None:
-        require_organization(principal, action, Subject.APP_CONNECTIONS)
-        return None
-    access = await open_project(unit, principal, ProjectRef(id=project_id))
-    access.require(action, Subject.APP_CONNECTIONS)
-    return access.project
-
-
-async def _opened(
-    unit: UnitOfWork,
-    principal: Principal,
-    app: AppModel,
-    connection_id: str,
-    action: Action,
-    *,
-    for_change: bool = False,
-) -> AppConnectionView:
-    found = await unit.app_connections.get(connection_id, for_change=for_change)
-    if found is None or found.organization_id != principal.organization_id:
-        raise connection_missing(connection_id)
-    if found.project_id is None:
-        require_organization(principal, action, Subject.APP_CONNECTIONS)
-        return AppConnectionView(_of_app(found, app), None)
-    access: ProjectAccess = await open_project(unit, principal, ProjectRef(id=found.project_id))
-    access.require(action, Subject.APP_CONNECTIONS)
-    return AppConnectionView(_of_app(found, app), access.project)
-
-
-def _of_app(connection: AppConnection, app: AppModel) -> AppConnection:
-    if connection.app != app.name:
-        raise InvalidError(f'App Connection with ID {connection.id} is not for App "{app.name}"')
-    return connection
 
 
 async def _listed(

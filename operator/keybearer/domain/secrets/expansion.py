@@ -24,7 +24,8 @@ from keybearer.domain.secrets.references import (
     on_one_line,
 )
 from keybearer.store.records import Secret
-from keybearer.store.secrets import LISTED_MAX_BYTES, Location, ReferenceTarget, TooLargeError
+from keybearer.store.secret_places import Location, ReferenceTarget
+from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX
 

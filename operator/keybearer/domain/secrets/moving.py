@@ -12,12 +12,13 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.secrets.folder_lookup import folder_at
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
-from keybearer.domain.secrets.reading import folder_missing
 from keybearer.domain.secrets.stored_references import follow_secret, store_references
 from keybearer.store.database import Database
 from keybearer.store.records import Folder, Secret
-from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
+from keybearer.store.secret_places import Location
+from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["SecretMoving", "Transfer"]
@@ -203,10 +204,7 @@ def _over(taken: Secret, secret: Secret) -> Secret:
 
 async def _folder(unit: UnitOfWork, access: ProjectAccess, transfer: Transfer, where: Where) -> Folder:
     at = SecretsAt(transfer.project, EnvironmentSlug(where.environment), FolderPath(where.path))
-    folder = await unit.folders.at(access.project.id, at.environment, at.path)
-    if folder is None:
-        raise folder_missing(at, name="NotFound")
-    return folder
+    return await folder_at(unit, access, at, name="NotFound")
 
 
 async def _audit(unit: UnitOfWork, event: EventType, opened: _Opened, transfer: Transfer) -> None:

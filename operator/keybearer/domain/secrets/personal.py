@@ -12,7 +12,8 @@ from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.questions import ListSecrets
 from keybearer.store.records import Secret
-from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
+from keybearer.store.secret_places import Location
+from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["overridden", "owner_of", "owners_values", "writing_owner"]

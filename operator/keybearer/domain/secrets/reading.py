@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
-from keybearer.base.slices import in_slices
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.authorization import Action, Principal, Subject, Where
-from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError
-from keybearer.domain.paths import depth_between
+from keybearer.domain.errors import Denial, ForbiddenError, NotFoundError
 from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
 from keybearer.domain.secrets.expansion import Expanded, expand_all, target_of
-from keybearer.domain.secrets.imported import ImportedBlock, imported_blocks, imported_secret
+from keybearer.domain.secrets.folder_lookup import folder_missing
+from keybearer.domain.secrets.imported import imported_secret
+from keybearer.domain.secrets.listing import imported_selected, listed_secrets, selected
 from keybearer.domain.secrets.personal import overridden, owner_of
 from keybearer.domain.secrets.questions import (
     GetSecret,
@@ -24,18 +22,17 @@ from keybearer.domain.secrets.questions import (
     Reached,
     SecretListing,
     SecretsAt,
-    ShownImport,
     ShownSecret,
 )
 from keybearer.domain.secrets.reference_tree import ReferenceNode, reference_tree
+from keybearer.domain.secrets.showing import all_shown, shown, shown_imports, visible
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Secret
-from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
+from keybearer.store.secret_places import Location
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.limits import HIDDEN_VALUE, LIST_DEPTH_MAX
 
-__all__ = ["SecretReading", "folder_missing", "revisions_of"]
+__all__ = ["SecretReading", "revisions_of"]
 
 
 class SecretReading:
@@ -63,16 +60,16 @@ class SecretReading:
                 reached = await self._unchanged(unit, access, query, tag)
                 if reached is not None:
                     return NotModified(tag, reached)
-            secrets = await _listed(unit, access, query)
-            blocks = await _imported(unit, access, query, secrets)
+            secrets = await listed_secrets(unit, access, query)
+            blocks = await imported_selected(unit, access, query, secrets)
             if not secrets and not blocks:
                 await _require_environment(unit, access, query.at)
-            secrets = await overridden(unit, access, query, list(_selected(secrets, query)))
+            secrets = await overridden(unit, access, query, list(selected(secrets, query)))
             secrets.sort(key=lambda secret: (secret.key, secret.path))
             # A secret that comes in several ways is expanded once.
             everything = {secret.id: secret for block in blocks for secret in block.secrets}
             everything.update((secret.id, secret) for secret in secrets)
-            opened = await _visible(access, everything.values()) if query.view_value else []
+            opened = await visible(access, everything.values()) if query.view_value else []
             if query.expand:
                 expanded = await expand_all(unit, access, opened, single=False)
             else:
@@ -86,9 +83,9 @@ class SecretReading:
         read = _read(access, query, opened, expanded.reach)
         if read is not None:
             self._trail.read(read)
-        shown = await _all_shown(secrets, expanded.values)
-        imports = await _shown_imports(blocks, expanded.values)
-        return SecretListing(shown, imports, tag, reached, read)
+        answered = await all_shown(secrets, expanded.values)
+        imports = await shown_imports(blocks, expanded.values)
+        return SecretListing(answered, imports, tag, reached, read)
 
     async def get(self, principal: Principal, query: GetSecret) -> ShownSecret:
         """Return one secret.
@@ -134,10 +131,10 @@ class SecretReading:
             query = GetSecret(
                 at, key, personal=False, version=None, expand=True, view_value=True, include_imports=False
             )
-            shown = await self._one(unit, access, found[0], query)
+            expanded = await self._one(unit, access, found[0], query)
             known = (await expand_all(unit, access, found, single=True)).known
             target = target_of(found[0])
-            return reference_tree(target, {**known, target: found[0].value}), shown
+            return reference_tree(target, {**known, target: found[0].value}), expanded
 
     async def get_by_id(
         self, principal: Principal, secret_id: str, *, expand: bool, view_value: bool
@@ -177,8 +174,8 @@ class SecretReading:
                 raise NotFoundError(f"Version {query.version} of secret with name '{query.key}' not found")
             secret = former
         if not query.view_value:
-            return _shown(secret, {})
-        if not await _visible(access, [secret]):
+            return shown(secret, {})
+        if not await visible(access, [secret]):
             raise ForbiddenError(
                 f"You do not have permission to view secret value on secret with name '{secret.key}'",
                 name="ForbiddenReadSecretError",
@@ -205,7 +202,7 @@ class SecretReading:
                 secretVersion=secret.version,
             )
         )
-        return _shown(secret, values)
+        return shown(secret, values)
 
     async def _open(
         self, unit: UnitOfWork, principal: Principal, at: SecretsAt, *, recursive: bool = False
@@ -242,86 +239,11 @@ async def revisions_of(unit: UnitOfWork, access: ProjectAccess, reach: FurtherRe
     return revisions
 
 
-def folder_missing(at: SecretsAt, *, name: str) -> NotFoundError:
-    """Return the refusal for a folder or environment that doesn't exist, under the name of the operation."""
-    return NotFoundError(
-        f"Folder with path '{at.path}' in environment with slug '{at.environment}' not found", name=name
-    )
-
-
 async def _require_environment(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt) -> None:
     if await unit.projects.environment(access.project.id, at.environment) is None:
         raise NotFoundError(
             f"Environment with slug '{at.environment}' in project with ID {access.project.id} not found"
         )
-
-
-async def _listed(unit: UnitOfWork, access: ProjectAccess, query: ListSecrets) -> list[Secret]:
-    try:
-        secrets = await unit.secrets.listed(
-            access.project.id,
-            query.at.environment,
-            query.at.path,
-            recursive=query.recursive,
-            with_values=query.view_value,
-        )
-    except TooLargeError as error:
-        remedy = "ask for one folder at a time" if query.recursive else "move some of them to other folders"
-        raise InvalidError(
-            f"The secrets under '{query.at.path}' hold more than {LISTED_MAX_BYTES >> 20} MiB; "
-            f"{remedy}, or read them one by one"
-        ) from error
-    # Asked of each folder once: many secrets share one.
-    places = {(secret.environment, secret.path) for secret in secrets}
-    near = [place for place in places if depth_between(query.at.path, place[1]) <= LIST_DEPTH_MAX]
-    shown = await access.permissions.places(Action.READ, Subject.SECRETS, near)
-    return [secret for secret in secrets if (secret.environment, secret.path) in shown]
-
-
-async def _imported(
-    unit: UnitOfWork, access: ProjectAccess, query: ListSecrets, direct: Sequence[Secret]
-) -> list[ImportedBlock]:
-    """Return what the list shows of other folders, narrowed like its own secrets."""
-    if not query.include_imports:
-        return []
-    room = LISTED_MAX_BYTES - sum(len(secret.value or "") for secret in direct)
-    blocks = await imported_blocks(
-        unit, access, query.at, recursive=query.recursive, with_values=query.view_value, max_bytes=room
-    )
-    if not query.tag_slugs and not query.metadata:
-        return blocks
-    # A folder's own secret that is left out of the list still hides what is imported under its key.
-    own = {(secret.path, secret.key) for secret in direct}
-    return [
-        replace(
-            imported,
-            secrets=tuple(
-                secret
-                for secret in _selected(imported.secrets, query)
-                if (imported.importer_path, secret.key) not in own
-            ),
-        )
-        for imported in blocks
-    ]
-
-
-def _selected(secrets: Iterable[Secret], query: ListSecrets) -> Iterable[Secret]:
-    if not query.tag_slugs and not query.metadata:
-        yield from secrets
-        return
-    for secret in secrets:
-        if query.tag_slugs and not any(tag.slug in query.tag_slugs for tag in secret.tags):
-            continue
-        pairs = [(item.key, item.value) for item in secret.details.metadata]
-        if all(_has(pairs, key, value) for key, value in query.metadata):
-            yield secret
-
-
-def _has(pairs: list[tuple[str, str]], key: str | None, value: str | None) -> bool:
-    return any(
-        (key is None or key == present_key) and (value is None or value == present_value)
-        for present_key, present_value in pairs
-    )
 
 
 def _read(
@@ -341,35 +263,3 @@ def _read(
         secretKeys=[secret.key for secret in opened],
         **({"furtherProjects": sorted(reach.projects)} if reach.projects else {}),
     )
-
-
-async def _visible(access: ProjectAccess, secrets: Collection[Secret]) -> list[Secret]:
-    """Return those whose values the principal may see."""
-    places = [(secret.environment, secret.path) for secret in secrets]
-    visible = await access.permissions.places(Action.READ_VALUE, Subject.SECRETS, places)
-    return [secret for secret in secrets if (secret.environment, secret.path) in visible]
-
-
-async def _shown_imports(
-    blocks: Iterable[ImportedBlock], values: Mapping[str, str]
-) -> tuple[ShownImport, ...]:
-    shown: list[ShownImport] = []
-    for imported in blocks:
-        block = imported.block
-        secrets = await _all_shown(imported.secrets, values)
-        shown.append(ShownImport(block.environment, block.path, block.folder_id, secrets))
-        await asyncio.sleep(0)  # others have their turn: there may be a thousand blocks
-    return tuple(shown)
-
-
-async def _all_shown(secrets: Sequence[Secret], values: Mapping[str, str]) -> tuple[ShownSecret, ...]:
-    shown: list[ShownSecret] = []
-    async for some in in_slices(secrets):
-        shown.extend(_shown(secret, values) for secret in some)
-    return tuple(shown)
-
-
-def _shown(secret: Secret, values: Mapping[str, str]) -> ShownSecret:
-    """Return the secret with its value, or hidden where its value is none of those."""
-    value = values.get(secret.id)
-    return ShownSecret(secret, HIDDEN_VALUE, hidden=True) if value is None else ShownSecret(secret, value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.references import named_in_order
-from keybearer.store.secrets import ReferenceTarget
+from keybearer.store.secret_places import ReferenceTarget
 from keybearer.wire.limits import REFERENCE_DEPTH_MAX
 
 __all__ = ["ReferenceNode", "reference_tree"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.base.steps import StepBudget
-from keybearer.store.secrets import Location, ReferenceTarget
+from keybearer.store.secret_places import Location, ReferenceTarget
 from keybearer.wire.limits import (
     ENVIRONMENT_SLUG_MAX,
     FOLDER_DEPTH_MAX,

@@ -19,7 +19,7 @@ from keybearer.domain.secrets.references import builds_references, can_exist, fo
 from keybearer.domain.secrets.text import checked_size
 from keybearer.store.records import Secret
 from keybearer.store.references import ANYWHERE
-from keybearer.store.secrets import Location, ReferenceTarget
+from keybearer.store.secret_places import Location, ReferenceTarget
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["follow_folders", "follow_secret", "require_readable_targets", "store_references"]

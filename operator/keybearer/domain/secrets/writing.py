@@ -6,10 +6,8 @@ Every operation is one transaction: one bad item, and nothing happened.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
-from typing import TypeVar
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
@@ -17,9 +15,19 @@ from keybearer.domain.access import ProjectAccess, open_project
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.secrets.auditing import CREATED, DELETED, UPDATED, audit_secrets
+from keybearer.domain.secrets.changes import (
+    ChangedSecret,
+    NewSecret,
+    OnMissing,
+    Run,
+    changed_secret,
+    require_new_name,
+    runs_of,
+    secret_of_change,
+)
+from keybearer.domain.secrets.folder_lookup import folder_at
 from keybearer.domain.secrets.personal import writing_owner
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
-from keybearer.domain.secrets.reading import folder_missing
 from keybearer.domain.secrets.stored_references import (
     follow_secret,
     require_readable_targets,
@@ -27,62 +35,13 @@ from keybearer.domain.secrets.stored_references import (
 )
 from keybearer.domain.secrets.text import checked_name, checked_value
 from keybearer.store.database import Database
-from keybearer.store.records import Folder, Metadata, Secret, SecretDetails, Tag
-from keybearer.store.secrets import LISTED_MAX_BYTES, Location, TooLargeError
+from keybearer.store.records import Secret, SecretDetails, Tag
+from keybearer.store.secret_places import Location
+from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import HIDDEN_VALUE
 
-__all__ = ["ChangedSecret", "NewSecret", "OnMissing", "SecretWriting"]
-
-_T = TypeVar("_T")
-_RUN_MAX = 100
-"""Secrets that a batch opens at a time: of a thousand with values of 1 MiB each, the memory would hold all."""
-
-
-class OnMissing(StrEnum):
-    """What a batch update does with a key that doesn't exist."""
-
-    FAIL = "failOnNotFound"
-    UPSERT = "upsert"
-    IGNORE = "ignore"
-
-
-@dataclass(frozen=True, slots=True)
-class NewSecret:
-    """A secret to be created."""
-
-    key: str
-    value: str = field(repr=False)
-    comment: str = field(default="", repr=False)
-    skip_multiline_encoding: bool | None = None
-    tag_ids: tuple[str, ...] = ()
-    metadata: tuple[Metadata, ...] = field(default=(), repr=False)
-    reminder_note: str | None = field(default=None, repr=False)
-    reminder_repeat_days: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedSecret:
-    """What changes of a secret; None leaves a field as it is, an empty note or interval takes it away.
-
-    `at` overrides the folder of the request.
-    """
-
-    key: str
-    value: str | None = field(default=None, repr=False)
-    new_key: str | None = None
-    comment: str | None = field(default=None, repr=False)
-    skip_multiline_encoding: bool | None = None
-    tag_ids: tuple[str, ...] | None = None
-    metadata: tuple[Metadata, ...] | None = field(default=None, repr=False)
-    reminder_note: str | None = field(default=None, repr=False)
-    reminder_repeat_days: int | None = None
-    reminder_recipients: tuple[str, ...] | None = None
-    at: SecretsAt | None = None
-
-
-_Run = Sequence[tuple[SecretsAt, ChangedSecret]]
-"""Changes of different secrets, each with its folder."""
+__all__ = ["SecretWriting"]
 
 
 class SecretWriting:
@@ -133,7 +92,7 @@ class SecretWriting:
             )
             owner = writing_owner(principal, "update", personal=personal)
             shown: list[ShownSecret] = []
-            for run in _runs([(change.at or at, change) for change in changes]):
+            for run in runs_of([(change.at or at, change) for change in changes]):
                 shown += await self._update(unit, access, run, owner, on_missing)
             await audit_secrets(unit, access, UPDATED, [one.secret for one in shown])
             return shown
@@ -152,7 +111,7 @@ class SecretWriting:
             (at, ChangedSecret(_key(access, key, field="secretName"), value)) for key, value in values.items()
         ]
         shown: list[ShownSecret] = []
-        for run in _runs(changes):
+        for run in runs_of(changes):
             shown += await self._update(unit, access, run, "", OnMissing.UPSERT)
         await audit_secrets(unit, access, UPDATED, [one.secret for one in shown])
 
@@ -168,7 +127,7 @@ class SecretWriting:
         async with self._database.writing() as unit:
             access = await self._open(unit, principal, at, Action.DELETE)
             owner = writing_owner(principal, "delete", personal=personal)
-            folder = await _folder(unit, access, at, name="DeleteSecret")
+            folder = await folder_at(unit, access, at, name="DeleteSecret")
             wanted = list(dict.fromkeys(keys))
             try:
                 found = await unit.secrets.at(
@@ -205,7 +164,7 @@ class SecretWriting:
     async def _create(
         self, unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, new: Sequence[NewSecret], owner: str
     ) -> list[Secret]:
-        folder = await _folder(unit, access, at, name="CreateSecret")
+        folder = await folder_at(unit, access, at, name="CreateSecret")
         now = self._clock.now()
         tags = await _tags(unit, access, {tag_id for item in new for tag_id in item.tag_ids})
         secrets = [
@@ -243,7 +202,7 @@ class SecretWriting:
         return secrets
 
     async def _update(
-        self, unit: UnitOfWork, access: ProjectAccess, run: _Run, owner: str, on_missing: OnMissing
+        self, unit: UnitOfWork, access: ProjectAccess, run: Run, owner: str, on_missing: OnMissing
     ) -> list[ShownSecret]:
         """Store new versions of different secrets; a rename comes alone."""
         if owner and any(change.new_key not in (None, change.key) for _, change in run):
@@ -259,7 +218,7 @@ class SecretWriting:
             if place in stored:
                 old = stored[place]
                 new_key = await _new_key(unit, access, old, change)
-                renewed[place] = replace(_changed(old, change, tags), key=new_key, updated_at=now)
+                renewed[place] = replace(changed_secret(old, change, tags), key=new_key, updated_at=now)
         if renewed:
             await self._store(unit, access, [(stored[place], new) for place, new in renewed.items()], now)
         missing = [item for place, item in zip(places, run, strict=True) if place not in stored]
@@ -288,7 +247,7 @@ class SecretWriting:
         self,
         unit: UnitOfWork,
         access: ProjectAccess,
-        missing: _Run,
+        missing: Run,
         owner: str,
         on_missing: OnMissing,
     ) -> dict[Location, Secret]:
@@ -298,7 +257,7 @@ class SecretWriting:
             by_place.setdefault(at, []).append(change)
         created: dict[Location, Secret] = {}
         for at, changes in by_place.items():
-            await _folder(unit, access, at, name="UpdateSecret")
+            await folder_at(unit, access, at, name="UpdateSecret")
             match on_missing:
                 case OnMissing.IGNORE:
                     continue
@@ -307,67 +266,12 @@ class SecretWriting:
                 case OnMissing.UPSERT:
                     access.require(Action.CREATE, Subject.SECRETS, Where(at.environment, at.path))
                     for change in changes:
-                        _require_new_name(change)
-                    new = [_created(change) for change in changes]
+                        require_new_name(change)
+                    new = [secret_of_change(change) for change in changes]
                     secrets = await self._create(unit, access, at, new, owner)
                     for change, secret in zip(changes, secrets, strict=True):
                         created[_location(at, change.key)] = secret
         return created
-
-
-def _runs(changes: Sequence[tuple[SecretsAt, ChangedSecret]]) -> Iterable[_Run]:
-    """Part the changes into runs that can be stored at once and lead to what one after the other would."""
-    run: list[tuple[SecretsAt, ChangedSecret]] = []
-    touched: set[tuple[SecretsAt, str]] = set()
-    for at, change in changes:
-        is_rename = change.new_key is not None
-        if run and (is_rename or (at, change.key) in touched or len(run) >= _RUN_MAX):
-            yield run
-            run, touched = [], set()
-        run.append((at, change))
-        touched.add((at, change.key))
-        if is_rename:
-            yield run
-            run, touched = [], set()
-    if run:
-        yield run
-
-
-def _changed(old: Secret, change: ChangedSecret, tags: Mapping[str, Tag]) -> Secret:
-    """Return the next version of a secret, its key and time as they were."""
-    return replace(
-        old,
-        version=old.version + 1,
-        value=old.value if change.value is None else checked_value(change.value),
-        details=_details(old.details, change),
-        skip_multiline_encoding=_either(change.skip_multiline_encoding, old.skip_multiline_encoding),
-        tags=(
-            old.tags
-            if change.tag_ids is None
-            else tuple(tags[tag_id] for tag_id in dict.fromkeys(change.tag_ids))
-        ),
-    )
-
-
-def _created(change: ChangedSecret) -> NewSecret:
-    """Return the secret that a change of one that doesn't exist makes."""
-    return NewSecret(
-        change.new_key or change.key,
-        change.value or "",
-        change.comment or "",
-        change.skip_multiline_encoding,
-        change.tag_ids or (),
-        change.metadata or (),
-        change.reminder_note or None,
-        change.reminder_repeat_days or None,
-    )
-
-
-async def _folder(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, *, name: str) -> Folder:
-    folder = await unit.folders.at(access.project.id, at.environment, at.path)
-    if folder is None:
-        raise folder_missing(at, name=name)
-    return folder
 
 
 async def _require_shared(unit: UnitOfWork, access: ProjectAccess, places: Sequence[Location]) -> None:
@@ -386,14 +290,8 @@ async def _tags(unit: UnitOfWork, access: ProjectAccess, tag_ids: set[str]) -> d
     return {tag.id: tag for tag in found}
 
 
-def _require_new_name(change: ChangedSecret) -> None:
-    """Let pass a change that renames to something, or not at all."""
-    if change.new_key is not None and not change.new_key.strip():
-        raise InvalidError("New secret name cannot be empty")
-
-
 async def _new_key(unit: UnitOfWork, access: ProjectAccess, old: Secret, change: ChangedSecret) -> str:
-    _require_new_name(change)
+    require_new_name(change)
     if change.new_key is None:
         return old.key
     new_key = _key(access, change.new_key, field="newSecretName")
@@ -408,22 +306,6 @@ async def _new_key(unit: UnitOfWork, access: ProjectAccess, old: Secret, change:
 def _key(access: ProjectAccess, text: str, *, field: str) -> str:
     name = checked_name(text, field=field)
     return name.upper() if access.project.auto_capitalization else name
-
-
-def _details(old: SecretDetails, change: ChangedSecret) -> SecretDetails:
-    return SecretDetails(
-        comment=old.comment if change.comment is None else change.comment,
-        metadata=old.metadata if change.metadata is None else change.metadata,
-        reminder_note=_either(change.reminder_note, old.reminder_note) or None,
-        reminder_repeat_days=_either(change.reminder_repeat_days, old.reminder_repeat_days) or None,
-        reminder_recipients=(
-            old.reminder_recipients if change.reminder_recipients is None else change.reminder_recipients
-        ),
-    )
-
-
-def _either(new: _T | None, old: _T | None) -> _T | None:
-    return old if new is None else new
 
 
 def _as_readable(access: ProjectAccess, secret: Secret) -> Secret:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum, auto
 
-from pydantic import JsonValue
-
 from keybearer.base.ids import ProjectId, new_uuid
+from keybearer.domain.syncs.digests import deciding_options
 from keybearer.domain.syncs.requests import NewSync, SyncChange, Unchanged
 from keybearer.domain.syncs.rules import destination_digest
 from keybearer.store.secret_syncs import SyncRecord
 from keybearer.wire.destinations.base import DestinationModel
 
 __all__ = ["Loss", "changed_record", "loss_of", "new_record"]
-
-_HARMLESS = frozenset({"initialSyncBehavior", "disableSecretDeletion"})
-"""Options that don't change what is written under a name."""
 
 
 class Loss(Enum):
@@ -106,13 +101,9 @@ def loss_of(old: SyncRecord, new: SyncRecord) -> Loss:
     if (
         new.connection_id != old.connection_id
         or new.destination_config != old.destination_config
-        or _telling(new.sync_options) != _telling(old.sync_options)
+        or deciding_options(new.sync_options) != deciding_options(old.sync_options)
     ):
         return Loss.LEDGER
     if new.sync_options != old.sync_options:
         return Loss.REMOTE
     return Loss.NOTHING if new.folder_id == old.folder_id else Loss.SOURCE
-
-
-def _telling(options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {name: value for name, value in options.items() if name not in _HARMLESS}

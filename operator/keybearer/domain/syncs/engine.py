@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
-from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
 
@@ -16,7 +15,8 @@ from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.domain.syncs.jobs import JobTerms, SyncQueue
 from keybearer.domain.syncs.outcomes import LostJobError, failure_of
-from keybearer.domain.syncs.run import Begun, Pushing, Run
+from keybearer.domain.syncs.pushing import Pushing
+from keybearer.domain.syncs.run import Begun, Run
 from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.store.database import Database
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
@@ -28,6 +28,7 @@ _DRAIN = timedelta(seconds=15)
 """How long runs may go on when the service ends; then they are cut off, and go on after the next start."""
 _AGAIN = timedelta(seconds=2)
 """After the database was away, and where a job is due that couldn't be claimed."""
+_SOON = timedelta(milliseconds=100)
 _T = TypeVar("_T")
 _log = get_logger(__name__)
 
@@ -66,6 +67,20 @@ class SyncEngine:
                 for task in (*beside, *self._running.values()):
                     task.cancel()
 
+    @property
+    def running(self) -> int:
+        """How many jobs this process runs."""
+        return len(self._running)
+
+    async def count_waiting(self) -> int:
+        """Return how many jobs wait for any process.
+
+        Raises:
+            BusyError, UnavailableError: the database can't be asked.
+        """
+        async with self._database.reading() as unit:
+            return await unit.sync_jobs.count_waiting()
+
     def stop(self) -> None:
         """Begin nothing any more."""
         self._is_stopping = True
@@ -101,9 +116,14 @@ class SyncEngine:
             return wait
         # A process that is gone tells nobody.
         await self._queue.take_up(is_starting=False, alive=self._running)
-        waits = [self._terms.lease] if wait is None else [self._terms.lease, wait]
+        waits = [self._terms.lease]
+        if wait is not None:
+            waits.append(wait)
+        if (orphan := await self._queue.next_orphan()) is not None:
+            waits.append(max(orphan, _SOON))
         if len(begun) < free and await self._queue.is_any_due():
-            # Its connection is full, which is told when that ends; or its sync was just being changed, which is not.
+            # Its connection is full or its project has its share, which is told when one of these ends; or its sync
+            # was just being changed, which is not.
             waits.append(_AGAIN)
         return min(waits)
 
@@ -127,17 +147,24 @@ class SyncEngine:
                 "secret_sync_ended", sync_id=job.sync_id, kind=job.kind, attempt=job.attempt, **done.counts
             )
         except asyncio.CancelledError:
-            # The next process goes on at once instead of waiting for the lease to end.
-            with suppress(Exception):
-                await asyncio.shield(self._queue.put_back(begun))
+            await self._put_back(begun)
             raise
         except Exception as error:  # noqa: BLE001 - its end couldn't be noted: the next attempt does it all again
             _log.error("secret_sync_end_not_noted", sync_id=job.sync_id, kind=type(error).__name__)
-            with suppress(Exception):
+            try:
                 await self._queue.fail(begun, failure_of(error, confidential))
+            except Exception as another:  # noqa: BLE001 - as above: it is taken up when the lease ends
+                _log.error("secret_sync_failure_not_noted", sync_id=job.sync_id, kind=type(another).__name__)
         finally:
             self._running.pop(job.id, None)
             self._woken.set()
+
+    async def _put_back(self, begun: Begun) -> None:
+        """Let the next process go on at once, instead of waiting for the lease to end."""
+        try:
+            await asyncio.shield(self._queue.put_back(begun))
+        except Exception as error:  # noqa: BLE001 - it waits for that end, then
+            _log.warning("secret_sync_not_put_back", sync_id=begun.job.sync_id, kind=type(error).__name__)
 
     async def _fail(self, begun: Begun, confidential: Collection[str], error: Exception) -> None:
         job = begun.job

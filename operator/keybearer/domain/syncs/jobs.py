@@ -21,6 +21,7 @@ from keybearer.store.attempts import repeated
 from keybearer.store.audit import AuditDetail
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, JobStatus
+from keybearer.store.sync_turns import Turns
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["JobTerms", "SyncQueue"]
@@ -40,7 +41,7 @@ class JobTerms:
     """How jobs are run (wire.md section 3.3).
 
     Attributes:
-        workers: jobs that this process runs at once.
+        workers: jobs that this process runs at once; see `Turns` for how many of one project or organization.
         per_connection: jobs that all processes together run at once for one connection.
         attempts: of a sync; imports and removals have one.
         backoff: between attempts.
@@ -67,6 +68,7 @@ class SyncQueue:
         self._database = database
         self._clock = clock
         self._terms = terms
+        self._turns = Turns(terms.workers)
         self._process_id = new_uuid()
 
     async def take_up(self, *, is_starting: bool, alive: Collection[str] = ()) -> int:
@@ -80,7 +82,7 @@ class SyncQueue:
             return 0
         now = self._clock.now()
         async with self._database.reading() as unit:
-            orphaned = await unit.sync_jobs.orphaned(None if is_alone else now)
+            orphaned = await (unit.sync_claims.running() if is_alone else unit.sync_claims.orphaned())
         orphans = [job for job in orphaned if job.id not in alive]
         for job in orphans:
             async with self._database.writing() as unit:
@@ -88,6 +90,11 @@ class SyncQueue:
                 await unit.sync_jobs.release(job, now, attempt=max(0, job.attempt - 1))
             _log.info("secret_sync_job_taken_up", sync_id=job.sync_id, kind=job.kind)
         return len(orphans)
+
+    async def next_orphan(self) -> timedelta | None:
+        """Return how long it is until a job of another process may be ours; None: no other process runs any."""
+        async with self._database.reading() as unit:
+            return await unit.sync_claims.next_orphan(self._process_id)
 
     async def claim(self, limit: int) -> list[Begun]:
         """Begin jobs that are due."""
@@ -103,12 +110,13 @@ class SyncQueue:
         now = self._clock.now()
         begun: list[Begun] = []
         async with self._database.writing() as unit:
-            jobs = await unit.sync_jobs.claim(
+            jobs = await unit.sync_claims.claim(
                 self._process_id,
                 now=now,
-                lease_ends_at=now + self._terms.lease,
+                lease=self._terms.lease,
                 limit=limit,
                 per_connection=self._terms.per_connection,
+                turns=self._turns,
             )
             for job in jobs:
                 sync = await unit.secret_syncs.get(job.sync_id)
@@ -129,7 +137,7 @@ class SyncQueue:
 
         async def prolonged() -> set[str]:
             async with self._database.writing() as unit:
-                return await unit.sync_jobs.prolong(self._process_id, self._clock.now() + self._terms.lease)
+                return await unit.sync_claims.prolong(self._process_id, self._terms.lease)
 
         return await repeated(prolonged)
 

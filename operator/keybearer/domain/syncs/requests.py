@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.domain.unchanged import UNCHANGED, Unchanged
 from keybearer.wire.destinations.base import DestinationConfig, SyncOptions
 
 __all__ = ["UNCHANGED", "DestinationCheck", "NewSync", "SyncChange", "Unchanged"]
-
-
-class Unchanged:
-    """Stands for a field that stays, where None takes it away."""
-
-    __slots__ = ()
-
-
-UNCHANGED: Final = Unchanged()
 
 
 @dataclass(frozen=True, slots=True)

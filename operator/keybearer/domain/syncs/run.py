@@ -7,59 +7,44 @@ so that whoever goes on looks at the destination first.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from keybearer.base.clock import Clock
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.connections.credentials import credentials_of
 from keybearer.domain.errors import DomainError, InvalidError
-from keybearer.domain.outbound import Remotes
-from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.importing import behavior_at_first, found_in, take_in
 from keybearer.domain.syncs.ledger import Notes
 from keybearer.domain.syncs.outcomes import LostJobError, confidential_texts
 from keybearer.domain.syncs.plan import Plan, Settings, naming_of, plan, removal, wanted_names, with_versions
+from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR
 from keybearer.domain.syncs.source import Source, folder_of, read_source, reader_of
 from keybearer.outbound.destinations.protocol import (
     Change,
     Destination,
-    Driver,
     DriverInput,
     ForeignContentError,
     KeepsExtras,
     Present,
     Traits,
 )
-from keybearer.outbound.destinations.registry import DRIVERS
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.attempts import repeated
-from keybearer.store.database import Database
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.base import DestinationModel, ImportBehavior, SyncOptions
-from keybearer.wire.destinations.registry import destination_model
+from keybearer.wire.destinations.base import ImportBehavior, SyncOptions
 from keybearer.wire.key_schema import KeyNaming
 
-__all__ = ["Begun", "Done", "Pushing", "Run", "Wiring"]
+__all__ = ["Begun", "Done", "Run"]
 
 _LISTING_HOLDS = timedelta(hours=6)
 """After that a run looks at the remote again, for what others changed there."""
 _RUN = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Wiring:
-    """By which names destinations are found; others in tests."""
-
-    model: Callable[[str], DestinationModel | None] = destination_model
-    drivers: Mapping[str, Driver] = field(default_factory=lambda: DRIVERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,58 +88,6 @@ class _Place:
     @property
     def keeps_others(self) -> bool:
         return bool(self.options.disable_secret_deletion)
-
-
-class Pushing:
-    """What all runs share."""
-
-    def __init__(
-        self,
-        database: Database,
-        remotes: Remotes,
-        digest_key: bytes,
-        writing: SecretWriting,
-        trail: AuditTrail,
-        clock: Clock,
-        wiring: Wiring | None = None,
-    ) -> None:
-        self.database = database
-        self.remotes = remotes
-        self.digest_key = digest_key
-        self.writing = writing
-        self.trail = trail
-        self.clock = clock
-        self.wiring = wiring or Wiring()
-
-    def model_of(self, sync: SecretSync) -> DestinationModel:
-        """Return the model of the sync's destination.
-
-        Raises:
-            InvalidError: nothing here can write to it.
-        """
-        model = self.wiring.model(sync.record.destination)
-        if model is None or sync.record.destination not in self.wiring.drivers:
-            raise InvalidError(f"This version has no driver for the destination '{sync.record.destination}'")
-        return model
-
-    def options_of(self, sync: SecretSync) -> SyncOptions:
-        """Return the sync's options.
-
-        Raises:
-            InvalidError: nothing here can write to its destination.
-            ValidationError: they no longer fit.
-        """
-        return self.model_of(sync).options.model_validate(dict(sync.record.sync_options))
-
-    async def source_of(self, unit: UnitOfWork, sync: SecretSync) -> tuple[Source, bytes]:
-        """Return what the sync is to carry, and its digest.
-
-        Raises:
-            DomainError: it can't be read.
-            ValidationError: what is stored of the sync no longer fits.
-        """
-        source = await read_source(unit, sync, with_metadata=_wants_metadata(self.options_of(sync)))
-        return source, Digests(self.digest_key, sync.record).of_source(source.secrets)
 
 
 class Run:
@@ -311,7 +244,9 @@ class Run:
                 options=options,
                 naming=naming,
                 credentials=credentials_of(opened),
-                context=self._pushing.remotes.context(opened.connection.organization_id),
+                context=self._pushing.remotes.context(
+                    opened.connection.organization_id, opened.connection.app
+                ),
             )
         )
         return _Place(destination, options, naming_of(destination.traits, naming))
@@ -366,7 +301,3 @@ class Run:
             return
         listing = await self._listed(place, sorted(planned.digests))
         notes.learn(with_versions(notes.unversioned.values(), listing))
-
-
-def _wants_metadata(options: SyncOptions) -> bool:
-    return getattr(options, "sync_secret_metadata_as_tags", None) is True

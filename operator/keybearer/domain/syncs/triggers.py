@@ -15,8 +15,8 @@ from keybearer.base.clock import Clock
 from keybearer.base.ids import OrganizationId
 from keybearer.base.logs import get_logger
 from keybearer.domain.secrets.dependents import TooManyDependentsError
+from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
-from keybearer.domain.syncs.run import Pushing
 from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import orjson
 from pydantic import JsonValue
 
+from keybearer.outbound.apps.answers import error_in, field_of, quoted
 from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.remote import (
     RemoteAnswer,
@@ -33,7 +34,6 @@ APP = "azure-key-vault"
 _LOGIN = "https://login.microsoftonline.com"
 _SCOPE = "https://vault.azure.net/.default"
 _HOLDS_MAX_SECONDS = 3600
-_SAID_MAX = 300
 _WORD = re.compile(r"[A-Za-z_]{1,64}")
 _NUMBER = re.compile(r"AADSTS[0-9]{1,10}")
 
@@ -119,11 +119,7 @@ class AzureLogin:
         if answer.status != 200:
             raise RemoteUnavailableError(f"Azure answers {answer.status} to a login")
         content = answer.json()
-        token, lasts = (
-            (content.get("access_token"), content.get("expires_in"))
-            if isinstance(content, dict)
-            else (None, None)
-        )
+        token, lasts = field_of(content, "access_token"), field_of(content, "expires_in")
         if not isinstance(token, str) or not isinstance(lasts, int):
             raise RemoteUnavailableError("Azure answers a login without a token")
         return Issued({"token": token}, now + timedelta(seconds=max(0, min(lasts, _HOLDS_MAX_SECONDS))))
@@ -164,16 +160,13 @@ class AzureLogin:
         return RemoteUnavailableError(f"the vault answers {answer.status} when asked to {to}")
 
     def _said(self, answer: RemoteAnswer) -> str:
-        error = _error(answer)
-        message = error.get("message") if isinstance(error, dict) else None
-        if not isinstance(message, str) or not message or (self._sent and self._sent in message):
-            return _named(answer)
-        return f": {re.sub(r'[^ -~]+', ' ', message).strip()[:_SAID_MAX]}"
+        message = quoted(answer, self._sent)
+        return _named(answer) if message is None else f": {message}"
 
 
 def words_of(answer: RemoteAnswer) -> tuple[str, ...]:
     """Return the words of an error, the outer one first: `Conflict`, `ObjectIsDeletedButRecoverable`."""
-    error = _error(answer)
+    error = error_in(answer)
     found: list[str] = []
     while isinstance(error, dict) and len(found) < 3:
         word = error.get("code")
@@ -200,11 +193,3 @@ def _refusal(answer: RemoteAnswer) -> str:
     number = _NUMBER.match(told) if isinstance(told, str) else None
     parts = [word] if isinstance(word, str) and _WORD.fullmatch(word) else []
     return f" ({', '.join([*parts, *([number[0]] if number else [])])})" if parts or number else ""
-
-
-def _error(answer: RemoteAnswer) -> JsonValue:
-    try:
-        content = answer.json()
-    except RemoteUnavailableError:
-        return None
-    return content.get("error") if isinstance(content, dict) else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlencode
 
-from pydantic import JsonValue
-
+from keybearer.outbound.apps.answers import field_of
 from keybearer.outbound.apps.codehost_api import (
     CodehostApi,
     CodehostPlace,
@@ -106,8 +105,8 @@ class CodeHost:
         for page in range(1, _PAGES_MAX + 1):
             path = f"/user/installations?per_page={_PAGE}&page={page}"
             answer = await person.send("GET", path, to="list the installations that the person may use")
-            listed = _field_of(answer.json(), "installations")
-            found = [str(_field_of(one, "id")) for one in listed] if isinstance(listed, list) else []
+            listed = field_of(answer.json(), "installations")
+            found = [str(field_of(one, "id")) for one in listed] if isinstance(listed, list) else []
             if given.installation_id in found:
                 return
             if 'rel="next"' not in answer.headers.get("link", ""):
@@ -141,18 +140,14 @@ async def _token_for(
     if answer.status >= 300:
         raise RemoteUnavailableError(f"the code host answers {answer.status} to the exchange of a code")
     given = answer.json()
-    word = _field_of(given, "error")
+    word = field_of(given, "error")
     if word is not None:
         # The host tells of errors with status 200.
         named = f" ({word})" if isinstance(word, str) and _WORD.fullmatch(word) else ""
         raise RemoteDeniedError(
             f"the code host doesn't take the code{named}; it is good once, for ten minutes"
         )
-    token = _field_of(given, "access_token")
+    token = field_of(given, "access_token")
     if not isinstance(token, str) or not token:
         raise RemoteUnavailableError("the code host answers the exchange of a code without a token")
-    return token, _field_of(given, "expires_in") is None
-
-
-def _field_of(content: JsonValue, name: str) -> JsonValue:
-    return content.get(name) if isinstance(content, dict) else None
+    return token, field_of(given, "expires_in") is None

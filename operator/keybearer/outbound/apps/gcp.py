@@ -14,6 +14,7 @@ import jwt
 import orjson
 from pydantic import JsonValue
 
+from keybearer.outbound.apps.answers import error_in, field_of, quoted
 from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.remote import (
     RemoteAnswer,
@@ -40,7 +41,6 @@ _HOLDS = timedelta(hours=1)
 """The most that Google gives without a policy that allows more."""
 _CLOCK_MARGIN = timedelta(seconds=30)
 _WORD = re.compile(r"[A-Za-z_]{1,64}")
-_SAID_MAX = 300
 
 
 class Gcp:
@@ -149,9 +149,7 @@ class GcpAccount:
         if answer.status != 200:
             raise self.error_of(answer, "give a token of the service account", may_quote=False)
         given = answer.json()
-        token, ends = (
-            (given.get("accessToken"), given.get("expireTime")) if isinstance(given, dict) else (None, None)
-        )
+        token, ends = field_of(given, "accessToken"), field_of(given, "expireTime")
         if not isinstance(token, str) or not isinstance(ends, str):
             raise RemoteUnavailableError("Google answers without a token of the service account")
         try:
@@ -172,9 +170,7 @@ class GcpAccount:
         if answer.status != 200:
             raise self.error_of(answer, "give a token of the service's own account", may_quote=False)
         given = answer.json()
-        token, lasts = (
-            (given.get("access_token"), given.get("expires_in")) if isinstance(given, dict) else (None, None)
-        )
+        token, lasts = field_of(given, "access_token"), field_of(given, "expires_in")
         if not isinstance(token, str) or not isinstance(lasts, int):
             raise RemoteUnavailableError("Google answers without a token of the service's own account")
         return Issued({"token": token}, now + min(timedelta(seconds=max(0, min(lasts, 3600))), _HOLDS))
@@ -210,16 +206,13 @@ class GcpAccount:
         return RemoteUnavailableError(f"Google answers {answer.status} when asked to {to}")
 
     def _said(self, answer: RemoteAnswer) -> str:
-        error = _error(answer)
-        message = error.get("message") if isinstance(error, dict) else None
-        if not isinstance(message, str) or not message or (self._sent and self._sent in message):
-            return _named(answer)
-        return f": {re.sub(r'[^ -~]+', ' ', message).strip()[:_SAID_MAX]}"
+        message = quoted(answer, self._sent)
+        return _named(answer) if message is None else f": {message}"
 
 
 def word_of(answer: RemoteAnswer) -> str:
     """Return the word of an error, as `NOT_FOUND`; of OAuth, as `invalid_grant`. Empty without one."""
-    error = _error(answer)
+    error = error_in(answer)
     word = error.get("status") if isinstance(error, dict) else error
     return word if isinstance(word, str) and _WORD.fullmatch(word) else ""
 
@@ -227,14 +220,6 @@ def word_of(answer: RemoteAnswer) -> str:
 def _named(answer: RemoteAnswer) -> str:
     word = word_of(answer)
     return f" ({word})" if word else ""
-
-
-def _error(answer: RemoteAnswer) -> JsonValue:
-    try:
-        content = answer.json()
-    except RemoteUnavailableError:
-        return None
-    return content.get("error") if isinstance(content, dict) else None
 
 
 def _signed(own: OwnAccountCredentials, audience: str, now: datetime) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlencode
 
-from pydantic import JsonValue
-
+from keybearer.outbound.apps.answers import error_in, field_of
 from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.remote import (
     RemoteAnswer,
@@ -60,18 +59,11 @@ def _judge(answer: RemoteAnswer) -> None:
         )
     if answer.status != 200:
         raise RemoteUnavailableError(f"the identity provider answers {answer.status}")
-    kind = _field_of(answer.json(), "token_type")
+    kind = field_of(answer.json(), "token_type")
     if not isinstance(kind, str) or kind.lower() != "bearer":
         raise RemoteUnavailableError("the identity provider answers without a token of type Bearer")
 
 
 def _word_of(answer: RemoteAnswer) -> str:
-    try:
-        word = _field_of(answer.json(), "error")
-    except RemoteUnavailableError:
-        return ""
+    word = error_in(answer)
     return f" ({word})" if isinstance(word, str) and _CODE.fullmatch(word) else ""
-
-
-def _field_of(content: JsonValue, name: str) -> JsonValue:
-    return content.get(name) if isinstance(content, dict) else None

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from keybearer.outbound.apps.azure_key_vault import APP, AzureLogin, words_of
-from keybearer.outbound.destinations.bounds import Bounds, Refusals
+from keybearer.outbound.destinations.bounds import Bounds, one_by_one
 from keybearer.outbound.destinations.looking_up import each
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
 from keybearer.outbound.remote import RemoteAnswer, RemoteRefusedError, RemoteUnavailableError
@@ -125,27 +125,19 @@ class KeyVaultSecrets:
             raise RemoteUnavailableError(f"the vault answers without the value of the secret '{vault_name}'")
         return Present(value, _version(content))
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
-        """Write one by one: there is no other way.
-
-        Raises:
-            RemoteError: something of it wasn't done.
-        """
-        refusals = Refusals()
+    def apply(self, change: Change) -> AsyncIterator[Written]:
+        """Write one by one: there is no other way."""
         held = _by_fold([*change.whole, *(one.name for one in change.put)])
-        for outgoing in change.put:
-            try:
-                version = await self._put(outgoing, held[_fold(outgoing.name)])
-            except RemoteRefusedError as error:
-                refusals.add(outgoing.name, error)
-            else:
-                yield Written(outgoing.name, version=version)
-        for name in change.delete:
+
+        async def put(outgoing: Outgoing) -> str | None:
+            return await self._put(outgoing, held[_fold(outgoing.name)])
+
+        async def delete(name: str) -> None:
             # What has the same name for the vault stays: `A-B`, where `A_B` goes.
             if _fold(name) not in held:
                 await self._delete(self._vault_names.get(name, _hyphened(name)))
-            yield Written(name, is_removed=True)
-        refusals.tell()
+
+        return one_by_one(change, put, delete)
 
     async def _put(self, outgoing: Outgoing, same: Sequence[str]) -> str | None:
         """Return the version that was made."""

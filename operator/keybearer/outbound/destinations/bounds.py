@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from keybearer.outbound.destinations.protocol import Change, Outgoing, Written
 from keybearer.outbound.remote import RemoteRefusedError
 
-__all__ = ["Bounds", "Refusals"]
+__all__ = ["Bounds", "Refusals", "one_by_one"]
 
 _NAMES_MAX = 10_000
 _BYTES_MAX = 64 * 1024 * 1024
@@ -60,3 +63,32 @@ class Refusals:
             raise RemoteRefusedError(
                 f"{first}. Refused as well: {others}" if others else str(first)
             ) from first
+
+
+async def one_by_one(
+    change: Change,
+    put: Callable[[Outgoing], Awaitable[str | None]],
+    delete: Callable[[str], Awaitable[None]],
+) -> AsyncIterator[Written]:
+    """Make a change a name at a time, for a remote that takes no more at once.
+
+    Args:
+        change: to be made.
+        put: writes one; returns its version where the remote tells it.
+        delete: removes one.
+
+    Raises:
+        RemoteError: something of it wasn't done.
+    """
+    refusals = Refusals()
+    for outgoing in change.put:
+        try:
+            version = await put(outgoing)
+        except RemoteRefusedError as error:
+            refusals.add(outgoing.name, error)
+        else:
+            yield Written(outgoing.name, version=version)
+    for name in change.delete:
+        await delete(name)
+        yield Written(name, is_removed=True)
+    refusals.tell()

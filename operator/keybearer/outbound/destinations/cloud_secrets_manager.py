@@ -1,25 +1,21 @@
-"""Secrets of a region's manager: one for each key, or one for all of them (wire.md section 3.5).
-
-https://docs.aws.amazon.com/secretsmanager/latest/apireference. A secret that exists is written with one call. One
-that somebody scheduled for deletion is restored: its name can't be had otherwise.
-"""
+"""Secrets of a region's manager: one for each key, or one for all of them (wire.md section 3.5)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import islice
 
 import orjson
 from pydantic import JsonValue
 
-from keybearer.base.ids import new_uuid
-from keybearer.outbound.apps.cloud import CloudAccount
-from keybearer.outbound.apps.cloud_calls import CloudFault
-from keybearer.outbound.apps.cloud_signing import Scope
 from keybearer.outbound.destinations.bounds import Bounds, Refusals
+from keybearer.outbound.destinations.cloud_secret_calls import (
+    NOT_THERE,
+    TARGET,
+    SecretCalls,
+    is_to_be_deleted,
+)
 from keybearer.outbound.destinations.cloud_shared import (
-    Extras,
     Json,
     objects_of,
     pages,
@@ -36,133 +32,20 @@ from keybearer.outbound.destinations.protocol import (
     Traits,
     Written,
 )
-from keybearer.outbound.remote import RemoteError, RemoteRefusedError, RemoteUnavailableError
-from keybearer.wire.destinations.cloud import CloudOptions
+from keybearer.outbound.remote import RemoteRefusedError, RemoteUnavailableError
 from keybearer.wire.destinations.cloud_secrets_manager import ManyToOneConfig, OneToOneConfig
 
 __all__ = ["JsonSecret", "SecretPerKey", "secrets_manager"]
 
-_TARGET = "secretsmanager."
 _LISTED_PAGE = 100
 _VALUES_AT_ONCE = 20
-_DEFAULT_KEY = "alias/aws/secretsmanager"
-_VALUE_BYTES = 65_536
-_STEPS = 4
-"""Not there: create; there after all: write; to be deleted: restore and write."""
-_NOT_THERE = "ResourceNotFoundException"
-_THERE = "ResourceExistsException"
-_WRONG_STATE = "InvalidRequestException"
 _CURRENT = "AWSCURRENT"
 _FOREIGN_FORMAT = "Invalid format for Many-To-One mapping behavior: requires key/value configuration."
-_HINTS = {
-    "EncryptionFailure": "there is no such key of encryption, or it can't be used",
-    "DecryptionFailure": "its key of encryption can't be used",
-    "LimitExceededException": "the account holds as many secrets, or this one as many versions, as it may",
-    "ValidationException": "a name takes letters, digits and /_+=.@-",
-    "InvalidParameterException": "a name takes letters, digits and /_+=.@-, and tags likewise with spaces and colons",
-}
 
 
 def secrets_manager(given: DriverInput) -> Destination:
     """Return the driver for the mapping that is configured."""
     return SecretPerKey(given) if isinstance(given.config, OneToOneConfig) else JsonSecret(given)
-
-
-class _Secrets:
-    """Calls that both mappings make, by the names of secrets."""
-
-    def __init__(self, given: DriverInput, region: str) -> None:
-        if not isinstance(given.options, CloudOptions):
-            raise TypeError(type(given.options).__name__)
-        self.scope = Scope("secretsmanager", region)
-        self.extras = Extras(given.options)
-        self.account = CloudAccount(given.credentials, given.context)
-        self.tags: dict[str, Mapping[str, str]] = {}
-        self.is_listed = False
-
-    async def ask(self, operation: str, body: Json) -> Json:
-        """Return the answer.
-
-        Raises:
-            RemoteError: it is a refusal.
-        """
-        told, fault = await self.account.ask(self.scope, f"{_TARGET}{operation}", body)
-        if fault is not None:
-            raise fault.error(operation)
-        return told
-
-    async def write(self, name: str, value: str, metadata: Sequence[tuple[str, str]] = ()) -> str:
-        """Return the id of the version that is current now, in a secret with the tags that it should have.
-
-        Raises:
-            RemoteError: it isn't.
-        """
-        is_there = name in self.tags or not self.is_listed
-        for _ in range(_STEPS):
-            version = new_uuid()
-            operation = "UpdateSecret" if is_there else "CreateSecret"
-            body = (
-                self._update(name, value, version)
-                if is_there
-                else self._creation(name, value, version, metadata)
-            )
-            _, fault = await self.account.ask(self.scope, f"{_TARGET}{operation}", body)
-            if fault is None:
-                if is_there and self.extras.manages_tags:
-                    await self._tag(name, metadata)
-                self.tags[name] = self.extras.tags(metadata)
-                return version
-            if fault.code == _NOT_THERE and is_there:
-                is_there = False
-            elif fault.code == _THERE and not is_there:
-                is_there = True
-            elif _is_to_be_deleted(fault):
-                is_there = await self._restore(name)
-            else:
-                raise _refusal(fault, f"{operation} of {name}", value)
-        raise RemoteUnavailableError(f"the secret {name} is still being deleted; its name is free in a while")
-
-    async def delete(self, name: str) -> None:
-        """Delete a secret at once and for good; one that is gone already counts.
-
-        Raises:
-            RemoteError: it is still there.
-        """
-        body: Json = {"SecretId": name, "ForceDeleteWithoutRecovery": True}
-        _, fault = await self.account.ask(self.scope, f"{_TARGET}DeleteSecret", body)
-        if fault is not None and fault.code != _NOT_THERE:
-            raise fault.error(f"DeleteSecret of {name}")
-        self.tags.pop(name, None)
-
-    async def _restore(self, name: str) -> bool:
-        _, fault = await self.account.ask(self.scope, f"{_TARGET}RestoreSecret", {"SecretId": name})
-        if fault is not None and fault.code not in (_NOT_THERE, _WRONG_STATE):
-            raise fault.error(f"RestoreSecret of {name}")
-        return fault is None
-
-    def _update(self, name: str, value: str, version: str) -> Json:
-        key: dict[str, JsonValue] = {} if self.extras.key_id is None else {"KmsKeyId": self.extras.key_id}
-        return {"SecretId": name, "ClientRequestToken": version, "SecretString": value, **key}
-
-    def _creation(self, name: str, value: str, version: str, metadata: Sequence[tuple[str, str]]) -> Json:
-        tags = self.extras.change(metadata, {}).listed
-        return {
-            "Name": name,
-            "ClientRequestToken": version,
-            "SecretString": value,
-            "KmsKeyId": self.extras.key_id or _DEFAULT_KEY,
-            **({"Tags": tags} if tags else {}),
-        }
-
-    async def _tag(self, name: str, metadata: Sequence[tuple[str, str]]) -> None:
-        present = self.tags.get(name)
-        if present is None:
-            present = tags_of(await self.ask("DescribeSecret", {"SecretId": name}), "Tags")
-        change = self.extras.change(metadata, present)
-        if change.remove:
-            await self.ask("UntagResource", {"SecretId": name, "TagKeys": list(change.remove)})
-        if change.put:
-            await self.ask("TagResource", {"SecretId": name, "Tags": change.listed})
 
 
 class SecretPerKey:
@@ -174,7 +57,7 @@ class SecretPerKey:
         if not isinstance(given.config, OneToOneConfig):
             raise TypeError(type(given.config).__name__)
         self._naming = given.naming
-        self._secrets = _Secrets(given, given.config.region)
+        self._secrets = SecretCalls(given, given.config.region)
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
         """Return the tags and the key id of a secret."""
@@ -190,7 +73,7 @@ class SecretPerKey:
         listed: dict[str, Json] = {}
         prefix: list[JsonValue] = [{"Key": "name", "Values": [self._naming.prefix]}]
         body: Json = {"MaxResults": _LISTED_PAGE, **({"Filters": prefix} if self._naming.prefix else {})}
-        async for page in pages(self._secrets.account, self._secrets.scope, f"{_TARGET}ListSecrets", body):
+        async for page in pages(self._secrets.account, self._secrets.scope, f"{TARGET}ListSecrets", body):
             for one in objects_of(page, "SecretList"):
                 # What another service of the cloud keeps there can't be written or deleted by anybody else.
                 if not one.get("OwningService"):
@@ -229,7 +112,7 @@ class SecretPerKey:
         found: dict[str, tuple[str | None, str]] = {}
         left = iter(ids)
         while batch := list(islice(left, _VALUES_AT_ONCE)):
-            target = f"{_TARGET}BatchGetSecretValue"
+            target = f"{TARGET}BatchGetSecretValue"
             async for page in pages(
                 self._secrets.account, self._secrets.scope, target, {"SecretIdList": list(batch)}
             ):
@@ -256,7 +139,7 @@ class JsonSecret:
         if not isinstance(given.config, ManyToOneConfig):
             raise TypeError(type(given.config).__name__)
         self._name = given.naming.name_of(given.config.secret_name)
-        self._secrets = _Secrets(given, given.config.region)
+        self._secrets = SecretCalls(given, given.config.region)
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:  # noqa: ARG002 - all keys share them
         """Return the tags and the key id of the secret."""
@@ -270,9 +153,9 @@ class JsonSecret:
             RemoteError: it can't be read.
         """
         body: Json = {"SecretId": self._name}
-        told, fault = await self._secrets.account.ask(self._secrets.scope, f"{_TARGET}GetSecretValue", body)
+        told, fault = await self._secrets.account.ask(self._secrets.scope, f"{TARGET}GetSecretValue", body)
         if fault is not None:
-            if fault.code == _NOT_THERE or _is_to_be_deleted(fault):
+            if fault.code == NOT_THERE or is_to_be_deleted(fault):
                 self._secrets.is_listed = True
                 return {}
             raise fault.error(f"GetSecretValue of {self._name}")
@@ -325,22 +208,7 @@ def _parsed(told: Json) -> Mapping[str, str]:
     return parsed
 
 
-def _is_to_be_deleted(fault: CloudFault) -> bool:
-    # Of many wrong states this is the one that can be helped, and only the text tells them apart.
-    return fault.code == _WRONG_STATE and re.search(r"delet", fault.message) is not None
-
-
 def _current_version(listed: Json) -> str | None:
     versions = listed.get("SecretVersionsToStages")
     stages = versions.items() if isinstance(versions, dict) else ()
     return next((version for version, at in stages if isinstance(at, list) and _CURRENT in at), None)
-
-
-def _refusal(fault: CloudFault, action: str, value: str) -> RemoteError:
-    hint = _HINTS.get(fault.code, "")
-    if (
-        fault.code in ("ValidationException", "InvalidParameterException")
-        and len(value.encode()) > _VALUE_BYTES
-    ):
-        hint = "its value is longer than the 64 KiB that a secret holds"
-    return fault.error(action, hint=hint, is_quotable=False)

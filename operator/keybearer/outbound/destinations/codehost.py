@@ -12,7 +12,7 @@ from nacl.public import PublicKey, SealedBox
 from pydantic import JsonValue
 
 from keybearer.outbound.apps.codehost_api import CodehostApi
-from keybearer.outbound.destinations.bounds import Bounds, Refusals
+from keybearer.outbound.destinations.bounds import Bounds, one_by_one
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
 from keybearer.outbound.remote import RemoteRefusedError, RemoteUnavailableError, segment
 from keybearer.wire.destinations.base import DestinationConfig
@@ -68,24 +68,9 @@ class CodehostSecrets:
                 return found
         raise RemoteUnavailableError(f"the code host doesn't come to an end of the secrets of {self._place}")
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
-        """Write one by one: there is no other way.
-
-        Raises:
-            RemoteError: something of it wasn't done.
-        """
-        refusals = Refusals()
-        for outgoing in change.put:
-            try:
-                await self._put(outgoing)
-            except RemoteRefusedError as error:
-                refusals.add(outgoing.name, error)
-            else:
-                yield Written(outgoing.name)
-        for name in change.delete:
-            await self._delete(name)
-            yield Written(name, is_removed=True)
-        refusals.tell()
+    def apply(self, change: Change) -> AsyncIterator[Written]:
+        """Write one by one: there is no other way."""
+        return one_by_one(change, self._put, self._delete)
 
     async def _put(self, outgoing: Outgoing) -> None:
         name = outgoing.name

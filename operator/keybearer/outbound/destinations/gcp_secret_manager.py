@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from pydantic import JsonValue
 
 from keybearer.outbound.apps.gcp import GcpAccount, word_of
-from keybearer.outbound.destinations.bounds import Bounds, Refusals
+from keybearer.outbound.destinations.bounds import Bounds, one_by_one
 from keybearer.outbound.destinations.looking_up import each
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
 from keybearer.outbound.remote import RemoteAnswer, RemoteRefusedError, RemoteUnavailableError, segment
@@ -105,24 +105,9 @@ class GcpSecrets:
             raise RemoteUnavailableError(f"Google answers without the value of the secret '{name}'")
         return Present(_text(data), _last_part(content))
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
-        """Write one by one: there is no other way.
-
-        Raises:
-            RemoteError: something of it wasn't done.
-        """
-        refusals = Refusals()
-        for outgoing in change.put:
-            try:
-                version = await self._put(outgoing)
-            except RemoteRefusedError as error:
-                refusals.add(outgoing.name, error)
-            else:
-                yield Written(outgoing.name, version=version)
-        for name in change.delete:
-            await self._delete(name)
-            yield Written(name, is_removed=True)
-        refusals.tell()
+    def apply(self, change: Change) -> AsyncIterator[Written]:
+        """Write one by one: there is no other way."""
+        return one_by_one(change, self._put, self._delete)
 
     async def _put(self, outgoing: Outgoing) -> str:
         """Return the version that was made."""

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from keybearer.outbound.apps.gitlab import GitLabApi
-from keybearer.outbound.destinations.bounds import Bounds, Refusals
+from keybearer.outbound.destinations.bounds import Bounds, one_by_one
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
 from keybearer.outbound.remote import (
     RemoteAnswer,
@@ -85,24 +85,9 @@ class GitLabVariables:
         marks = _marks(is_protected=listed.get("protected") is True, is_masked=listed.get("masked") is True)
         return name, Present(value if isinstance(value, str) else None, extras=marks)
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
-        """Write one by one: there is no other way.
-
-        Raises:
-            RemoteError: something of it wasn't done.
-        """
-        refusals = Refusals()
-        for outgoing in change.put:
-            try:
-                await self._put(outgoing)
-            except RemoteRefusedError as error:
-                refusals.add(outgoing.name, error)
-            else:
-                yield Written(outgoing.name)
-        for name in change.delete:
-            await self._delete(name)
-            yield Written(name, is_removed=True)
-        refusals.tell()
+    def apply(self, change: Change) -> AsyncIterator[Written]:
+        """Write one by one: there is no other way."""
+        return one_by_one(change, self._put, self._delete)
 
     async def _put(self, outgoing: Outgoing) -> None:
         if self._is_masked and not _MASKABLE.fullmatch(outgoing.value):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.server.answers import json_response
 from keybearer.server.auth import OpenRoute, bearer_of
 from keybearer.server.context import context_of
+from keybearer.server.routing import new_router
 from keybearer.server.user_rendering import set_up_json
 from keybearer.wire.users import BootstrapInstance, BootstrappedInstance
 
@@ -31,7 +32,7 @@ class _SetupRoute(OpenRoute):
         return handle
 
 
-router = APIRouter(tags=["Users"], route_class=_SetupRoute)
+router = new_router("Users", _SetupRoute)
 
 
 @router.post(

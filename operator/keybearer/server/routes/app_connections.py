@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from keybearer.domain.connections.lookup import AppConnectionView
+from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms
-from keybearer.domain.connections.service import AppConnectionChange, AppConnectionView, NewAppConnection
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.connection_rendering import (
@@ -26,6 +27,7 @@ from keybearer.server.connection_rendering import (
 )
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
+from keybearer.server.routing import new_router
 from keybearer.wire.app_connections import (
     AppConnectionAnswer,
     AppConnectionList,
@@ -46,7 +48,7 @@ from keybearer.wire.vocabulary import Vocabulary, canonical_app
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["App connections"], route_class=AuthenticatedRoute)
+router = new_router("App connections", AuthenticatedRoute)
 _ALL = "/api/v1/app-connections"
 _APP = f"{_ALL}/{{app}}"
 _ONE = f"{_APP}/{{connection_id}}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.base.ids import ProjectId
@@ -12,13 +12,14 @@ from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
+from keybearer.server.routing import new_router
 from keybearer.store.audit import AuditRecord
 from keybearer.wire.audit import AuditLogList, AuditLogQuery
 from keybearer.wire.base import write_instant
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Audit logs"], route_class=AuthenticatedRoute)
+router = new_router("Audit logs", AuthenticatedRoute)
 _KINDS = {ActorKind.MACHINE: "identity", ActorKind.USER: "user"}
 _STORED = {word: kind for kind, word in _KINDS.items()}
 _PROGRAMS = ("cli", "k8-operator", "terraform")
@@ -65,6 +66,8 @@ def _record_json(record: AuditRecord) -> dict[str, object]:
 
 
 def _actor_json(record: AuditRecord) -> dict[str, object]:
+    if record.actor_kind == ActorKind.MACHINE and record.actor_id is None:
+        return {"type": "platform", "metadata": {"name": record.actor_name}}
     match record.actor_kind:
         case ActorKind.MACHINE:
             return {

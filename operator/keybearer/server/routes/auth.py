@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, OpenRoute, address_of
 from keybearer.server.context import context_of
 from keybearer.server.rendering import token_json
+from keybearer.server.routing import new_router
 from keybearer.wire.auth import AccessToken, AccessTokenBody, Message, UniversalAuthLogin
 
 __all__ = ["checking", "router"]
 
-router = APIRouter(tags=["Authentication"], route_class=OpenRoute)
-checking = APIRouter(tags=["Authentication"], route_class=AuthenticatedRoute)
+router = new_router("Authentication", OpenRoute)
+checking = new_router("Authentication", AuthenticatedRoute)
 
 
 @router.post(

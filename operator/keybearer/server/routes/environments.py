@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.base.ids import EnvironmentSlug
@@ -13,6 +13,7 @@ from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.rendering import environment_json, tag_json
+from keybearer.server.routing import new_router
 from keybearer.store.records import Environment
 from keybearer.wire.projects import (
     CreateEnvironment,
@@ -29,7 +30,7 @@ from keybearer.wire.projects import (
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Environments"], route_class=AuthenticatedRoute)
+router = new_router("Environments", AuthenticatedRoute)
 _PROJECT = "/api/v1/projects/{project_id}"
 _WORKSPACE = "/api/v1/workspace/{project_id}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import Where
@@ -11,11 +11,12 @@ from keybearer.domain.paths import normalize_path
 from keybearer.server.auth import AuthenticatedRoute, bearer_of, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.event_stream import KIND_OF_EVENT, EventStreamResponse
+from keybearer.server.routing import new_router
 from keybearer.wire.events import EVENT_STREAM_PATH, EventRegistration, SubscribeToEvents
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Events"], route_class=AuthenticatedRoute)
+router = new_router("Events", AuthenticatedRoute)
 
 
 @router.post(

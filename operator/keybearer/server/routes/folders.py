@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.base.ids import EnvironmentSlug
@@ -15,6 +15,7 @@ from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering import folder_json, folder_with_environment_json
 from keybearer.server.routes.bodies import folders_at, project_ref
+from keybearer.server.routing import new_router
 from keybearer.wire.projects import (
     BatchUpdateFolders,
     CreateFolder,
@@ -28,7 +29,7 @@ from keybearer.wire.projects import (
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Folders"], route_class=AuthenticatedRoute)
+router = new_router("Folders", AuthenticatedRoute)
 
 
 @router.post("/api/v1/folders", response_model=FolderAnswer, summary="Create a folder (v1)")

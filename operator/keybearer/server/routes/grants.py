@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.base.ids import IdentityId
@@ -16,13 +16,14 @@ from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
+from keybearer.server.routing import new_router
 from keybearer.store.grants import Grant
 from keybearer.wire.base import write_instant
 from keybearer.wire.grants import CreateGrant, GrantAnswer, GrantList, GrantQuery, UpdateGrant
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Grants"], route_class=AuthenticatedRoute)
+router = new_router("Grants", AuthenticatedRoute)
 _GRANTS = "/api/v1/projects/{project_id}/grants"
 _GRANT = "/api/v1/projects/{project_id}/grants/{grant_id}"
 

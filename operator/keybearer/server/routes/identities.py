@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import OrganizationRole
@@ -11,6 +11,7 @@ from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.rendering import client_secret_json, identity_json, universal_auth_json
+from keybearer.server.routing import new_router
 from keybearer.wire.auth_methods import ClearedLockouts
 from keybearer.wire.identities import (
     ClientSecretAnswer,
@@ -20,16 +21,16 @@ from keybearer.wire.identities import (
     CreateIdentity,
     IdentityAnswer,
     IdentityList,
-    TrustedIp,
     UniversalAuthAnswer,
     UniversalAuthConfig,
     UpdateIdentity,
     UpdateUniversalAuth,
 )
+from keybearer.wire.token_terms import TrustedIp
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Identities"], route_class=AuthenticatedRoute)
+router = new_router("Identities", AuthenticatedRoute)
 _UNIVERSAL = "/api/v1/auth/universal-auth/identities/{identity_id}"
 
 

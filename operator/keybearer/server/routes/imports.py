@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.base.ids import EnvironmentSlug
@@ -16,6 +16,7 @@ from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering_imports import import_json, placed_import_json
 from keybearer.server.routes.bodies import folders_at
+from keybearer.server.routing import new_router
 from keybearer.wire.imports import (
     CreateImport,
     DeleteImport,
@@ -28,7 +29,7 @@ from keybearer.wire.imports import (
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Secret imports"], route_class=AuthenticatedRoute)
+router = new_router("Secret imports", AuthenticatedRoute)
 _V1 = "/api/v1/secret-imports"
 _V2 = "/api/v2/secret-imports"
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.key_rendering import key_status_of
+from keybearer.server.routing import new_router
 from keybearer.wire.keys import KeyStatusModel, RotateDataKeys, RotatedDataKeys, RotatedRootKey
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Keys"], route_class=AuthenticatedRoute)
+router = new_router("Keys", AuthenticatedRoute)
 
 
 @router.get("/api/v1/admin/keys", response_model=KeyStatusModel, summary="Show how keys stand")

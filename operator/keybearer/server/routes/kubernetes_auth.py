@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.kubernetes_auth import KubernetesAuthChange, KubernetesAuthTerms
@@ -11,13 +11,14 @@ from keybearer.server.auth import AuthenticatedRoute, OpenRoute, principal_of
 from keybearer.server.auth_method_rendering import kubernetes_auth_json
 from keybearer.server.context import context_of
 from keybearer.server.rendering import token_json
+from keybearer.server.routing import new_router
 from keybearer.wire.auth import AccessToken, KubernetesLogin
 from keybearer.wire.auth_methods import KubernetesAuthAnswer, KubernetesAuthConfig, UpdateKubernetesAuth
 
 __all__ = ["login", "router"]
 
-login = APIRouter(tags=["Authentication"], route_class=OpenRoute)
-router = APIRouter(tags=["Identities"], route_class=AuthenticatedRoute)
+login = new_router("Authentication", OpenRoute)
+router = new_router("Identities", AuthenticatedRoute)
 _PATH = "/api/v1/auth/kubernetes-auth/identities/{identity_id}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.access import ProjectRef
@@ -12,6 +12,7 @@ from keybearer.domain.memberships import UserMembership
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
+from keybearer.server.routing import new_router
 from keybearer.server.user_rendering import user_membership_json
 from keybearer.wire.identities import PutMembership
 from keybearer.wire.users import (
@@ -23,7 +24,7 @@ from keybearer.wire.users import (
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Users"], route_class=AuthenticatedRoute)
+router = new_router("Users", AuthenticatedRoute)
 _MEMBERSHIPS = "/api/v1/projects/{project_id}/memberships"
 _OLDER = "/api/v2/workspace/{project_id}/memberships"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.base.ids import IdentityId
@@ -13,6 +13,7 @@ from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering import membership_json, project_json
+from keybearer.server.routing import new_router
 from keybearer.wire.identities import MembershipAnswer, MembershipList, PutMembership
 from keybearer.wire.projects import (
     CreateProject,
@@ -27,7 +28,7 @@ from keybearer.wire.projects import (
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Projects"], route_class=AuthenticatedRoute)
+router = new_router("Projects", AuthenticatedRoute)
 
 
 @router.post("/api/v2/workspace", response_model=ProjectAnswer, summary="Create a project (older path)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.base.ids import EnvironmentSlug
@@ -19,6 +19,7 @@ from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering import secret_json
 from keybearer.server.routes.bodies import project_ref
+from keybearer.server.routing import new_router
 from keybearer.wire.limits import VERSIONS_MAX_ITEMS
 from keybearer.wire.secret_moves import (
     MovedSecrets,
@@ -32,7 +33,7 @@ from keybearer.wire.secrets import SecretName, SecretsAnswer
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Secrets"], route_class=AuthenticatedRoute)
+router = new_router("Secrets", AuthenticatedRoute)
 
 
 @router.post("/api/v3/secrets/move", response_model=MovedSecrets, summary="Move secrets (v3)")

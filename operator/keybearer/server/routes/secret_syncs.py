@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, NamedTuple
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -24,6 +24,7 @@ from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering_syncs import sync_json, sync_option_json
+from keybearer.server.routing import new_router
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.wire.destinations.catalogue import DESTINATIONS, OfferedDestination, offered
 from keybearer.wire.destinations.registry import DRIVEN, destination_model
@@ -44,7 +45,7 @@ from keybearer.wire.vocabulary import Vocabulary, canonical_destination
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Secret syncs"], route_class=AuthenticatedRoute)
+router = new_router("Secret syncs", AuthenticatedRoute)
 _ROOT = "/api/v1/secret-syncs"
 _ANY = f"{_ROOT}/{{destination}}"
 _ONE = f"{_ANY}/{{sync_id}}"

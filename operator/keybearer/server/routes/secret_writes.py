@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.paths import normalize_path
+from keybearer.domain.secrets.changes import ChangedSecret, NewSecret, OnMissing
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.text import checked_name
-from keybearer.domain.secrets.writing import ChangedSecret, NewSecret, OnMissing
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.errors import BadRequestError
 from keybearer.server.rendering import secret_json
 from keybearer.server.routes.bodies import is_personal, secrets_at
+from keybearer.server.routing import new_router
 from keybearer.store.records import Metadata
 from keybearer.wire.secrets import (
     BatchCreateSecrets,
@@ -38,7 +39,7 @@ from keybearer.wire.secrets import (
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Secrets"], route_class=AuthenticatedRoute)
+router = new_router("Secrets", AuthenticatedRoute)
 
 
 @router.post("/api/v3/secrets/batch/raw", response_model=SecretsAnswer, summary="Create secrets (v3)")

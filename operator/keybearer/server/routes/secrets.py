@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.secrets.questions import GetSecret, ListSecrets, NotModified, SecretListing
@@ -15,6 +15,7 @@ from keybearer.server.list_cache import ListedAnswer
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering import listing_body, secret_json
 from keybearer.server.routes.bodies import is_personal, metadata_pairs, secrets_at, tag_slugs
+from keybearer.server.routing import new_router
 from keybearer.wire.secrets import (
     GetSecretByIdQuery,
     GetSecretQuery,
@@ -28,8 +29,8 @@ from keybearer.wire.secrets import (
 
 __all__ = ["lists", "router"]
 
-lists = APIRouter(tags=["Secrets"], route_class=DirectRoute)
-router = APIRouter(tags=["Secrets"], route_class=AuthenticatedRoute)
+lists = new_router("Secrets", DirectRoute)
+router = new_router("Secrets", AuthenticatedRoute)
 
 _ETAG = {"etag": {"required": True, "schema": {"type": "string"}}}
 _TAGGED: dict[int | str, dict[str, object]] = {

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from keybearer.server.answers import json_response
+from keybearer.server.routing import new_router
 from keybearer.wire.auth import Message
 
 __all__ = ["router"]
 
-router = APIRouter(tags=["Status"])
+router = new_router("Status")
 
 
 @router.get("/api/status", response_model=Message, summary="Whether the service answers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import OrganizationRole
@@ -10,6 +10,7 @@ from keybearer.domain.users import NewUser, UserChange
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, OpenRoute, principal_of
 from keybearer.server.context import context_of
+from keybearer.server.routing import new_router
 from keybearer.server.user_rendering import organization_json, user_json
 from keybearer.wire.auth import Message, SelectedOrganization, SelectOrganization, UserLogin, UserToken
 from keybearer.wire.users import (
@@ -24,8 +25,8 @@ from keybearer.wire.users import (
 
 __all__ = ["login", "router"]
 
-login = APIRouter(tags=["Users"], route_class=OpenRoute)
-router = APIRouter(tags=["Users"], route_class=AuthenticatedRoute)
+login = new_router("Users", OpenRoute)
+router = new_router("Users", AuthenticatedRoute)
 
 
 @login.post("/api/v3/auth/login", response_model=UserToken, summary="Log in as a user")

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Boolean, ForeignKey, Index, Integer, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from keybearer.store.columns import Instant, Texts, Uuid
+from keybearer.store.columns import Instant, Revision, Texts, Uuid
 from keybearer.store.tables.base import Row
 
 __all__ = ["AccessTokenRow", "ClientSecretRow", "IdentityRow", "OrganizationRow", "UniversalAuthRow"]
@@ -21,7 +21,7 @@ class OrganizationRow(Row):
     id: Mapped[str] = mapped_column(Uuid, primary_key=True)
     name: Mapped[str] = mapped_column(String(64))
     slug: Mapped[str] = mapped_column(String(64), unique=True)
-    names_revision: Mapped[int] = mapped_column(Integer)
+    names_revision: Mapped[int] = mapped_column(Revision)
     created_at: Mapped[datetime] = mapped_column(Instant)
 
 
@@ -36,7 +36,7 @@ class IdentityRow(Row):
     )
     name: Mapped[str] = mapped_column(String(64))
     role: Mapped[str] = mapped_column(String(64))
-    permission_revision: Mapped[int] = mapped_column(Integer)
+    permission_revision: Mapped[int] = mapped_column(Revision)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
     kind: Mapped[str] = mapped_column(String(16), server_default="machine")

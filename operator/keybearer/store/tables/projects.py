@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Boolean, ForeignKey, Integer, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from keybearer.store.columns import Instant, OrderedText, Texts, Uuid
+from keybearer.store.columns import Instant, OrderedText, Revision, Texts, Uuid
 from keybearer.store.tables.base import Row
 
 __all__ = ["EnvironmentRow", "FolderRow", "MembershipRow", "ProjectRow", "TagRow"]
@@ -27,7 +27,7 @@ class ProjectRow(Row):
     type: Mapped[str] = mapped_column(String(32))
     auto_capitalization: Mapped[bool] = mapped_column(Boolean)
     has_delete_protection: Mapped[bool] = mapped_column(Boolean)
-    revision: Mapped[int] = mapped_column(Integer)
+    revision: Mapped[int] = mapped_column(Revision)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
 

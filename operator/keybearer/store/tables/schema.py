@@ -8,6 +8,31 @@ from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.audit import AuditLogRow
 from keybearer.store.tables.auth_methods import KubernetesAuthRow, LdapAuthRow
 from keybearer.store.tables.base import Row
+from keybearer.store.tables.certificate_approvals import (
+    ApprovalPolicyRow,
+    ApprovalRequestRow,
+    ApprovalVoteRow,
+)
+from keybearer.store.tables.certificate_authorities import (
+    AcmeAccountRow,
+    AuthorityCertificateRow,
+    CertificateAuthorityRow,
+    RevocationListRow,
+)
+from keybearer.store.tables.certificate_profiles import (
+    ApplicationProfileRow,
+    CertificateApplicationRow,
+    CertificatePolicyRow,
+    CertificateProfileRow,
+    EnrollmentRow,
+)
+from keybearer.store.tables.certificates import (
+    AcmeChallengeRow,
+    CertificateRequestRow,
+    CertificateRow,
+    PkiSubscriberRow,
+    RequestMetadataRow,
+)
 from keybearer.store.tables.grants import GrantRow
 from keybearer.store.tables.identities import (
     AccessTokenRow,
@@ -62,6 +87,23 @@ TABLES: tuple[type[Row], ...] = (
     SecretSyncRow,
     SyncJobRow,
     PushRow,
+    CertificateAuthorityRow,
+    AuthorityCertificateRow,
+    RevocationListRow,
+    AcmeAccountRow,
+    CertificatePolicyRow,
+    CertificateProfileRow,
+    CertificateApplicationRow,
+    ApplicationProfileRow,
+    EnrollmentRow,
+    PkiSubscriberRow,
+    CertificateRow,
+    CertificateRequestRow,
+    RequestMetadataRow,
+    AcmeChallengeRow,
+    ApprovalPolicyRow,
+    ApprovalRequestRow,
+    ApprovalVoteRow,
 )
 
 

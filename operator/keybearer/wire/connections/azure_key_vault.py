@@ -23,7 +23,8 @@ class ClientSecretCredentials(Credentials):
     tenant_id: _Uuid
     client_id: _Uuid
     client_secret: Annotated[
-        Confidential, StringConstraints(strip_whitespace=True, min_length=1, max_length=_SECRET_MAX)
+        Confidential,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=_SECRET_MAX, pattern=r"\S"),
     ]
 
 

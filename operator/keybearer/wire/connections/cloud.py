@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, StringConstraints
+from pydantic import StringConstraints
 
 from keybearer.wire.base import Confidential
 from keybearer.wire.connections.base import AppModel, Credentials, MethodModel, ShownCredentials
 from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = ["CLOUD", "AccessKeyCredentials", "AssumeRoleCredentials", "ShownAccessKey"]
 
 _CREDENTIAL_MAX = 256
 _ROLE_ARN = r"^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]{1,576}$"
 _ROLE_ARN_MAX = 2048
-
-
-def _absent_if_empty(given: object) -> object:
-    return None if isinstance(given, str) and not given.strip() else given
-
 
 _Trimmed = StringConstraints(
     strip_whitespace=True, min_length=1, max_length=_CREDENTIAL_MAX, pattern=r"^[!-~]+$"
@@ -39,7 +35,7 @@ class AssumeRoleCredentials(Credentials):
     role_arn: Annotated[
         str, StringConstraints(strip_whitespace=True, max_length=_ROLE_ARN_MAX, pattern=_ROLE_ARN)
     ]
-    sts_endpoint: Annotated[InstanceUrl | None, BeforeValidator(_absent_if_empty)] = None
+    sts_endpoint: Annotated[InstanceUrl | None, EmptyIsAbsent] = None
 
 
 class ShownAccessKey(ShownCredentials):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from keybearer.wire.connections.base import AppModel, Credentials, MethodModel, ShownCredentials
+from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
     "CODEHOST",
@@ -34,11 +35,6 @@ class InstanceType(StrEnum):
     SERVER = "server"
 
 
-def _absent_if_empty(given: object) -> object:
-    # Forms send the text of a field that nobody filled in.
-    return None if isinstance(given, str) and not given.strip() else given
-
-
 Host = Annotated[
     str,
     StringConstraints(
@@ -56,17 +52,19 @@ Token = Annotated[
 ]
 """Without white space around it: it travels in a header."""
 
-PrivateKey = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_KEY_MAX)]
+PrivateKey = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_KEY_MAX, pattern=r"\S")
+]
 """An RSA key in PEM, as the host hands it out."""
 
-Id = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_ID_MAX)]
+Id = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_ID_MAX, pattern=r"\S")]
 
 
 class CodehostCredentials(Credentials):
     """What every method takes: where the host is, `github.com` by itself."""
 
     instance_type: InstanceType | None = None
-    host: Annotated[Host | None, BeforeValidator(_absent_if_empty)] = None
+    host: Annotated[Host | None, EmptyIsAbsent] = None
 
     @model_validator(mode="after")
     def _names_its_server(self) -> Self:

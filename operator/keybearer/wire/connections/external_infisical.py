@@ -22,7 +22,8 @@ class MachineIdentityCredentials(Credentials):
     instance_url: InstanceUrl
     machine_identity_client_id: Annotated[str, StringConstraints(strip_whitespace=True, pattern=_UUID)]
     machine_identity_client_secret: Annotated[
-        Confidential, StringConstraints(strip_whitespace=True, min_length=1, max_length=_SECRET_MAX)
+        Confidential,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=_SECRET_MAX, pattern=r"\S"),
     ]
 
 

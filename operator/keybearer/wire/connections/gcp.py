@@ -38,7 +38,8 @@ class OwnAccountCredentials(Credentials):
 
     client_email: _Email
     private_key: Annotated[
-        Confidential, StringConstraints(strip_whitespace=True, min_length=1, max_length=_KEY_MAX)
+        Confidential,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=_KEY_MAX, pattern=r"\S"),
     ]
     private_key_id: Annotated[str, StringConstraints(max_length=_KEY_ID_MAX)] | None = None
 

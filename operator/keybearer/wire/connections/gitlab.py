@@ -5,11 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BeforeValidator, StringConstraints
+from pydantic import StringConstraints
 
 from keybearer.wire.base import Confidential
 from keybearer.wire.connections.base import AppModel, Credentials, MethodModel, ShownCredentials
 from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = ["GITLAB", "AccessTokenCredentials", "AccessTokenType"]
 
@@ -23,11 +24,6 @@ class AccessTokenType(StrEnum):
     PROJECT = "project"
 
 
-def _absent_if_empty(given: object) -> object:
-    # Forms send the text of a field that nobody filled in.
-    return None if isinstance(given, str) and not given.strip() else given
-
-
 class AccessTokenCredentials(Credentials):
     """A token of a person, project or group with the scope `api`."""
 
@@ -36,7 +32,7 @@ class AccessTokenCredentials(Credentials):
         StringConstraints(strip_whitespace=True, min_length=1, max_length=_TOKEN_MAX, pattern="^[!-~]+$"),
     ]
     access_token_type: AccessTokenType
-    instance_url: Annotated[InstanceUrl | None, BeforeValidator(_absent_if_empty)] = None
+    instance_url: Annotated[InstanceUrl | None, EmptyIsAbsent] = None
 
 
 class _Shown(ShownCredentials):

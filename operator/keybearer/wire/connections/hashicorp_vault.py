@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, StringConstraints
+from pydantic import AfterValidator, StringConstraints
 
 from keybearer.wire.base import Confidential
 from keybearer.wire.connections.base import AppModel, Credentials, MethodModel, ShownCredentials
 from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = ["HASHICORP_VAULT", "AccessTokenCredentials", "AppRoleCredentials", "VaultCredentials"]
 
 _CREDENTIAL_MAX = 4096
 _NAMESPACE_MAX = 512
 
-_Trimmed = StringConstraints(strip_whitespace=True, min_length=1, max_length=_CREDENTIAL_MAX)
-
-
-def _read_namespace(given: object) -> object:
-    return None if isinstance(given, str) and not given.strip() else given
+_Trimmed = StringConstraints(strip_whitespace=True, min_length=1, max_length=_CREDENTIAL_MAX, pattern=r"\S")
 
 
 def _namespace(text: str) -> str:
@@ -37,7 +34,7 @@ class VaultCredentials(Credentials):
     """What both methods share."""
 
     instance_url: InstanceUrl
-    namespace: Annotated[Namespace | None, BeforeValidator(_read_namespace)] = None
+    namespace: Annotated[Namespace | None, EmptyIsAbsent] = None
 
 
 class AccessTokenCredentials(VaultCredentials):

@@ -31,7 +31,7 @@ def _host(given: object) -> object:
 
 _Text = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1),
+    StringConstraints(strip_whitespace=True, min_length=1, pattern=r"\S"),
     WithJsonSchema({"type": "string", "pattern": r"\S"}),
 ]
 
@@ -43,7 +43,7 @@ class ClientCredentials(Credentials):
     client_id: _Text
     client_secret: Annotated[
         Confidential,
-        StringConstraints(strip_whitespace=True, min_length=1),
+        StringConstraints(strip_whitespace=True, min_length=1, pattern=r"\S"),
         WithJsonSchema({"type": "string", "pattern": r"\S"}),
     ]
     audience: Annotated[

@@ -18,13 +18,16 @@ class ExternalInfisicalConfig(DestinationConfig):
     """Words of the other server: whether they name something there shows when secrets are carried."""
 
     project_id: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_PROJECT_ID_MAX)
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_PROJECT_ID_MAX, pattern=r"\S")
     ]
     environment: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=ENVIRONMENT_SLUG_MAX)
+        str,
+        StringConstraints(
+            strip_whitespace=True, min_length=1, max_length=ENVIRONMENT_SLUG_MAX, pattern=r"\S"
+        ),
     ]
     secret_path: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=FOLDER_PATH_MAX)
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=FOLDER_PATH_MAX, pattern=r"\S")
     ]
 
 

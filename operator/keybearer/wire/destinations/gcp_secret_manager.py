@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast
 
-from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, TypeAdapter
+from pydantic import Field, JsonValue, StringConstraints, TypeAdapter
 
 from keybearer.wire.destinations.base import DestinationConfig, DestinationModel
+from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = ["GCP_SECRET_MANAGER", "GlobalConfig", "RegionConfig"]
 
 _PROJECT_MAX = 128
-
-
-def _absent_if_empty(given: object) -> object:
-    return None if given == "" else given
 
 
 _Project = Annotated[
@@ -30,7 +27,7 @@ class GlobalConfig(DestinationConfig):
 
     scope: Literal["global"]
     project_id: _Project
-    location_id: Annotated[_Location | None, BeforeValidator(_absent_if_empty)] = None
+    location_id: Annotated[_Location | None, EmptyIsAbsent] = None
 
 
 class RegionConfig(DestinationConfig):

@@ -35,7 +35,7 @@ def _path(text: str) -> str:
     return bare
 
 
-_Place = StringConstraints(strip_whitespace=True, min_length=1, max_length=_PLACE_MAX)
+_Place = StringConstraints(strip_whitespace=True, min_length=1, max_length=_PLACE_MAX, pattern=r"\S")
 
 
 class VaultConfig(DestinationConfig):

@@ -1,0 +1,1 @@
+"""Certificates: authorities, policies, profiles, requests and what comes of them."""

@@ -1,0 +1,87 @@
+"""What all runs of secret syncs share, and what they read of a sync by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from keybearer.base.clock import Clock
+from keybearer.domain.audit_trail import AuditTrail
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.outbound import Remotes
+from keybearer.domain.secrets.writing import SecretWriting
+from keybearer.domain.syncs.digests import Digests
+from keybearer.domain.syncs.source import Source, read_source
+from keybearer.outbound.destinations.protocol import Driver
+from keybearer.outbound.destinations.registry import DRIVERS
+from keybearer.store.database import Database
+from keybearer.store.secret_syncs import SecretSync
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.destinations.base import DestinationModel, SyncOptions
+from keybearer.wire.destinations.registry import destination_model
+
+__all__ = ["Pushing", "Wiring"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """By which names destinations are found; others in tests."""
+
+    model: Callable[[str], DestinationModel | None] = destination_model
+    drivers: Mapping[str, Driver] = field(default_factory=lambda: DRIVERS)
+
+
+class Pushing:
+    """What all runs share."""
+
+    def __init__(
+        self,
+        database: Database,
+        remotes: Remotes,
+        digest_key: bytes,
+        writing: SecretWriting,
+        trail: AuditTrail,
+        clock: Clock,
+        wiring: Wiring | None = None,
+    ) -> None:
+        self.database = database
+        self.remotes = remotes
+        self.digest_key = digest_key
+        self.writing = writing
+        self.trail = trail
+        self.clock = clock
+        self.wiring = wiring or Wiring()
+
+    def model_of(self, sync: SecretSync) -> DestinationModel:
+        """Return the model of the sync's destination.
+
+        Raises:
+            InvalidError: nothing here can write to it.
+        """
+        model = self.wiring.model(sync.record.destination)
+        if model is None or sync.record.destination not in self.wiring.drivers:
+            raise InvalidError(f"This version has no driver for the destination '{sync.record.destination}'")
+        return model
+
+    def options_of(self, sync: SecretSync) -> SyncOptions:
+        """Return the sync's options.
+
+        Raises:
+            InvalidError: nothing here can write to its destination.
+            ValidationError: they no longer fit.
+        """
+        return self.model_of(sync).options.model_validate(dict(sync.record.sync_options))
+
+    async def source_of(self, unit: UnitOfWork, sync: SecretSync) -> tuple[Source, bytes]:
+        """Return what the sync is to carry, and its digest.
+
+        Raises:
+            DomainError: it can't be read.
+            ValidationError: what is stored of the sync no longer fits.
+        """
+        source = await read_source(unit, sync, with_metadata=_wants_metadata(self.options_of(sync)))
+        return source, Digests(self.digest_key, sync.record).of_source(source.secrets)
+
+
+def _wants_metadata(options: SyncOptions) -> bool:
+    return getattr(options, "sync_secret_metadata_as_tags", None) is True

@@ -1,0 +1,1 @@
+"""Certificate authorities elsewhere that speak ACME (RFC 8555)."""

@@ -1,0 +1,88 @@
+"""Routes: how each is made, and how the one of a request is found among hundreds.
+
+The framework tries one pattern after the other, and those of included routers twice, with work around each. For the
+routes of this service that took more of a request than reading a secret does. So routes are added to the application
+itself, and looked up by what is literal in their paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["RouteIndex", "new_router"]
+
+_Key: TypeAlias = tuple[str, int, tuple[str, ...]]
+_HEAD = 3
+"""How many parts of a path tell routes apart, such as `api`, `v1`, `projects`."""
+
+
+def new_router(tag: str, route_class: type[APIRoute] = APIRoute) -> APIRouter:
+    """Return a router for operations of one chapter.
+
+    Args:
+        tag: the chapter's name in the documentation.
+        route_class: how its operations are served.
+    """
+    # Callers authenticate with a header that no browser adds by itself, so a body needs no content-type.
+    return APIRouter(tags=[tag], route_class=route_class, strict_content_type=False)
+
+
+class RouteIndex:
+    """Serves a request by the first route that matches it, in the order of the routes.
+
+    Args:
+        routes: all of them.
+        otherwise: serves what none of them matches whole: other methods, unknown paths.
+
+    Raises:
+        TypeError: one of them is of another kind, such as an included router; it would lose its place in the order.
+    """
+
+    def __init__(self, routes: Sequence[BaseRoute], otherwise: ASGIApp) -> None:
+        keys: list[tuple[Route, set[_Key] | None]] = []
+        for route in routes:
+            if not isinstance(route, Route) or not route.methods:
+                raise TypeError(f"{route!r} can't be looked up: it is no route, or one without methods")
+            keys.append((route, _keys(route)))
+        self._anywhere: Sequence[Route] = [route for route, some in keys if some is None]
+        self._by_key = _indexed(keys)
+        self._otherwise = otherwise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        # Nobody mounts us; the framework could tell what is left of a path below a mount.
+        if scope["type"] == "http" and not scope.get("root_path"):
+            for route in self._by_key.get(_key(scope["method"], scope["path"]), self._anywhere):
+                match, found = route.matches(scope)
+                if match is Match.FULL:
+                    scope.update(found)
+                    await route.handle(scope, receive, send)
+                    return
+        await self._otherwise(scope, receive, send)
+
+
+def _indexed(keys: Sequence[tuple[Route, set[_Key] | None]]) -> Mapping[_Key, Sequence[Route]]:
+    """Return for each key the routes that may match it; those that fit no key stand under each, in their place."""
+    every = {key for _, some in keys if some is not None for key in some}
+    return {key: [route for route, some in keys if some is None or key in some] for key in every}
+
+
+def _keys(route: Route) -> set[_Key] | None:
+    """Return None for a route whose paths have no number of parts, or a head that isn't literal."""
+    if ":path}" in route.path or "{" in "".join(_head(route.path)):
+        return None
+    return {_key(method, route.path) for method in route.methods or ()}
+
+
+def _key(method: str, path: str) -> _Key:
+    return method, path.count("/"), _head(path)
+
+
+def _head(path: str) -> tuple[str, ...]:
+    return tuple(path.split("/", _HEAD + 1)[1 : _HEAD + 1])

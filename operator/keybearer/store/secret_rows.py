@@ -1,0 +1,94 @@
+"""Rows of secrets and of their versions: opened when they are read, sealed when they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Row as Result
+
+from keybearer.store.records import Secret, Tag
+from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
+from keybearer.store.secret_codec import Sealed, open_details, open_value, seal_details, seal_value
+
+__all__ = ["former_of", "key_names", "row_of", "secret_of", "version_of"]
+
+
+def key_names(rows: Iterable[Result[*tuple[Any, ...]]]) -> set[KeyName]:
+    """Return the keys that the envelopes of these rows need."""
+    envelopes = (envelope for row in rows for envelope in (row.value, row.details) if envelope is not None)
+    return {key_name_of(envelope) for envelope in envelopes}
+
+
+def secret_of(
+    row: Result[*tuple[Any, ...]],
+    keys: Mapping[KeyName, SealingKey],
+    tags: tuple[Tag, ...],
+    *,
+    with_values: bool,
+) -> Secret:
+    """Return the secret of a row that `rows_of` selects.
+
+    Raises:
+        UnsealError: an envelope was changed, or belongs to another record.
+    """
+    sealed = Sealed(row.project_id, row.id, row.version)
+    return Secret(
+        id=row.id,
+        project_id=row.project_id,
+        folder_id=row.folder_id,
+        environment=row.environment,
+        path=row.path,
+        key=row.key,
+        owner=row.owner,
+        version=row.version,
+        value=open_value(keys, sealed, row.value) if with_values else None,
+        details=open_details(keys, sealed, row.details),
+        skip_multiline_encoding=row.skip_multiline_encoding,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        tags=tags,
+    )
+
+
+def former_of(row: Result[*tuple[Any, ...]], keys: Mapping[KeyName, SealingKey], secret: Secret) -> Secret:
+    """Return the secret as it was at the version of this row.
+
+    Raises:
+        UnsealError: an envelope was changed, or belongs to another record.
+    """
+    sealed = Sealed(secret.project_id, secret.id, row.version)
+    return replace(
+        secret,
+        key=row.key,
+        version=row.version,
+        value=open_value(keys, sealed, row.value),
+        details=open_details(keys, sealed, row.details),
+        skip_multiline_encoding=row.skip_multiline_encoding,
+        updated_at=row.updated_at,
+    )
+
+
+def row_of(secret: Secret, key: SealingKey) -> dict[str, object]:
+    """Return the row of a secret, sealed with this key."""
+    sealed = Sealed(secret.project_id, secret.id, secret.version)
+    return {
+        "id": secret.id,
+        "project_id": secret.project_id,
+        "folder_id": secret.folder_id,
+        "key": secret.key,
+        "owner": secret.owner,
+        "version": secret.version,
+        "value": seal_value(key, sealed, secret.value or ""),
+        "details": seal_details(key, sealed, secret.details),
+        "skip_multiline_encoding": secret.skip_multiline_encoding,
+        "created_at": secret.created_at,
+        "updated_at": secret.updated_at,
+    }
+
+
+def version_of(row: dict[str, object]) -> dict[str, object]:
+    """Return the row of the version that the secret of this row is at."""
+    kept = ("version", "key", "value", "details", "skip_multiline_encoding", "updated_at")
+    return {"secret_id": row["id"], **{name: row[name] for name in kept}}

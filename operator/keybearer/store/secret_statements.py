@@ -1,0 +1,221 @@
+"""Statements on secrets: which ones, what of them, and how much that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    null,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.orm import aliased
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.base.runs import in_chunks, in_runs
+from keybearer.store.columns import select_record
+from keybearer.store.folders import WITHIN_SUBTREE
+from keybearer.store.records import Tag
+from keybearer.store.secret_places import Location
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, TagRow
+from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
+
+__all__ = [
+    "CHUNK",
+    "LISTED",
+    "LISTS",
+    "OVERRIDES",
+    "PERSONAL",
+    "SIZES",
+    "UPDATE",
+    "VERSIONS",
+    "at_locations",
+    "in_folders",
+    "on_top_of",
+    "places_of",
+    "rows_of",
+    "size_of",
+    "tags_of",
+    "with_ids",
+]
+
+CHUNK = 200
+"""Names in one statement; SQLite and PostgreSQL both take over 30,000 parameters."""
+_NAMES_MAX = 2_000  # keys in one statement, however many places they are in
+
+_COLUMNS = (
+    SecretRow.id,
+    SecretRow.project_id,
+    SecretRow.folder_id,
+    EnvironmentRow.slug.label("environment"),
+    FolderRow.path,
+    SecretRow.key,
+    SecretRow.owner,
+    SecretRow.version,
+    SecretRow.value,
+    SecretRow.details,
+    SecretRow.skip_multiline_encoding,
+    SecretRow.created_at,
+    SecretRow.updated_at,
+    # Most projects have no tags, and then nobody looks for those of each secret.
+    exists(select(TagRow.id).where(TagRow.project_id == SecretRow.project_id)).label("has_tags"),
+)
+
+# In the order of the fields of ListChange, after its kind.
+_PLACE = (SecretRow.project_id, EnvironmentRow.slug, FolderRow.path, SecretRow.key, SecretRow.owner)
+
+_HIDDEN = tuple(null().label("value") if column is SecretRow.value else column for column in _COLUMNS)
+
+VERSIONS: Select[*tuple[Any, ...]] = select(
+    SecretVersionRow.version,
+    SecretVersionRow.key,
+    SecretVersionRow.value,
+    SecretVersionRow.details,
+    SecretVersionRow.skip_multiline_encoding,
+    SecretVersionRow.updated_at,
+)
+
+# Both databases tell the length of a blob without reading it.
+_DETAILS_BYTES = func.coalesce(func.sum(func.coalesce(func.length(SecretRow.details), 0)), 0)
+_SEALED_BYTES = func.coalesce(func.sum(func.length(SecretRow.value)), 0) + _DETAILS_BYTES
+
+# Lists are asked for all the time: their statements are built once.
+_ENVIRONMENT = and_(
+    EnvironmentRow.project_id == bindparam("project"), EnvironmentRow.slug == bindparam("environment")
+)
+_IN_ENVIRONMENT = and_(_ENVIRONMENT, SecretRow.owner == "")
+_DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
+_BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
+PERSONAL = and_(SecretRow.owner == bindparam("owner"), SecretRow.owner != "")  # as the index has it
+_OWNERS = and_(_ENVIRONMENT, PERSONAL)
+OVERRIDES = {False: and_(_OWNERS, FolderRow.path == bindparam("path")), True: and_(_OWNERS, WITHIN_SUBTREE)}
+_OVERRIDE = aliased(SecretRow)
+
+
+def rows_of(condition: ColumnElement[bool], *, with_values: bool) -> Select[*tuple[Any, ...]]:
+    """Select the secrets that the condition finds; values that stay hidden are not even read."""
+    return _joined(select(*(_COLUMNS if with_values else _HIDDEN))).where(condition)
+
+
+def size_of(condition: ColumnElement[bool], *, with_values: bool) -> Select[*tuple[Any, ...]]:
+    """Select how many sealed bytes `rows_of` would have opened."""
+    return _joined(select(_SEALED_BYTES if with_values else _DETAILS_BYTES)).where(condition)
+
+
+def tags_of(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """Select the tags of the secrets that the condition finds, by slug, each with its secret's id as the last."""
+    return (
+        _joined(select_record(TagRow, Tag).add_columns(SecretRow.id.label("secret_id")))
+        .join(SecretTagRow, SecretTagRow.secret_id == SecretRow.id)
+        .join(TagRow, TagRow.id == SecretTagRow.tag_id)
+        .where(condition)
+        .order_by(TagRow.slug)
+    )
+
+
+def places_of(secret_ids: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    """Select where the secrets are, in the order of the fields of `ListChange` after its kind."""
+    return _joined(select(*_PLACE)).where(SecretRow.id.in_(secret_ids))
+
+
+def on_top_of(secret_ids: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    """Select the ids of personal secrets on top of those of these that are shared."""
+    return (
+        select(_OVERRIDE.id)
+        .join(
+            SecretRow,
+            and_(SecretRow.folder_id == _OVERRIDE.folder_id, SecretRow.key == _OVERRIDE.key),
+        )
+        .where(SecretRow.id.in_(secret_ids), SecretRow.owner == "", _OVERRIDE.owner != "")
+    )
+
+
+def at_locations(
+    project_id: ProjectId, locations: Iterable[Location], owner: str
+) -> list[ColumnElement[bool]]:
+    """Return conditions that together find the secrets at these places: shared ones, or an owner's."""
+    keys_of: dict[tuple[EnvironmentSlug, FolderPath], list[str]] = {}
+    for location in locations:
+        keys_of.setdefault((location.environment, location.path), []).append(location.key)
+    places = [(place, chunk) for place, keys in keys_of.items() for chunk in in_chunks(keys, CHUNK)]
+    return [
+        and_(
+            EnvironmentRow.project_id == project_id,
+            SecretRow.owner == owner,
+            or_(
+                *(
+                    and_(
+                        EnvironmentRow.slug == environment,
+                        FolderRow.path == path,
+                        SecretRow.key.in_(keys),
+                    )
+                    for (environment, path), keys in some
+                )
+            ),
+        )
+        # In bunches that one statement can name.
+        for some in in_runs(places, lambda place: len(place[1]), count_max=CHUNK, weight_max=_NAMES_MAX)
+    ]
+
+
+def in_folders(folder_ids: Sequence[str], key: str | None) -> list[ColumnElement[bool]]:
+    """Return conditions that together find the shared secrets of these folders, of one key if it is given."""
+    named = [] if key is None else [SecretRow.key == key]
+    return [
+        and_(SecretRow.folder_id.in_(some), SecretRow.owner == "", *named)
+        for some in in_chunks(folder_ids, CHUNK)
+    ]
+
+
+def with_ids(secret_ids: Iterable[str]) -> list[ColumnElement[bool]]:
+    """Return conditions that together find the secrets of these ids."""
+    return [SecretRow.id.in_(some) for some in in_chunks(secret_ids, CHUNK)]
+
+
+def _joined(statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return (
+        statement.select_from(SecretRow)
+        .join(FolderRow, FolderRow.id == SecretRow.folder_id)
+        .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+    )
+
+
+UPDATE = (
+    update(SecretRow)
+    .where(SecretRow.id == bindparam("secret_id"))
+    .values(
+        {
+            name: bindparam(name)
+            for name in (
+                "folder_id",
+                "key",
+                "version",
+                "value",
+                "details",
+                "skip_multiline_encoding",
+                "updated_at",
+            )
+        }
+    )
+)
+LISTED = {False: _DIRECTLY, True: _BENEATH}
+"""Conditions by whether folders beneath are meant too; `project`, `environment` and `subtree(path)` are bound."""
+# Both by (recursive, with values).
+LISTS = {
+    (recursive, with_values): rows_of(condition, with_values=with_values)
+    for recursive, condition in LISTED.items()
+    for with_values in (False, True)
+}
+SIZES = {
+    (recursive, with_values): size_of(condition, with_values=with_values)
+    for recursive, condition in LISTED.items()
+    for with_values in (False, True)
+}

@@ -1,0 +1,1 @@
+"""Certificates on the wire: policies, profiles, authorities, applications, requests, approval, subscribers."""
