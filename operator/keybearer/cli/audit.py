@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keybearer.base.clock import parse_instant
-from keybearer.base.durations import parse_duration
-from keybearer.base.errors import ConfigurationError
 from keybearer.cli.connecting import connected, project_id_of
+from keybearer.cli.instants import since_of
 from keybearer.cli.output import Output, OutputFormat, print_found
 
 if TYPE_CHECKING:
@@ -40,7 +37,7 @@ def audit(
             project_id=None if project is None else project_id_of(client, project),
             event_types=tuple(event or ()),
             actor=actor,
-            start=None if since is None else _instant(since),
+            start=None if since is None else since_of(since),
             limit=limit,
         )
     print_found(
@@ -49,19 +46,6 @@ def audit(
         ("WHEN", "WHO", "WHAT", "ON", "FROM"),
         [(line.created_at, _who(line), line.event.type, _subject(line), line.ip_address) for line in found],
     )
-
-
-def _instant(text: str) -> datetime:
-    try:
-        return datetime.now(UTC) - parse_duration(text)
-    except OverflowError as error:
-        raise ConfigurationError(f"--since {text!r} lies before the year 1") from error
-    except ValueError:
-        pass
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise ConfigurationError(f"--since {text!r} is neither 30m, 24h nor 2026-01-02T03:04:05Z") from error
 
 
 def _who(line: AuditLog) -> str:

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Kubeconfig", "default_kubeconfig"]
+from keybearer.base.errors import ConfigurationError
+
+__all__ = ["Kubeconfig", "kubeconfig_of"]
 
 Kubeconfig = Annotated[
     str | None,
@@ -16,8 +18,21 @@ Kubeconfig = Annotated[
 ]
 
 
-def default_kubeconfig() -> str | None:
-    """Return the user's kubeconfig outside a cluster; None inside one, where the pod's account counts."""
-    if "KUBERNETES_SERVICE_HOST" in os.environ:
+def kubeconfig_of(given: str | None) -> str | None:
+    """Return the kubeconfig to use; None inside a cluster where none is given: there the pod's account counts.
+
+    Args:
+        given: by the user; one path, or several of which some may be missing, as to kubectl.
+
+    Raises:
+        ConfigurationError: there is no such file.
+    """
+    if not given and "KUBERNETES_SERVICE_HOST" in os.environ:
         return None
-    return str(Path.home() / ".kube" / "config")
+    used = given or str(Path.home() / ".kube" / "config")
+    # What begins with ~ is for the loader, which expands it.
+    if not any(one.startswith("~") or Path(one).exists() for one in used.split(os.pathsep) if one):
+        raise ConfigurationError(
+            f"kubeconfig {used} doesn't exist; name one that does by --kubeconfig or KUBECONFIG"
+        )
+    return used

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import typer
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli.collector import collector_at_rest
 from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.loading import collector_at_rest
 from keybearer.cli.login_file import read_login
 from keybearer.cli.own_credentials import OwnCredential
 

@@ -33,6 +33,8 @@ class ExitStatus(IntEnum):
     """The service, or the API server, can't be reached or fails; the same command may succeed later."""
     REFUSED = 7
     """The service refuses, and will again."""
+    NOT_AS_WANTED = 8
+    """`--exit-code`: what was looked at isn't as it should be, or something would change."""
     NOT_EXECUTABLE = 126
     """`run`: the program can't be started; as in shells."""
     NO_SUCH_PROGRAM = 127
@@ -108,13 +110,22 @@ def _of_client(error: KeybearerError) -> CommandError:
             status, step = ExitStatus.USAGE, ""
         case client.Unauthenticated():
             status, step = ExitStatus.NOT_LOGGED_IN, "Log in again: keybearer login"
+        case client.PermissionDenied(error="ForbiddenError"):
+            # The service's word for refusals of any kind, such as a slug that is taken.
+            status, step = (
+                ExitStatus.DENIED,
+                "The message says why; only where that is a missing role does another login help.",
+            )
         case client.PermissionDenied():
             status, step = (
                 ExitStatus.DENIED,
                 "Ask an admin of the project for a role, or log in as someone else.",
             )
         case client.NotFound():
-            status, step = ExitStatus.NOT_FOUND, "Check project, environment, path and name."
+            status, step = (
+                ExitStatus.NOT_FOUND,
+                "Check project and name; of secrets, environment and path too.",
+            )
         case client.TransportError() if not error.is_retryable:
             status, step = ExitStatus.UNAVAILABLE, "Check the address, and KEYBEARER_CA_FILE."
         case client.TransportError() | client.ServerFailure() | client.RateLimited():

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.waiting import wait_until_over
 
 if TYPE_CHECKING:
     from keybearer.client import SecretSync
@@ -71,21 +72,26 @@ def follow(
     Raises:
         CommandError: it isn't over after that time; it goes on by itself.
     """
-    until = monotonic() + patience.total_seconds()
-    told = None
-    while (status := job.status_of(sync)) in _UNDER_WAY:
-        if status != told:
-            tell(f"{sync.name}: {status}")
-            told = status
-        if monotonic() >= until:
-            raise CommandError(
-                f"sync {sync.name} is still {status} after {patience.total_seconds():.0f} s; it goes on by itself",
-                ExitStatus.UNAVAILABLE,
-                f"Look at it later: keybearer syncs get {sync.name}",
-            )
-        sleep(_POLL_SECONDS)
-        sync = read()
-    return sync
+
+    def under_way(now: SecretSync) -> str | None:
+        status = job.status_of(now)
+        return status if status in _UNDER_WAY else None
+
+    return wait_until_over(
+        sync,
+        read,
+        under_way,
+        lambda status: tell(f"{sync.name}: {status}"),
+        lambda status: CommandError(
+            f"sync {sync.name} is still {status} after {patience.total_seconds():.0f} s; it goes on by itself",
+            ExitStatus.UNAVAILABLE,
+            f"Look at it later: keybearer syncs get {sync.name}",
+        ),
+        every_seconds=_POLL_SECONDS,
+        until=monotonic() + patience.total_seconds(),
+        sleep=sleep,
+        monotonic=monotonic,
+    )
 
 
 def require_succeeded(sync: SecretSync, job: Job) -> None:

@@ -1,45 +1,74 @@
 """`keybearer`: commands for people and the two programs of the house.
 
-Each command imports what it runs only when it runs: the operator's process never loads the service's
-libraries, nor the other way round, and `--help` answers at once.
+Each command is imported and made only when it is asked for, and imports what it runs only when it runs: the
+operator's process never loads the service's libraries, nor the other way round, and `--help` answers at once.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
-from keybearer.cli.collector import collector_at_rest
+from keybearer.cli.loading import collector_at_rest
 
 with collector_at_rest():
     import typer
     from typer.core import TyperGroup
 
-    from keybearer.cli.audit import audit
-    from keybearer.cli.connections import connections
-    from keybearer.cli.crds import crds
-    from keybearer.cli.explain import explain
     from keybearer.cli.failures import told_failures
-    from keybearer.cli.grants import grants
-    from keybearer.cli.identities import identities
-    from keybearer.cli.imports import imports
-    from keybearer.cli.keys import keys
-    from keybearer.cli.login import login, logout
-    from keybearer.cli.members import members
-    from keybearer.cli.operator import operator
-    from keybearer.cli.projects import environments, folders, projects
-    from keybearer.cli.run import run
-    from keybearer.cli.secrets import secrets
-    from keybearer.cli.serve import serve
-    from keybearer.cli.syncs import syncs
-    from keybearer.cli.tags import tags
-    from keybearer.cli.users import users
+    from keybearer.cli.on_demand import CommandPlace, OnDemand, new_app
 
 __all__ = ["app"]
 
+_PLACES: Mapping[str, CommandPlace] = {
+    "version": CommandPlace("main", "version"),
+    "login": CommandPlace("login", "login"),
+    "logout": CommandPlace("login", "logout"),
+    "secrets": CommandPlace("secrets", "secrets"),
+    "run": CommandPlace("run", "run", interspersed=False),
+    "projects": CommandPlace("projects", "projects"),
+    "environments": CommandPlace("projects", "environments"),
+    "folders": CommandPlace("projects", "folders"),
+    "imports": CommandPlace("imports", "imports"),
+    "tags": CommandPlace("tags", "tags"),
+    "members": CommandPlace("members", "members"),
+    "grants": CommandPlace("grants", "grants"),
+    "users": CommandPlace("users", "users"),
+    "identities": CommandPlace("identities", "identities"),
+    "connections": CommandPlace("connections", "connections"),
+    "syncs": CommandPlace("syncs", "syncs"),
+    "certificates": CommandPlace("certificates", "certificates"),
+    "authorities": CommandPlace("authorities", "authorities"),
+    "policies": CommandPlace("policies", "policies"),
+    "profiles": CommandPlace("profiles", "profiles"),
+    "audit": CommandPlace("audit", "audit"),
+    "keys": CommandPlace("keys", "keys"),
+    "explain": CommandPlace(
+        "explain", "explain", "Say why an object is in its state, and what to do.", no_args_is_help=True
+    ),
+    "migrate": CommandPlace("migrate", "migrate", "Turn manifests of other operators into Keybearer's."),
+    "crds": CommandPlace("crds", "crds", "Print the CustomResourceDefinitions as YAML."),
+    "await-cleanup": CommandPlace(
+        "await_cleanup", "await_cleanup", "Wait until nothing of ours is being deleted."
+    ),
+    "operator": CommandPlace("operator", "operator", "Run the operator until SIGTERM."),
+    "serve": CommandPlace("serve", "serve", "Run the service."),
+    "backup": CommandPlace("backup", "backup", "Copy the service's SQLite database."),
+    "restore": CommandPlace("backup", "restore", "Put a backup in its place."),
+}
+"""Every command and group of commands, in the order of the help."""
+
 
 class _CommandLine(TyperGroup):
-    """Runs the commands; what ends them is told in one way."""
+    """Makes the command that is asked for and runs it; what ends it is told in one way."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - typer's own signature
+        super().__init__(**settings)
+        if self.commands:
+            raise TypeError(f"{', '.join(self.commands)}: commands are listed in _PLACES")
+        self.commands = OnDemand({name: partial(place.made, name) for name, place in _PLACES.items()})
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own signature
         """Run the command that was asked for."""
@@ -61,46 +90,14 @@ def _leave_out_httpx_main() -> None:
         sys.modules["httpx._main"] = None  # type: ignore[assignment] # in Python's words: can't be imported
 
 
-app = typer.Typer(
-    name="keybearer",
-    cls=_CommandLine,
-    help="Brings secrets and certificates into Kubernetes.",
-    no_args_is_help=True,
-    pretty_exceptions_show_locals=False,  # locals hold values
-    add_completion=False,
-    rich_markup_mode=None,  # plain help cuts no option names on narrow terminals
-)
+app = new_app("keybearer", purpose="Brings secrets and certificates into Kubernetes.", cls=_CommandLine)
 
 
-@app.command()
 def version() -> None:
     """Print the version."""
     from keybearer import __version__
 
     typer.echo(__version__)
-
-
-app.command()(login)
-app.command()(logout)
-app.add_typer(secrets, name="secrets")
-app.command(context_settings={"allow_interspersed_args": False})(run)
-app.add_typer(projects, name="projects")
-app.add_typer(environments, name="environments")
-app.add_typer(folders, name="folders")
-app.add_typer(imports, name="imports")
-app.add_typer(tags, name="tags")
-app.add_typer(members, name="members")
-app.add_typer(grants, name="grants")
-app.add_typer(users, name="users")
-app.add_typer(identities, name="identities")
-app.add_typer(connections, name="connections")
-app.add_typer(syncs, name="syncs")
-app.command()(audit)
-app.add_typer(keys, name="keys")
-app.add_typer(explain, name="explain")
-app.command(short_help="Print the CustomResourceDefinitions as YAML.")(crds)
-app.command(short_help="Run the operator until SIGTERM.")(operator)
-app.command(short_help="Run the service.")(serve)
 
 
 def _print_version(asked: bool) -> None:

@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 import typer
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
-from keybearer.cli.cluster import Kubeconfig, default_kubeconfig
-from keybearer.cli.collector import collector_at_rest, spare_the_collector
+from keybearer.cli.cluster import Kubeconfig, kubeconfig_of
 from keybearer.cli.failures import place_of
+from keybearer.cli.loading import collector_at_rest, spare_the_collector, without
+from keybearer.cli.traces import TracesEndpoint, traced
 
 __all__ = ["operator"]
 
@@ -71,6 +72,7 @@ def operator(
     metrics_listen: Annotated[
         str, typer.Option(help="HOST:PORT of /healthz, /readyz and /metrics.")
     ] = "127.0.0.1:8081",
+    traces_endpoint: TracesEndpoint = None,
     kubeconfig: Kubeconfig = None,
     log_format: Annotated[
         Literal["json", "text"] | None,
@@ -79,7 +81,7 @@ def operator(
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the operator: reconcile custom resources into Secrets until SIGTERM."""
-    with collector_at_rest():
+    with collector_at_rest(), without("rich"):
         import uvloop
         from pydantic import ValidationError
 
@@ -100,7 +102,6 @@ def operator(
                 "--identity-dir needs --service-url: the shared identity has no url of its own"
             )
         settings = OperatorSettings(
-            kubeconfig=kubeconfig or default_kubeconfig(),
             namespaces=tuple(namespace or ()),
             service_url=service_url,
             service_ca_pem=service_ca_file.read_bytes() if service_ca_file is not None else None,
@@ -117,6 +118,8 @@ def operator(
             lease_name=lease_name,
             metrics_listen=metrics_listen,
             allowed_target_types=frozenset(allow_target_type or ()),
+            # Last: what was said on the command line is told of before what is missing on the machine.
+            kubeconfig=kubeconfig_of(kubeconfig),
         )
     except ValidationError as error:
         raise ConfigurationError(describe_invalid(error, root="settings")) from error
@@ -128,7 +131,8 @@ def operator(
         raise ConfigurationError(str(error)) from error
     spare_the_collector()
     try:
-        uvloop.run(run_operator(settings))
+        with traced("keybearer-operator", traces_endpoint) as tracer:
+            uvloop.run(run_operator(settings, tracer))
     except ConfigurationError:
         raise
     except KeybearerError as error:

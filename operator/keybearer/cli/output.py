@@ -9,15 +9,17 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, NamedTuple, TypeAlias
 
 import orjson
 import typer
 
 __all__ = [
     "PIPE_WIDTH",
+    "Cell",
     "Output",
     "OutputFormat",
+    "Styled",
     "Yes",
     "note",
     "print_done",
@@ -51,6 +53,16 @@ Output = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
+class Styled(NamedTuple):
+    """A text in a colour; `style` is one of rich's, such as `red`."""
+
+    text: str
+    style: str
+
+
+Cell: TypeAlias = str | Styled
+
+
 def print_json(content: object) -> None:
     """Print a value as JSON; dataclasses with the names of their fields."""
     print_exactly(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode() + "\n")
@@ -63,20 +75,21 @@ def print_exactly(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows under headings; long texts are folded to the terminal, never cut."""
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, err: bool = False) -> None:
+    """Print rows under headings; long texts are folded to the terminal, never cut. `err` prints to stderr."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Console(highlight=False, markup=False, emoji=False, stderr=err)
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(Text(column), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        styled = (cell if isinstance(cell, Styled) else Styled(cell, "") for cell in row)
+        table.add_row(*(Text(printable(text), style) for text, style in styled))
     console.print(table)
 
 
@@ -98,7 +111,7 @@ def note(text: str) -> None:
 
 
 def print_found(
-    output: OutputFormat, content: object, columns: Sequence[str], rows: Iterable[Sequence[str]]
+    output: OutputFormat, content: object, columns: Sequence[str], rows: Iterable[Sequence[Cell]]
 ) -> None:
     """Print what was asked for: programs get the content, people the rows."""
     if output is OutputFormat.JSON:

@@ -54,6 +54,12 @@ def create_project(
     name: Annotated[str, typer.Argument(help="For people.")],
     slug: Annotated[str | None, typer.Option(help="For requests; made from the name without.")] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    for_certificates: Annotated[
+        bool,
+        typer.Option(
+            "--for-certificates", help="The first of these is where certificates go that name no project."
+        ),
+    ] = False,
     default_environments: Annotated[
         bool,
         typer.Option("--environments/--no-environments", help="With dev, staging and prod, or with none."),
@@ -63,7 +69,11 @@ def create_project(
     """Create a project."""
     with connected() as client:
         project = client.projects.create(
-            name, slug=slug, description=description, should_create_default_envs=default_environments
+            name,
+            slug=slug,
+            description=description,
+            type="cert-manager" if for_certificates else "secret-manager",
+            should_create_default_envs=default_environments,
         )
     print_done(output, asdict(project), f"Project {project.slug} is made; its id is {project.id}.")
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from keybearer.cli.own_credentials import OwnCredential
+from keybearer.cli.loading import collector_at_rest, spare_the_collector, without
+from keybearer.cli.traces import TracesEndpoint, traced
 
 if TYPE_CHECKING:
-    from keybearer.domain.bootstrap import AdminLogin
-    from keybearer.domain.syncs.jobs import JobTerms
+    from collections.abc import Callable, Coroutine
+
+    from keybearer.base.tracing import Tracer
     from keybearer.server.run import ServiceOptions
 
 __all__ = ["serve"]
 
 _DEFAULT_LISTEN = "127.0.0.1:8080"
-_CLIENT_SECRET_MIN = 32
-"""128 random bits in hex: kept as an unstretched digest, a client secret must be nothing one could guess."""
 
 
 def serve(
@@ -100,8 +100,8 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="APP=URL",
-            help="Where the app of connections is, cloud for example, if not at its usual place; may be an inner "
-            "address. Repeatable.",
+            help="Where the app of connections is, cloud for example, if not at its usual place; an inner address is "
+            "open to connections of that app then. Repeatable.",
         ),
     ] = None,
     app_credentials: Annotated[
@@ -167,6 +167,22 @@ def serve(
             "Without, within a second and up to a bound.",
         ),
     ] = False,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            help="Where everybody reaches the service, for example http://pki.example.com. Certificates then say "
+            "where lists of revoked ones, OCSP and the certificate of who signed them are found.",
+        ),
+    ] = None,
+    metrics_listen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Serve Prometheus metrics at /metrics there, plainly and to whoever reaches it. None are served "
+            "without.",
+        ),
+    ] = None,
+    traces_endpoint: TracesEndpoint = None,
     log_format: Annotated[Literal["json", "text"], typer.Option(help="How to log, to stderr.")] = "json",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
@@ -175,25 +191,35 @@ def serve(
     Prints one JSON line {"url": ...} once it accepts connections. The root key may also come as base64 text
     in KEYBEARER_ROOT_KEY.
     """
-    from keybearer.base.errors import ConfigurationError
-    from keybearer.base.logs import configure_logging
-    from keybearer.base.own_process import forbid_inspection
-    from keybearer.cli.database_options import given_database_url
-    from keybearer.domain.outbound import OutboundSettings
-    from keybearer.server.rate_limits import parse_rate_limits
-    from keybearer.store.engines import Bounds
+    with collector_at_rest(), without("rich"):
+        from keybearer.base.errors import ConfigurationError
+        from keybearer.base.logs import configure_logging
+        from keybearer.base.own_process import forbid_inspection
+        from keybearer.cli.database_options import given_database_url
+        from keybearer.cli.service_options import (
+            job_terms,
+            metrics_listen_of,
+            public_url_of,
+            service_options,
+        )
+        from keybearer.domain.outbound import OutboundSettings
+        from keybearer.server.listening import address_of_option
+        from keybearer.server.rate_limits import parse_rate_limits
+        from keybearer.server.run import serve as serve_until_stopped
+        from keybearer.store.engines import Bounds
 
     forbid_inspection()  # before there is anything to see
     os.umask(0o077)  # what the data directory holds is nobody else's
     try:
         configure_logging(log_format=log_format, level=log_level)
         logging.getLogger("alembic").setLevel(logging.WARNING)  # tells of its plugins when it is imported
-        options = _options(
+        own_database = given_database_url(database_url, database_url_file)
+        options = service_options(
             data_dir,
-            listen,
+            address_of_option("--listen", listen, _DEFAULT_LISTEN),
             tls_cert,
             tls_key,
-            given_database_url(database_url, database_url_file),
+            own_database,
             root_key_file,
             bootstrap,
             bootstrap_token,
@@ -213,97 +239,28 @@ def serve(
         retention = timedelta(days=audit_retention_days)
         limits = parse_rate_limits(rate_limit or ())
         options = replace(options, outbound=outbound, audit_retention=retention, rate_limits=limits)
-        terms = _job_terms(sync_workers, sync_start_delay, sync_retry_delay)
-        _run(replace(options, database_bounds=bounds, audit_strict=audit_strict, job_terms=terms))
+        terms = job_terms(sync_workers, sync_start_delay, sync_retry_delay)
+        options = replace(options, audit_strict=audit_strict, public_url=public_url_of(public_url))
+        options = replace(options, metrics=metrics_listen_of(metrics_listen))
+        with traced("keybearer-service", traces_endpoint) as tracer:
+            _run(serve_until_stopped, replace(options, database_bounds=bounds, job_terms=terms), tracer)
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
         raise typer.Exit(2) from error
 
 
-def _options(
-    data_dir: Path,
-    listen: str,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    database_url: str | None,
-    root_key_file: Path | None,
-    bootstrap: Literal["auto", "api", "none"],
-    bootstrap_token: bool,
-    admin_dir: Path | None,
-) -> ServiceOptions:
-    from keybearer.base.errors import ConfigurationError
-    from keybearer.domain.server_keys import RootKeySource
-    from keybearer.server.run import ServiceOptions
-    from keybearer.server.tls import CertificateFiles
-
-    host, colon, port = listen.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > 65_535:
-        raise ConfigurationError(f"--listen {listen!r} is no HOST:PORT; write for example {_DEFAULT_LISTEN}")
-    if (tls_cert is None) != (tls_key is None):
-        raise ConfigurationError("--tls-cert and --tls-key go together; give both or none")
-    if not bootstrap_token and bootstrap != "api":
-        raise ConfigurationError("--no-bootstrap-token says something of --bootstrap api only; give both")
-    if admin_dir is not None and bootstrap != "auto":
-        raise ConfigurationError(
-            "--admin-dir says something of --bootstrap auto only; leave one of the two out"
-        )
-    directory = data_dir.absolute()
-    certificate = None
-    if tls_cert is not None and tls_key is not None:
-        certificate = CertificateFiles(tls_cert.absolute(), tls_key.absolute())
-    root_key = RootKeySource(
-        file=directory / "root.key" if root_key_file is None else root_key_file.absolute(),
-        text=os.environ.get(OwnCredential.ROOT_KEY),
-        may_create=root_key_file is None,
-    )
-    return ServiceOptions(
-        data_dir=directory,
-        host=host.strip("[]") or "0.0.0.0",  # noqa: S104 - `:8080` asks for every address
-        port=int(port),
-        root_key=root_key,
-        certificate=certificate,
-        database_url=database_url,
-        bootstrap=bootstrap,
-        bootstrap_token=bootstrap_token,
-        admin=None if admin_dir is None else _admin_login(admin_dir.absolute()),
-    )
-
-
-def _job_terms(workers: int, start_delay: float, retry_delay: float) -> JobTerms:
-    from keybearer.domain.syncs.jobs import JobTerms
-
-    terms = JobTerms(workers=workers, start_delay=timedelta(seconds=start_delay))
-    return replace(terms, backoff=replace(terms.backoff, floor=timedelta(seconds=retry_delay)))
-
-
-def _admin_login(folder: Path) -> AdminLogin:
-    from keybearer.base.errors import ConfigurationError
-    from keybearer.domain.bootstrap import AdminLogin
-
-    try:
-        client_id, client_secret = (
-            (folder / name).read_text(encoding="utf-8").strip() for name in ("clientId", "clientSecret")
-        )
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"--admin-dir: clientId or clientSecret in {folder} can't be read"
-        ) from error
-    if not client_id or len(client_secret) < _CLIENT_SECRET_MIN:
-        raise ConfigurationError(
-            f"--admin-dir: {folder} needs a clientId, and a clientSecret of at least {_CLIENT_SECRET_MIN} "
-            "random characters"
-        )
-    return AdminLogin(client_id, client_secret)
-
-
-def _run(options: ServiceOptions) -> None:
+def _run(
+    serve_until_stopped: Callable[
+        [ServiceOptions, Callable[[str], None], Callable[[str], None], Tracer | None],
+        Coroutine[None, None, None],
+    ],
+    options: ServiceOptions,
+    tracer: Tracer | None,
+) -> None:
     import asyncio
 
     import orjson
     import uvloop
-
-    from keybearer.cli.collector import spare_the_collector
-    from keybearer.server.run import serve as serve_until_stopped
 
     def announce(url: str) -> None:
         sys.stdout.write(orjson.dumps({"url": url}).decode() + "\n")
@@ -314,4 +271,4 @@ def _run(options: ServiceOptions) -> None:
 
     spare_the_collector()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve_until_stopped(options, announce, invite))
+        runner.run(serve_until_stopped(options, announce, invite, tracer))

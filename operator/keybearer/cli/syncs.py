@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import timedelta
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keybearer.cli.connecting import (
-    EnvironmentName,
-    FolderPath,
-    ProjectName,
-    connected,
-    is_id,
-    project_id_of,
-)
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.following import Job, follow, require_succeeded
-from keybearer.cli.output import (
-    Output,
-    OutputFormat,
-    Yes,
-    print_done,
-    print_found,
-    print_json,
-    require_confirmed,
-    spinner,
-)
-from keybearer.cli.wire_fields import fields_of, rows_of
-from keybearer.cli.words import FirstSync, Preference
+from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
+from keybearer.cli.sync_finding import Which, connection_id_of, named_sync
+from keybearer.cli.sync_jobs import import_secrets, remove_pushed, run_sync
+from keybearer.cli.sync_rows import COLUMNS, fields_of_sync, row_of
+from keybearer.cli.wire_fields import fields_of
+from keybearer.cli.words import FirstSync
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-
-    from keybearer.client import Keybearer, SecretSync
 
 __all__ = ["syncs"]
 
@@ -43,7 +25,6 @@ syncs = typer.Typer(
     help="Push the secrets of folders to remotes.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Which = Annotated[str, typer.Argument(help="Name or id of the sync.", metavar="SYNC")]
 Config = Annotated[
     list[str] | None,
     typer.Option(
@@ -77,9 +58,6 @@ Keep = Annotated[
 Auto = Annotated[
     bool | None, typer.Option("--auto/--no-auto", help="Push each change by itself; so by default.")
 ]
-Wait = Annotated[bool, typer.Option("--wait", help="Until it has ended; the exit status tells how.")]
-Timeout = Annotated[int, typer.Option(help="Seconds to wait at most.", min=1)]
-_PATIENCE_SECONDS = 600
 
 
 @syncs.command("list")
@@ -91,23 +69,7 @@ def list_syncs(
     """List the syncs of a project."""
     with connected() as client:
         found = client.secret_syncs.list(project_id=project_id_of(client, project), destination=destination)
-    print_found(
-        output,
-        found,
-        ("NAME", "FROM", "TO", "AUTO", "STATUS", "LAST SYNCED", "ID"),
-        [
-            (
-                one.name,
-                _source(one),
-                f"{one.destination} ({one.connection.name})",
-                "yes" if one.is_auto_sync_enabled else "no",
-                _standing(one),
-                one.last_synced_at or "never",
-                one.id,
-            )
-            for one in found
-        ],
-    )
+    print_found(output, found, COLUMNS, [row_of(one) for one in found])
 
 
 @syncs.command("get")
@@ -117,28 +79,8 @@ def get_sync(sync: Which, project: ProjectName, output: Output = OutputFormat.TA
     What it reads, where it writes, and how its last runs ended.
     """
     with connected() as client:
-        found = _named(client, sync, project_id_of(client, project))
-    print_found(
-        output,
-        found,
-        ("FIELD", "CONTENT"),
-        [
-            ("name", found.name),
-            ("from", _source(found)),
-            ("to", found.destination),
-            ("connection", found.connection.name),
-            *rows_of(found.destination_config),
-            *rows_of(found.sync_options),
-            ("auto sync", "yes" if found.is_auto_sync_enabled else "no"),
-            ("sync", _ended(found.sync_status, found.last_synced_at, found.last_sync_message)),
-            ("import", _ended(found.import_status, found.last_imported_at, found.last_import_message)),
-            ("remove", _ended(found.remove_status, found.last_removed_at, found.last_remove_message)),
-            ("description", found.description),
-            ("created", found.created_at),
-            ("updated", found.updated_at),
-            ("id", found.id),
-        ],
-    )
+        found = named_sync(client, sync, project_id_of(client, project))
+    print_found(output, found, ("FIELD", "CONTENT"), fields_of_sync(found))
 
 
 @syncs.command("options")
@@ -191,7 +133,7 @@ def create_sync(
             name,
             destination=destination,
             project_id=project_id,
-            connection_id=_connection_id(client, project_id, destination, connection),
+            connection_id=connection_id_of(client, project_id, destination, connection),
             environment=environment,
             secret_path=path,
             destination_config=place,
@@ -236,7 +178,7 @@ def update_sync(
         )
     with connected() as client:
         project_id = project_id_of(client, project)
-        found = _named(client, sync, project_id)
+        found = named_sync(client, sync, project_id)
         changed = client.secret_syncs.update(
             found.id,
             destination=found.destination,
@@ -244,7 +186,7 @@ def update_sync(
             description=description,
             connection_id=None
             if connection is None
-            else _connection_id(client, project_id, found.destination, connection),
+            else connection_id_of(client, project_id, found.destination, connection),
             environment=environment,
             secret_path=path,
             is_auto_sync_enabled=auto,
@@ -274,7 +216,7 @@ def delete_sync(
     what = ", and what it pushed," if remove_secrets else ""
     require_confirmed(f"Delete sync {sync}{what} of {project}?", yes=yes)
     with connected() as client:
-        found = _named(client, sync, project_id_of(client, project))
+        found = named_sync(client, sync, project_id_of(client, project))
         deleted = client.secret_syncs.delete(
             found.id, destination=found.destination, remove_secrets=remove_secrets
         )
@@ -282,108 +224,9 @@ def delete_sync(
     print_done(output, deleted, f"Sync {deleted.name} {done}.")
 
 
-@syncs.command("run")
-def run_sync(
-    sync: Which,
-    project: ProjectName,
-    wait: Wait = False,
-    timeout: Timeout = _PATIENCE_SECONDS,
-    output: Output = OutputFormat.TABLE,
-) -> None:
-    """Push a sync's secrets now."""
-    with connected() as client:
-        found = _named(client, sync, project_id_of(client, project))
-        told = client.secret_syncs.sync(found.id, destination=found.destination)
-        _conclude(client, told, Job.SYNC, timeout if wait else None, output)
-
-
-@syncs.command("import")
-def import_secrets(
-    sync: Which,
-    project: ProjectName,
-    prefer: Annotated[
-        Preference,
-        typer.Option(help="Whose value stays where the folder and the destination both have a key."),
-    ] = Preference.SOURCE,
-    wait: Wait = False,
-    timeout: Timeout = _PATIENCE_SECONDS,
-    output: Output = OutputFormat.TABLE,
-) -> None:
-    """Bring what the destination holds into the folder."""
-    behavior: Literal["prioritize-source", "prioritize-destination"] = (
-        "prioritize-source" if prefer is Preference.SOURCE else "prioritize-destination"
-    )
-    with connected() as client:
-        found = _named(client, sync, project_id_of(client, project))
-        told = client.secret_syncs.import_secrets(found.id, destination=found.destination, behavior=behavior)
-        _conclude(client, told, Job.IMPORT, timeout if wait else None, output)
-
-
-@syncs.command("remove")
-def remove_secrets(
-    sync: Which,
-    project: ProjectName,
-    wait: Wait = False,
-    timeout: Timeout = _PATIENCE_SECONDS,
-    yes: Yes = False,
-    output: Output = OutputFormat.TABLE,
-) -> None:
-    """Remove a sync's secrets from the destination.
-
-    The sync stays.
-    """
-    require_confirmed(f"Remove what sync {sync} of {project} pushed from its destination?", yes=yes)
-    with connected() as client:
-        found = _named(client, sync, project_id_of(client, project))
-        told = client.secret_syncs.remove_secrets(found.id, destination=found.destination)
-        _conclude(client, told, Job.REMOVE, timeout if wait else None, output)
-
-
-def _conclude(
-    client: Keybearer, sync: SecretSync, job: Job, patience_seconds: int | None, output: OutputFormat
-) -> None:
-    """Tell what a sync was told to do, or how that ended; None for no waiting."""
-    if patience_seconds is None:
-        print_done(output, sync, f"Sync {sync.name}: {job} is {job.status_of(sync)}.")
-        return
-    read: Callable[[], SecretSync] = partial(client.secret_syncs.get, sync.id, destination=sync.destination)
-    with spinner() as tell:
-        ended = follow(sync, job, read, tell, patience=timedelta(seconds=patience_seconds))
-    if output is OutputFormat.JSON:
-        print_json(ended)
-    require_succeeded(ended, job)
-    if output is not OutputFormat.JSON:
-        print_done(output, ended, f"Sync {ended.name}: {job} succeeded.")
-
-
-def _named(client: Keybearer, wanted: str, project_id: str) -> SecretSync:
-    for one in client.secret_syncs.list(project_id=project_id):
-        if wanted in (one.id, one.name):
-            return one
-    raise CommandError(
-        f"the project has no sync {wanted}", ExitStatus.NOT_FOUND, "List them: keybearer syncs list"
-    )
-
-
-def _connection_id(client: Keybearer, project_id: str, destination: str, wanted: str) -> str:
-    if is_id(wanted):
-        return wanted
-    apps = {one.destination: one.connection for one in client.secret_syncs.options()}
-    if destination not in apps:
-        raise CommandError(
-            f"there is no destination {destination}",
-            ExitStatus.NOT_FOUND,
-            "List them: keybearer syncs options",
-        )
-    app = apps[destination]
-    for one in client.app_connections.available(app=app, project_id=project_id):
-        if one.name == wanted:
-            return one.id
-    raise CommandError(
-        f"there is no connection {wanted} to {app} that the project may use",
-        ExitStatus.NOT_FOUND,
-        f"Make one: keybearer connections create {wanted} --app {app}",
-    )
+syncs.command("run")(run_sync)
+syncs.command("import")(import_secrets)
+syncs.command("remove")(remove_pushed)
 
 
 def _options(
@@ -407,22 +250,3 @@ def _changed(present: Mapping[str, JsonValue], given: Mapping[str, JsonValue]) -
     if not given:
         return None
     return {name: value for name, value in {**present, **given}.items() if value is not None}
-
-
-def _source(sync: SecretSync) -> str:
-    if sync.environment is None or sync.folder is None:
-        return "a folder that is gone"
-    return f"{sync.environment.slug}:{sync.folder.path}"
-
-
-def _standing(sync: SecretSync) -> str:
-    if sync.remove_status is not None and sync.remove_status != "succeeded":
-        return f"removal {sync.remove_status}"
-    if sync.import_status in ("pending", "running"):
-        return f"import {sync.import_status}"
-    return sync.sync_status or "never run"
-
-
-def _ended(status: str | None, at: str | None, message: str | None) -> str:
-    parts = [status or "never", *([f"last at {at}"] if at else ()), *([message] if message else ())]
-    return "; ".join(parts)

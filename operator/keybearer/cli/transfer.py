@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keybearer.base.errors import ConfigurationError
 from keybearer.base.runs import in_runs
 from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
@@ -23,6 +21,7 @@ from keybearer.cli.output import (
     progress,
     steers_terminal,
 )
+from keybearer.cli.private_files import write_private
 from keybearer.cli.private_input import read_text
 from keybearer.cli.secret_files import FileFormat, format_of, read_secrets, write_secrets
 
@@ -143,7 +142,7 @@ def export_secrets(
             )
         print_exactly(text)
         return
-    _write_private(file, text, force=force)
+    write_private(file, text, force=force)
     note(f"{len(found)} secrets of {environment}:{path} are in {file}.")
 
 
@@ -165,19 +164,3 @@ def readable_values(found: Sequence[Secret]) -> dict[str, str]:
 
 def _bytes_of(changed: ChangedSecret) -> int:
     return len(changed.secret_name) + len(changed.secret_value or "") * 4
-
-
-def _write_private(file: Path, text: str, *, force: bool) -> None:
-    if force:
-        file.unlink(missing_ok=True)
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        problem = f"{file} exists; say --force to replace it"
-    except OSError as error:
-        problem = f"{file} can't be written: {error.strerror}"
-    else:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as opened:
-            opened.write(text)
-        return
-    raise ConfigurationError(problem)

@@ -17,6 +17,60 @@ from keybearer.client.actors import User as User
 from keybearer.client.actors import UserMembership as UserMembership
 from keybearer.client.asynchronous import AsyncKeybearer as AsyncKeybearer
 from keybearer.client.blocking import Keybearer as Keybearer
+from keybearer.client.certificate_approvals import ApprovalPolicy as ApprovalPolicy
+from keybearer.client.certificate_approvals import ApprovalRequest as ApprovalRequest
+from keybearer.client.certificate_approvals import ApprovalRequestPage as ApprovalRequestPage
+from keybearer.client.certificate_approvals import ApprovalVote as ApprovalVote
+from keybearer.client.certificate_authorities import AcmeAuthority as AcmeAuthority
+from keybearer.client.certificate_authorities import AcmeConfiguration as AcmeConfiguration
+from keybearer.client.certificate_authorities import AuthorityCertificate as AuthorityCertificate
+from keybearer.client.certificate_authorities import AuthorityConfiguration as AuthorityConfiguration
+from keybearer.client.certificate_authorities import CertificateAuthority as CertificateAuthority
+from keybearer.client.certificate_authorities import InternalAuthority as InternalAuthority
+from keybearer.client.certificate_authorities import RevocationList as RevocationList
+from keybearer.client.certificate_enrollments import AcmeBinding as AcmeBinding
+from keybearer.client.certificate_enrollments import AcmeEnrollment as AcmeEnrollment
+from keybearer.client.certificate_enrollments import ApiEnrollment as ApiEnrollment
+from keybearer.client.certificate_enrollments import EstEnrollment as EstEnrollment
+from keybearer.client.certificate_enrollments import ScepEnrollment as ScepEnrollment
+from keybearer.client.certificate_holders import Application as Application
+from keybearer.client.certificate_holders import ApplicationEnrollment as ApplicationEnrollment
+from keybearer.client.certificate_holders import ApplicationPage as ApplicationPage
+from keybearer.client.certificate_holders import ApplicationProfile as ApplicationProfile
+from keybearer.client.certificate_holders import Subscriber as Subscriber
+from keybearer.client.certificate_holders import SubscriberBundle as SubscriberBundle
+from keybearer.client.certificate_holders import SubscriberCertificate as SubscriberCertificate
+from keybearer.client.certificate_policies import AlgorithmRule as AlgorithmRule
+from keybearer.client.certificate_policies import CertificatePolicy as CertificatePolicy
+from keybearer.client.certificate_policies import CertificatePolicyPage as CertificatePolicyPage
+from keybearer.client.certificate_policies import ConstraintRule as ConstraintRule
+from keybearer.client.certificate_policies import NameRule as NameRule
+from keybearer.client.certificate_policies import UsageRule as UsageRule
+from keybearer.client.certificate_policies import ValidityRule as ValidityRule
+from keybearer.client.certificate_profiles import CertificateProfile as CertificateProfile
+from keybearer.client.certificate_profiles import CertificateProfilePage as CertificateProfilePage
+from keybearer.client.certificate_profiles import ProfileAuthority as ProfileAuthority
+from keybearer.client.certificate_profiles import ProfileDefaults as ProfileDefaults
+from keybearer.client.certificate_profiles import ProfileExternalConfigs as ProfileExternalConfigs
+from keybearer.client.certificate_profiles import ProfilePolicy as ProfilePolicy
+from keybearer.client.certificate_requests import CancelledCertificateRequest as CancelledCertificateRequest
+from keybearer.client.certificate_requests import CertificateIssuance as CertificateIssuance
+from keybearer.client.certificate_requests import CertificateRequest as CertificateRequest
+from keybearer.client.certificate_requests import CertificateRequestPage as CertificateRequestPage
+from keybearer.client.certificate_requests import CertificateRequestState as CertificateRequestState
+from keybearer.client.certificate_requests import RequestedCertificate as RequestedCertificate
+from keybearer.client.certificates import AltName as AltName
+from keybearer.client.certificates import BasicConstraints as BasicConstraints
+from keybearer.client.certificates import Certificate as Certificate
+from keybearer.client.certificates import CertificateAttributes as CertificateAttributes
+from keybearer.client.certificates import CertificateBundle as CertificateBundle
+from keybearer.client.certificates import CertificateMetadata as CertificateMetadata
+from keybearer.client.certificates import CertificatePage as CertificatePage
+from keybearer.client.certificates import ImportedCertificate as ImportedCertificate
+from keybearer.client.certificates import IssuedCertificate as IssuedCertificate
+from keybearer.client.certificates import LatestBundle as LatestBundle
+from keybearer.client.certificates import RenewedCertificate as RenewedCertificate
+from keybearer.client.certificates import RevokedCertificate as RevokedCertificate
 from keybearer.client.connections import AppConnection as AppConnection
 from keybearer.client.connections import AppConnectionOption as AppConnectionOption
 from keybearer.client.connections import AppConnectionUse as AppConnectionUse
@@ -82,19 +136,52 @@ from keybearer.wire.events import EventType as EventType
 __all__ = [
     "NO_RETRIES",
     "AccessToken",
+    "AcmeAuthority",
+    "AcmeBinding",
+    "AcmeConfiguration",
+    "AcmeEnrollment",
+    "AlgorithmRule",
     "AllowedField",
+    "AltName",
     "AnswerTooLong",
+    "ApiEnrollment",
     "AppConnection",
     "AppConnectionOption",
     "AppConnectionUse",
+    "Application",
+    "ApplicationEnrollment",
+    "ApplicationPage",
+    "ApplicationProfile",
+    "ApprovalPolicy",
+    "ApprovalRequest",
+    "ApprovalRequestPage",
+    "ApprovalVote",
     "AsyncEventStream",
     "AsyncKeybearer",
     "AsyncPools",
     "AuditActor",
     "AuditEvent",
     "AuditLog",
+    "AuthorityCertificate",
+    "AuthorityConfiguration",
     "AvailableAppConnection",
     "BadRequest",
+    "BasicConstraints",
+    "CancelledCertificateRequest",
+    "Certificate",
+    "CertificateAttributes",
+    "CertificateAuthority",
+    "CertificateBundle",
+    "CertificateIssuance",
+    "CertificateMetadata",
+    "CertificatePage",
+    "CertificatePolicy",
+    "CertificatePolicyPage",
+    "CertificateProfile",
+    "CertificateProfilePage",
+    "CertificateRequest",
+    "CertificateRequestPage",
+    "CertificateRequestState",
     "ChangedPlace",
     "ChangedSecret",
     "ClientClosed",
@@ -103,10 +190,12 @@ __all__ = [
     "ClientSecret",
     "ConnectionProject",
     "ConnectionRotation",
+    "ConstraintRule",
     "CreatedClientSecret",
     "DecodeError",
     "DestinationCheck",
     "Environment",
+    "EstEnrollment",
     "EventPlace",
     "EventStream",
     "EventType",
@@ -115,24 +204,38 @@ __all__ = [
     "Identity",
     "IdentityMembership",
     "ImportBlock",
+    "ImportedCertificate",
+    "InternalAuthority",
     "InvalidArgument",
+    "IssuedCertificate",
     "Keybearer",
     "KubernetesAuth",
     "KubernetesAuthSettings",
+    "LatestBundle",
     "LdapAuth",
     "LdapAuthSettings",
+    "NameRule",
     "NewSecret",
     "NotFound",
     "NotModified",
     "Organization",
     "PermissionDenied",
+    "ProfileAuthority",
+    "ProfileDefaults",
+    "ProfileExternalConfigs",
+    "ProfilePolicy",
     "Project",
     "ProjectEvent",
     "ProjectRole",
     "RateLimited",
+    "RenewedCertificate",
+    "RequestedCertificate",
     "RetryPolicy",
+    "RevocationList",
+    "RevokedCertificate",
     "RotationTerms",
     "RotationTime",
+    "ScepEnrollment",
     "Secret",
     "SecretImport",
     "SecretListing",
@@ -144,6 +247,9 @@ __all__ = [
     "ServerFailure",
     "ServiceError",
     "StreamEnded",
+    "Subscriber",
+    "SubscriberBundle",
+    "SubscriberCertificate",
     "SuppliedToken",
     "SyncConnection",
     "SyncEnvironment",
@@ -154,10 +260,12 @@ __all__ = [
     "Unauthenticated",
     "UniversalAuth",
     "UniversalAuthSettings",
+    "UsageRule",
     "User",
     "UserAuth",
     "UserMembership",
     "ValidationFailed",
+    "ValidityRule",
     "new_async_http",
     "new_http",
 ]

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import httpx
 
+from keybearer.base.calls import Call
 from keybearer.client.auth import farewell
 from keybearer.client.catalogue import Groups
 from keybearer.client.credentials import Credentials, SuppliedToken
 from keybearer.client.errors import ClientClosed, TransportError
-from keybearer.client.messages import Response
+from keybearer.client.messages import Query, Response
 from keybearer.client.options import ClientOptions, base_url_of, open_session
 from keybearer.client.resources import AsyncShell
 from keybearer.client.session import Session
@@ -46,6 +47,7 @@ class AsyncKeybearer(Groups[AsyncShell]):
         sleep: waits, in seconds, before a retry.
         body_turn: given how many bytes an answer says to have, waits until its body may be taken in, and is held
             meanwhile; for a process that bounds the memory of many clients. The time of waiting doesn't count.
+        watch: told of each request that is sent, by the name of its operation, and how it ends.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class AsyncKeybearer(Groups[AsyncShell]):
         http: httpx.AsyncClient | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         body_turn: Callable[[int | None], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
+        watch: Callable[[str], Call] | None = None,
     ) -> None:
         self._base_url = base_url_of(url)
         self._options = options or ClientOptions()
@@ -65,6 +68,7 @@ class AsyncKeybearer(Groups[AsyncShell]):
         self._owns_http = http is None
         self._sleep = sleep
         self._body_turn = body_turn
+        self._watch = watch
         self._alone = asyncio.Lock()
 
     @property
@@ -128,9 +132,21 @@ class AsyncKeybearer(Groups[AsyncShell]):
                 raise TypeError(step)
 
     async def _send(self, step: Transmit) -> Response | TransportError:
+        if self._watch is None:
+            return await self._transmit(step)
+        call = self._watch(step.operation)
+        status = None
+        try:
+            outcome = await self._transmit(step, tuple(call.headers))
+            status = None if isinstance(outcome, TransportError) else outcome.status
+        finally:
+            call.end(status)
+        return outcome
+
+    async def _transmit(self, step: Transmit, beside: Query = ()) -> Response | TransportError:
         if self._http.is_closed:
             raise ClientClosed("the connections of this client were closed")
-        request = outgoing(self._base_url, self._options, step)
+        request = outgoing(self._base_url, self._options, step, beside)
         try:
             async with asyncio.timeout(self._options.timeout.total_seconds()) as limit:
                 answer = await self._http.send(request, stream=True, auth=None, follow_redirects=False)

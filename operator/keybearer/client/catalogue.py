@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from keybearer.client.groups.app_connections import AppConnectionsApi
     from keybearer.client.groups.audit_logs import AuditLogsApi
     from keybearer.client.groups.auth import AuthApi
+    from keybearer.client.groups.certificate_approvals import ApprovalPoliciesApi, ApprovalRequestsApi
+    from keybearer.client.groups.certificate_holders import CertificateApplicationsApi, PkiSubscribersApi
+    from keybearer.client.groups.certificate_setup import (
+        CertificateAuthoritiesApi,
+        CertificatePoliciesApi,
+        CertificateProfilesApi,
+    )
+    from keybearer.client.groups.certificates import CertificateRequestsApi, CertificatesApi
     from keybearer.client.groups.environments import EnvironmentsApi
     from keybearer.client.groups.folders import FoldersApi
     from keybearer.client.groups.grants import GrantsApi
@@ -145,6 +153,69 @@ class Groups(ABC, Generic[Shell]):
         from keybearer.client.groups.secret_syncs import SecretSyncsApi
 
         return SecretSyncsApi(self._shell())
+
+    @cached_property
+    def certificates(self) -> CertificatesApi[Shell]:
+        """Certificates (interface.md section 4.5)."""
+        from keybearer.client.groups.certificates import CertificatesApi
+
+        return CertificatesApi(self._shell())
+
+    @cached_property
+    def certificate_requests(self) -> CertificateRequestsApi[Shell]:
+        """What certificates were asked for, and how that stands (interface.md section 4.6)."""
+        from keybearer.client.groups.certificates import CertificateRequestsApi
+
+        return CertificateRequestsApi(self._shell())
+
+    @cached_property
+    def certificate_profiles(self) -> CertificateProfilesApi[Shell]:
+        """What certificates are issued from (interface.md section 4.7)."""
+        from keybearer.client.groups.certificate_setup import CertificateProfilesApi
+
+        return CertificateProfilesApi(self._shell())
+
+    @cached_property
+    def certificate_policies(self) -> CertificatePoliciesApi[Shell]:
+        """What may be asked for of certificates."""
+        from keybearer.client.groups.certificate_setup import CertificatePoliciesApi
+
+        return CertificatePoliciesApi(self._shell())
+
+    @cached_property
+    def certificate_authorities(self) -> CertificateAuthoritiesApi[Shell]:
+        """Who signs certificates."""
+        from keybearer.client.groups.certificate_setup import CertificateAuthoritiesApi
+
+        return CertificateAuthoritiesApi(self._shell())
+
+    @cached_property
+    def certificate_applications(self) -> CertificateApplicationsApi[Shell]:
+        """What has certificates of its own."""
+        from keybearer.client.groups.certificate_holders import CertificateApplicationsApi
+
+        return CertificateApplicationsApi(self._shell())
+
+    @cached_property
+    def pki_subscribers(self) -> PkiSubscribersApi[Shell]:
+        """Whose certificates all say the same (interface.md section 4.10)."""
+        from keybearer.client.groups.certificate_holders import PkiSubscribersApi
+
+        return PkiSubscribersApi(self._shell())
+
+    @cached_property
+    def approval_policies(self) -> ApprovalPoliciesApi[Shell]:
+        """Whose agreement certificate requests need."""
+        from keybearer.client.groups.certificate_approvals import ApprovalPoliciesApi
+
+        return ApprovalPoliciesApi(self._shell())
+
+    @cached_property
+    def approval_requests(self) -> ApprovalRequestsApi[Shell]:
+        """Certificate requests that need agreement."""
+        from keybearer.client.groups.certificate_approvals import ApprovalRequestsApi
+
+        return ApprovalRequestsApi(self._shell())
 
     @cached_property
     def keys(self) -> KeysApi[Shell]:

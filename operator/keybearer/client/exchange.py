@@ -29,7 +29,7 @@ def deliver(
     policy = retry or session.retry
     tries = 0
     while True:
-        outcome = yield from take(Transmit(request, bearer))
+        outcome = yield from take(Transmit(request, bearer, type(operation).__name__))
         tries += 1
         delay = policy.wait(operation.repeat, outcome, tries, now=session.clock.now(), rng=session.rng)
         if delay is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
@@ -16,12 +17,22 @@ from keybearer.wire.base import WireModel
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Method", "Query", "Request", "Response", "fill", "issues_of", "json_body", "query_of"]
+__all__ = [
+    "Method",
+    "Query",
+    "Request",
+    "Response",
+    "fill",
+    "instant_text",
+    "issues_of",
+    "json_body",
+    "query_of",
+]
 
 _ISSUES_MAX = 5
 _NO_TEXT = "a text can't be written as UTF-8: it holds a lone surrogate"
 
-Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Query = tuple[tuple[str, str], ...]
 
 
@@ -79,6 +90,19 @@ def query_of(parameters: Mapping[str, str | int | bool | Sequence[str] | None]) 
     return tuple(
         (name, text) for name, value in parameters.items() if (text := _query_text(value)) is not None
     )
+
+
+def instant_text(name: str, given: datetime | None) -> str | None:
+    """Return an instant in ISO 8601 in UTC, or None for none; errors call it `name`.
+
+    Raises:
+        InvalidArgument: it tells no time zone.
+    """
+    if given is None:
+        return None
+    if given.tzinfo is None:
+        raise InvalidArgument(f"{name} needs a time zone")
+    return given.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def json_body(make: Callable[[], WireModel], *, nulls: bool = False) -> bytes:

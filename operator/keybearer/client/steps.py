@@ -35,10 +35,14 @@ TextSource = Callable[[], str] | Callable[[], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Transmit(Step[Response | TransportError]):
-    """Send the request once; a failure of the transport is an outcome, not an exception."""
+    """Send the request once; a failure of the transport is an outcome, not an exception.
+
+    `operation` is the name of the operation that it is part of: one of as many as there are.
+    """
 
     request: Request
     bearer: str | None = field(default=None, repr=False)
+    operation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

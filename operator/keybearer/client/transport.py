@@ -13,7 +13,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 import httpx
 
 from keybearer.client.errors import AnswerTooLong, DecodeError, InvalidArgument, TransportError
-from keybearer.client.messages import Request, Response
+from keybearer.client.messages import Query, Request, Response
 from keybearer.client.options import ClientOptions
 from keybearer.client.steps import Transmit
 
@@ -88,8 +88,8 @@ def new_http(options: ClientOptions) -> httpx.Client:
     return httpx.Client(verify=_tls(options.ca_pem), cookies=_no_cookies(), limits=_limits(options))
 
 
-def outgoing(base_url: str, options: ClientOptions, step: Transmit) -> httpx.Request:
-    """Return the request for httpx.
+def outgoing(base_url: str, options: ClientOptions, step: Transmit, beside: Query = ()) -> httpx.Request:
+    """Return the request for httpx, with these fields of a header beside its own.
 
     It is made from nothing, not by a client's `build_request`: the default headers, parameters and
     credentials of a borrowed client stay out of it.
@@ -101,6 +101,7 @@ def outgoing(base_url: str, options: ClientOptions, step: Transmit) -> httpx.Req
         "Accept-Encoding": "identity",
         "User-Agent": options.user_agent,
         **dict(request.headers),
+        **dict(beside),
     }
     if request.body is not None:
         headers["Content-Type"] = "application/json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations import app_connections
+from keybearer.client.operations import app_connection_writes, app_connections
 from keybearer.client.resources import Resource, Shell, call
 
 __all__ = ["AppConnectionsApi"]
@@ -16,8 +16,8 @@ class AppConnectionsApi(Resource[Shell]):
     options = call(app_connections.ListAppConnectionOptions)
     get = call(app_connections.GetAppConnection)
     get_by_name = call(app_connections.GetAppConnectionByName)
-    create = call(app_connections.CreateAppConnection)
-    update = call(app_connections.UpdateAppConnection)
+    create = call(app_connection_writes.CreateAppConnection)
+    update = call(app_connection_writes.UpdateAppConnection)
     delete = call(app_connections.DeleteAppConnection)
     rotate_credentials = call(app_connections.RotateAppConnection)
     usage = call(app_connections.GetAppConnectionUsage)

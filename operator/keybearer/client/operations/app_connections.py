@@ -1,33 +1,28 @@
-"""App connections (interface.md sections 4.3 and 4.4, wire.md section 4).
-
-What credentials an app takes, the service knows: they are given in the wire's spelling, and sent as they are. So a
-client of today can make a connection to an app that a service offers tomorrow.
-"""
+"""App connections (interface.md sections 4.3 and 4.4, wire.md section 4), but for making and changing them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
-
-from pydantic import Field, JsonValue
+from typing import ClassVar
 
 from keybearer.client.connections import (
     AppConnection,
     AppConnectionOption,
     AppConnectionUse,
     AvailableAppConnection,
-    RotationTerms,
 )
 from keybearer.client.decoding import decode
 from keybearer.client.lenient import from_wire
-from keybearer.client.messages import Request, Response, fill, json_body, query_of
+from keybearer.client.messages import Request, Response, fill, query_of
 from keybearer.client.operation import Operation, Repeat
-from keybearer.wire.base import WireModel
-from keybearer.wire.limits import APP_CONNECTION_DESCRIPTION_MAX, APP_CONNECTION_NAME_MAX
+from keybearer.client.operations.app_connection_place import (
+    ALL_CONNECTIONS,
+    CONNECTIONS_OF_APP,
+    ONE_CONNECTION,
+    OneConnection,
+)
 
 __all__ = [
-    "CreateAppConnection",
     "DeleteAppConnection",
     "GetAppConnection",
     "GetAppConnectionByName",
@@ -36,29 +31,7 @@ __all__ = [
     "ListAppConnections",
     "ListAvailableAppConnections",
     "RotateAppConnection",
-    "UpdateAppConnection",
 ]
-
-_ALL = "/api/v1/app-connections"
-_OF_APP = f"{_ALL}/{{}}"
-_ONE = f"{_ALL}/{{}}/{{}}"
-
-_KNOWN_TO_ALL = frozenset(
-    {
-        *("accessKeyId", "accessTokenType", "audience", "clientId", "domain", "gitHubAppId", "host"),
-        *("installationId", "instanceType", "instanceUrl", "machineIdentityClientId", "namespace", "roleArn"),
-        *("roleId", "stsEndpoint"),
-    }
-)
-"""Fields of credentials that are no secrets: an error may repeat these, and no others."""
-
-
-@from_wire
-@dataclass(frozen=True, slots=True)
-class _ConnectionAnswer:
-    """`{appConnection}`."""
-
-    app_connection: AppConnection
 
 
 @from_wire
@@ -93,28 +66,6 @@ class _UsageAnswer:
     projects: tuple[AppConnectionUse, ...]
 
 
-class _RotateAtUtc(WireModel):
-    hours: Annotated[int, Field(ge=0, le=23)]
-    minutes: Annotated[int, Field(ge=0, le=59)]
-
-
-class _Rotation(WireModel):
-    rotation_interval: Annotated[int, Field(ge=1)]
-    rotate_at_utc: _RotateAtUtc
-
-
-class _Written(WireModel):
-    """Both bodies; what isn't given isn't sent."""
-
-    name: Annotated[str, Field(min_length=1, max_length=APP_CONNECTION_NAME_MAX)] | None = None
-    description: Annotated[str, Field(max_length=APP_CONNECTION_DESCRIPTION_MAX)] | None = None
-    project_id: str | None = None
-    method: str | None = None
-    credentials: Annotated[dict[str, JsonValue] | None, Field(repr=False)] = None
-    is_auto_rotation_enabled: bool | None = None
-    rotation: _Rotation | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListAppConnections(Operation[list[AppConnection]]):
     """List connections: those of a project, or without one those of the organization.
@@ -130,7 +81,7 @@ class ListAppConnections(Operation[list[AppConnection]]):
 
     def request(self) -> Request:
         """Return what to send."""
-        path = _ALL if self.app is None else fill(_OF_APP, self.app)
+        path = ALL_CONNECTIONS if self.app is None else fill(CONNECTIONS_OF_APP, self.app)
         return Request("GET", path, query=query_of({"projectId": self.project_id}))
 
     def read(self, response: Response) -> list[AppConnection]:
@@ -150,7 +101,7 @@ class ListAvailableAppConnections(Operation[list[AvailableAppConnection]]):
     def request(self) -> Request:
         """Return what to send."""
         query = query_of({"projectId": self.project_id})
-        return Request("GET", fill(f"{_OF_APP}/available", self.app), query=query)
+        return Request("GET", fill(f"{CONNECTIONS_OF_APP}/available", self.app), query=query)
 
     def read(self, response: Response) -> list[AvailableAppConnection]:
         """Return them in the service's order."""
@@ -165,23 +116,15 @@ class ListAppConnectionOptions(Operation[list[AppConnectionOption]]):
 
     def request(self) -> Request:
         """Return what to send."""
-        return Request("GET", f"{_ALL}/options")
+        return Request("GET", f"{ALL_CONNECTIONS}/options")
 
     def read(self, response: Response) -> list[AppConnectionOption]:
         """Return them in the service's order."""
         return list(decode(response, _OptionsAnswer).app_connection_options)
 
 
-class _One(Operation[AppConnection]):
-    __slots__ = ()
-
-    def read(self, response: Response) -> AppConnection:
-        """Return the connection."""
-        return decode(response, _ConnectionAnswer).app_connection
-
-
 @dataclass(frozen=True, slots=True)
-class GetAppConnection(_One):
+class GetAppConnection(OneConnection):
     """Return a connection by its id; `NotFound` where there is none."""
 
     repeat: ClassVar[Repeat] = Repeat.FREELY
@@ -191,11 +134,11 @@ class GetAppConnection(_One):
 
     def request(self) -> Request:
         """Return what to send."""
-        return Request("GET", fill(_ONE, self.app, self.connection_id))
+        return Request("GET", fill(ONE_CONNECTION, self.app, self.connection_id))
 
 
 @dataclass(frozen=True, slots=True)
-class GetAppConnectionByName(_One):
+class GetAppConnectionByName(OneConnection):
     """Return a connection by its name: of a project, or without one of the organization."""
 
     repeat: ClassVar[Repeat] = Repeat.FREELY
@@ -207,96 +150,13 @@ class GetAppConnectionByName(_One):
     def request(self) -> Request:
         """Return what to send."""
         query = query_of({"projectId": self.project_id})
-        return Request("GET", fill(f"{_OF_APP}/connection-name/{{}}", self.app, self.name), query=query)
-
-
-@dataclass(frozen=True, slots=True)
-class _Writing(_One):
-    app: str = field(kw_only=True)
-    description: str | None = field(default=None, kw_only=True)
-    is_auto_rotation_enabled: bool | None = field(default=None, kw_only=True)
-    rotation: RotationTerms | None = field(default=None, kw_only=True)
-
-    def terms(self) -> dict[str, Any]:
-        """Return what both bodies share."""
-        at = self.rotation
-        return {
-            "description": self.description,
-            "is_auto_rotation_enabled": self.is_auto_rotation_enabled,
-            "rotation": None
-            if at is None
-            else {
-                "rotation_interval": at.interval_days,
-                "rotate_at_utc": {"hours": at.hours, "minutes": at.minutes},
-            },
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class CreateAppConnection(_Writing):
-    """Make a connection, and return it. The service tries the credentials, and refuses those that don't work.
-
-    Attributes:
-        name: lower-case letters, digits and single hyphens.
-        method: how the app takes the credentials; `options` lists what there is.
-        credentials: in the wire's spelling, such as `{"domain": ..., "clientId": ..., ...}`.
-        project_id: whose it is; without one, the organization's.
-        rotation: when credentials are made anew, with `is_auto_rotation_enabled`, where the app can do that.
-    """
-
-    name: str
-    method: str = field(kw_only=True)
-    credentials: Mapping[str, JsonValue] = field(repr=False, kw_only=True)
-    project_id: str | None = field(default=None, kw_only=True)
-
-    def request(self) -> Request:
-        """Return what to send."""
-        body = json_body(
-            lambda: _Written(
-                name=self.name,
-                method=self.method,
-                credentials=dict(self.credentials),
-                project_id=self.project_id,
-                **self.terms(),
-            )
+        return Request(
+            "GET", fill(f"{CONNECTIONS_OF_APP}/connection-name/{{}}", self.app, self.name), query=query
         )
-        return Request("POST", fill(_OF_APP, self.app), body=body)
-
-    def confidential(self) -> tuple[str, ...]:
-        """Return what of the credentials is, or may be, secret."""
-        return tuple(_secrets_of(self.credentials))
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateAppConnection(_Writing):
-    """Change a connection, and return it; what isn't given stays. An empty description takes it away.
-
-    Attributes:
-        credentials: all of them, of the connection's own method.
-    """
-
-    connection_id: str
-    name: str | None = field(default=None, kw_only=True)
-    credentials: Mapping[str, JsonValue] | None = field(default=None, repr=False, kw_only=True)
-
-    def request(self) -> Request:
-        """Return what to send."""
-        given = {"name": self.name, **self.terms()}
-        if self.credentials is not None:
-            given["credentials"] = dict(self.credentials)
-        changes = {name: value for name, value in given.items() if value is not None}
-        if self.description == "":
-            changes["description"] = None
-        body = json_body(lambda: _Written(**changes), nulls=True)
-        return Request("PATCH", fill(_ONE, self.app, self.connection_id), body=body)
-
-    def confidential(self) -> tuple[str, ...]:
-        """Return what of the credentials is, or may be, secret."""
-        return tuple(_secrets_of(self.credentials or {}))
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteAppConnection(_One):
+class DeleteAppConnection(OneConnection):
     """Delete a connection, and return what it was; refused while a sync uses it."""
 
     connection_id: str
@@ -304,11 +164,11 @@ class DeleteAppConnection(_One):
 
     def request(self) -> Request:
         """Return what to send."""
-        return Request("DELETE", fill(_ONE, self.app, self.connection_id))
+        return Request("DELETE", fill(ONE_CONNECTION, self.app, self.connection_id))
 
 
 @dataclass(frozen=True, slots=True)
-class RotateAppConnection(_One):
+class RotateAppConnection(OneConnection):
     """Make the credentials of a connection anew, where the app can do that, and return the connection."""
 
     connection_id: str
@@ -316,7 +176,7 @@ class RotateAppConnection(_One):
 
     def request(self) -> Request:
         """Return what to send."""
-        return Request("POST", fill(f"{_ONE}/rotate-credentials", self.app, self.connection_id))
+        return Request("POST", fill(f"{ONE_CONNECTION}/rotate-credentials", self.app, self.connection_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,26 +190,8 @@ class GetAppConnectionUsage(Operation[list[AppConnectionUse]]):
 
     def request(self) -> Request:
         """Return what to send."""
-        return Request("GET", fill(f"{_ONE}/usage", self.app, self.connection_id))
+        return Request("GET", fill(f"{ONE_CONNECTION}/usage", self.app, self.connection_id))
 
     def read(self, response: Response) -> list[AppConnectionUse]:
         """Return the projects in the service's order."""
         return list(decode(response, _UsageAnswer).projects)
-
-
-def _secrets_of(credentials: Mapping[str, JsonValue]) -> Iterator[str]:
-    for name, value in credentials.items():
-        if name not in _KNOWN_TO_ALL:
-            yield from _texts_of(value)
-
-
-def _texts_of(value: JsonValue) -> Iterator[str]:
-    if isinstance(value, str):
-        # A service may repeat it trimmed.
-        yield from dict.fromkeys((value, value.strip()))
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _texts_of(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts_of(part)

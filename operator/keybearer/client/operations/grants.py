@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import ClassVar, Literal
 
 from keybearer.client.actors import AuditLog, Grant
 from keybearer.client.decoding import decode
-from keybearer.client.errors import InvalidArgument
 from keybearer.client.lenient import from_wire
-from keybearer.client.messages import Request, Response, fill, json_body, query_of
+from keybearer.client.messages import Request, Response, fill, instant_text, json_body, query_of
 from keybearer.client.operation import Operation, Repeat
 from keybearer.wire import grants as wire
 from keybearer.wire.grants import GrantAction, GrantEffect, GrantSubject
@@ -187,8 +186,8 @@ class ListAuditLogs(Operation[list[AuditLog]]):
                 "eventType": self.event_types,
                 "actor": self.actor,
                 "actorType": self.actor_type,
-                "startDate": _instant("start", self.start),
-                "endDate": _instant("end", self.end),
+                "startDate": instant_text("start", self.start),
+                "endDate": instant_text("end", self.end),
                 "offset": self.offset,
                 "limit": self.limit,
             }
@@ -198,11 +197,3 @@ class ListAuditLogs(Operation[list[AuditLog]]):
     def read(self, response: Response) -> list[AuditLog]:
         """Return the lines in the service's order."""
         return list(decode(response, _AuditLogsAnswer).audit_logs)
-
-
-def _instant(name: str, given: datetime | None) -> str | None:
-    if given is None:
-        return None
-    if given.tzinfo is None:
-        raise InvalidArgument(f"{name} needs a time zone")
-    return given.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -10,7 +10,7 @@ from keybearer.client.decoding import decode
 from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Response
 from keybearer.client.operation import Operation
-from keybearer.wire.identities import TrustedIp
+from keybearer.wire.token_terms import TrustedIp
 
 __all__ = ["ClearedLockouts", "LockoutTerms", "TokenTerms", "given"]
 

@@ -94,6 +94,7 @@ class CreateProject(Operation[Project]):
 
     Attributes:
         slug: 5 to 36 characters; made from the name by default.
+        type: what it is for; `cert-manager` for certificates.
         should_create_default_envs: with the environments `dev`, `staging` and `prod`.
         has_delete_protection: it can't be deleted until an update takes this away.
     """
@@ -101,6 +102,7 @@ class CreateProject(Operation[Project]):
     name: str
     slug: str | None = field(default=None, kw_only=True)
     description: str | None = field(default=None, kw_only=True)
+    type: str = field(default="secret-manager", kw_only=True)
     should_create_default_envs: bool = field(default=True, kw_only=True)
     has_delete_protection: bool = field(default=False, kw_only=True)
 
@@ -111,6 +113,7 @@ class CreateProject(Operation[Project]):
                 project_name=self.name,
                 project_description=self.description,
                 slug=self.slug,
+                type=self.type,
                 should_create_default_envs=self.should_create_default_envs,
                 has_delete_protection=self.has_delete_protection,
             )

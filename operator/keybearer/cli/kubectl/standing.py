@@ -1,0 +1,214 @@
+"""How an object of ours stands, read from its JSON alone: no models are loaded for a look at many. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from keybearer.base.clock import parse_instant
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+__all__ = ["Health", "Standing", "health_of", "short_duration", "standing_of"]
+
+_OPERATOR = "keybearer"
+"""The operator's field manager."""
+_DECISIONS = frozenset({"Planned", "Guarded"})
+_SUSPENDED = "suspended"
+
+
+class Health(StrEnum):
+    """What kstatus makes of an object (sigs.k8s.io/cli-utils/pkg/kstatus), as Flux and others do who wait for it."""
+
+    FAILED = "Failed"
+    TERMINATING = "Terminating"
+    IN_PROGRESS = "InProgress"
+    CURRENT = "Current"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An object in a line.
+
+    Attributes:
+        ready: `True`, `False` or `Unknown`; empty before the operator has looked.
+        reason: of that, or why it can't be told.
+        message: of that.
+        health: what GitOps tools make of it.
+        created: when it was made.
+        last_sync: when it was last known to be as its spec says, as far as the status tells: it may have been since.
+        next_sync: when something is done next by itself, where that is an instant.
+        next_hint: in words, where it is none.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    ready: str
+    reason: str
+    message: str
+    health: Health
+    created: datetime | None
+    last_sync: datetime | None
+    next_sync: datetime | None
+    next_hint: str
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits for a decision: a plan for approval, or a guard for release."""
+        return self.reason in _DECISIONS
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether it does what `mode: Plan` asks for: it has a plan."""
+        return self.reason == "Planned"
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether nothing is done about it."""
+        return self.next_hint == _SUSPENDED
+
+    @property
+    def urgency(self) -> int:
+        """0 for what needs somebody most; objects are shown in this order."""
+        if self.health is Health.FAILED:
+            return 0
+        if self.health is Health.CURRENT:
+            return 5 if self.is_suspended else 6
+        if self.is_held:
+            return 1
+        if not self.ready:
+            return 2
+        return 3 if self.health is Health.IN_PROGRESS else 4
+
+
+def standing_of(body: Mapping[str, JsonValue]) -> Standing:
+    """Return how the object stands."""
+    meta, status = _part(body, "metadata"), _part(body, "status")
+    kind = _text(body, "kind")
+    ready = _condition(status, "Ready")
+    health = health_of(body)
+    reason, message = _text(ready, "reason"), _text(ready, "message")
+    generation, seen = meta.get("generation"), status.get("observedGeneration")
+    if not ready:
+        reason, message = "NotSeen", "no operator has looked at it yet"
+    elif health is Health.IN_PROGRESS and generation != seen:
+        message = f"the last edit was not seen yet; before it: {message}"
+    next_sync, next_hint = _next(kind, _part(body, "spec"), status, health)
+    return Standing(
+        kind=kind,
+        namespace=_text(meta, "namespace"),
+        name=_text(meta, "name"),
+        ready=_text(ready, "status"),
+        reason=reason,
+        message=message,
+        health=health,
+        created=_instant(meta, "creationTimestamp"),
+        last_sync=max(_synced(kind, meta, status), default=None),
+        next_sync=next_sync,
+        next_hint=next_hint,
+    )
+
+
+def health_of(body: Mapping[str, JsonValue]) -> Health:
+    """Return what kstatus makes of the object: its rules for custom resources, in its order."""
+    meta, status = _part(body, "metadata"), _part(body, "status")
+    if _text(meta, "deletionTimestamp"):
+        return Health.TERMINATING
+    seen = status.get("observedGeneration")
+    if seen is not None and seen != meta.get("generation"):
+        return Health.IN_PROGRESS
+    for condition in _conditions(status):
+        if condition.get("status") == "True" and condition.get("type") == "Reconciling":
+            return Health.IN_PROGRESS
+        if condition.get("status") == "True" and condition.get("type") == "Stalled":
+            return Health.FAILED
+    ready = _condition(status, "Ready")
+    return Health.IN_PROGRESS if ready and ready.get("status") != "True" else Health.CURRENT
+
+
+def short_duration(length: timedelta) -> str:
+    """Return a length of time as kubectl writes ages: 45s, 12m, 5h, 3d."""
+    seconds = max(0, int(length.total_seconds()))
+    if seconds < 120:
+        return f"{seconds}s"
+    if seconds < 2 * 3600:
+        return f"{seconds // 60}m"
+    return f"{seconds // 3600}h" if seconds < 2 * 86400 else f"{seconds // 86400}d"
+
+
+def _synced(kind: str, meta: Mapping[str, JsonValue], status: Mapping[str, JsonValue]) -> Iterator[datetime]:
+    """Yield instants at which it was known to be in step."""
+    named: list[tuple[Mapping[str, JsonValue], str]] = []
+    if kind == "SecretSync":
+        named = [(status, "lastRefreshTime"), (_part(status, "sync"), "lastSyncedAt")]
+    elif kind == "CertificateProfile":
+        named = [(one, "notBefore") for one in _items(status, "certificateRequests")]
+    yield from (found for part, name in named if (found := _instant(part, name)) is not None)
+    if _condition(status, "Ready").get("status") == "True":
+        for entry in _items(meta, "managedFields"):
+            written = _instant(entry, "time")
+            if entry.get("manager") == _OPERATOR and entry.get("subresource") == "status" and written:
+                yield written
+
+
+def _next(
+    kind: str, spec: Mapping[str, JsonValue], status: Mapping[str, JsonValue], health: Health
+) -> tuple[datetime | None, str]:
+    if health is Health.TERMINATING:
+        return None, "cleaning up"
+    if spec.get("mode") == "Suspended":
+        return None, _SUSPENDED
+    if _text(_condition(status, "Ready"), "reason") in _DECISIONS:
+        return None, "your decision"
+    if kind == "CertificateProfile":
+        entries = _items(status, "certificateRequests")
+        attempts = [found for one in entries if (found := _instant(one, "nextAttemptTime")) is not None]
+        renewal = _instant(status, "nextRenewalTime")
+        due = min((*attempts, *([renewal] if renewal else [])), default=None)
+        return due, "" if due else _retry(health)
+    if kind == "AppConnection":
+        due = _instant(_part(status, "rotation"), "nextRotationAt")
+        return due, "" if due else _retry(health)
+    interval = spec.get("refreshInterval")
+    if health is not Health.CURRENT:
+        return None, _retry(health)
+    return None, "on change" if interval in ("0", "0s", None) else f"within {interval}"
+
+
+def _retry(health: Health) -> str:
+    return {Health.IN_PROGRESS: "tried again", Health.FAILED: "on your change"}.get(health, "")
+
+
+def _part(body: Mapping[str, JsonValue], name: str) -> Mapping[str, JsonValue]:
+    found = body.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _items(body: Mapping[str, JsonValue], name: str) -> list[Mapping[str, JsonValue]]:
+    found = body.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _text(body: Mapping[str, JsonValue], name: str) -> str:
+    found = body.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _instant(body: Mapping[str, JsonValue], name: str) -> datetime | None:
+    try:
+        return parse_instant(_text(body, name))
+    except ValueError:
+        return None
+
+
+def _conditions(status: Mapping[str, JsonValue]) -> list[Mapping[str, JsonValue]]:
+    return _items(status, "conditions")
+
+
+def _condition(status: Mapping[str, JsonValue], kind: str) -> Mapping[str, JsonValue]:
+    return next((one for one in _conditions(status) if one.get("type") == kind), {})

@@ -1,0 +1,221 @@
+"""`kubectl keybearer sync`: asks the operator to do it now, by annotation, and waits for how it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.kubectl.cluster import (
+    MANAGER,
+    AllNamespaces,
+    Cluster,
+    Context,
+    Kubeconfig,
+    Namespace,
+    Place,
+    Words,
+    bodies_of,
+    run,
+)
+from keybearer.cli.kubectl.standing import Health, Standing, standing_of
+from keybearer.cli.kubectl.targets import targets_of
+from keybearer.cli.output import Output, OutputFormat, Styled, note, print_found, spinner
+
+if TYPE_CHECKING:
+    from keybearer.kube.resources import JsonObject, ObjectKey, Resource
+
+__all__ = ["Request", "sync"]
+
+_LOOK_EVERY_SECONDS = 0.5
+_REQUEST = "keybearer.dev/request"
+_REQUESTED_AT = "keybearer.dev/requestedAt"
+
+
+class Request(StrEnum):
+    """What the operator is asked for."""
+
+    SYNC = "sync"
+    RENEW = "renew"
+    APPROVE_PLAN = "approve-plan"
+    RELEASE_GUARD = "release-guard"
+
+
+_OF = {
+    Request.SYNC: ("SecretSync", "AppConnection", "CertificateProfile"),
+    Request.RENEW: ("CertificateProfile",),
+    Request.APPROVE_PLAN: ("SecretSync",),
+    Request.RELEASE_GUARD: ("SecretSync",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An object that was asked.
+
+    Attributes:
+        at: the annotation's value, which the status repeats when it is answered.
+        uid: an object of the same name that came since was never asked.
+    """
+
+    resource: Resource
+    key: ObjectKey
+    uid: str
+    at: str
+
+    def __str__(self) -> str:
+        return f"{self.resource.kind} {self.key}"
+
+
+def sync(
+    words: Words = None,
+    namespace: Namespace = None,
+    everywhere: AllNamespaces = False,
+    request: Annotated[
+        Request, typer.Option("--request", help="sync, renew, approve-plan or release-guard.")
+    ] = Request.SYNC,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until it is done, and say how it ended.")
+    ] = False,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait.", min=1, max=3600)] = 120,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Have the operator read, write, push or issue now.
+
+    Of KIND all in the namespace are asked, of KIND/NAME that one. With --wait it ends with status 0 where all are
+    ready or planned afterwards, 1 where one isn't and needs somebody, and 6 where one isn't done after --timeout.
+
+    Asks by the annotations keybearer.dev/request and requestedAt: you need the right to patch the object, no other.
+    """
+    if not words:
+        raise CommandError("name a kind, or objects: KIND, KIND NAME or KIND/NAME", ExitStatus.USAGE)
+    targets = targets_of(words)
+    misfits = sorted({one.kind for one in targets} - set(_OF[request]))
+    if misfits:
+        raise CommandError(f"{request} is nothing for a {misfits[0]}", ExitStatus.USAGE)
+
+    async def work(cluster: Cluster) -> tuple[list[_Asked], list[Standing] | None]:
+        bodies = await bodies_of(cluster, targets, everywhere=everywhere)
+        asked = [await _ask(cluster, body, request) for body in bodies if not _is_going(body)]
+        if len(asked) < len(bodies):
+            note(f"Not asked, for they are being deleted: {len(bodies) - len(asked)}.")
+        return asked, await _ends(cluster, asked, timeout) if wait else None
+
+    asked, ended = run(Place(kubeconfig, context, namespace), work)
+    if not asked:
+        note("There is nothing to ask.")
+    if ended is None:
+        for one in asked:
+            note(f"{one} was asked: {request}. kubectl keybearer status shows what comes of it.")
+        if output is OutputFormat.JSON:
+            print_found(output, [{"kind": one.resource.kind, **asdict(one.key)} for one in asked], (), ())
+        return
+    _tell(ended, output)
+
+
+def _tell(ended: Sequence[Standing], output: OutputFormat) -> None:
+    colours = {Health.CURRENT: "green", Health.FAILED: "red"}
+    rows = [
+        (
+            one.kind,
+            one.name,
+            Styled(one.reason, colours.get(one.health, "yellow")),
+            " ".join(one.message.split()),
+        )
+        for one in ended
+    ]
+    print_found(output, [asdict(one) for one in ended], ("KIND", "NAME", "OUTCOME", "MESSAGE"), rows)
+    if any(one.health is not Health.CURRENT and not one.is_planned for one in ended):
+        raise typer.Exit(ExitStatus.FAILED)
+
+
+def _is_going(body: JsonObject) -> bool:
+    meta = body.get("metadata")
+    return isinstance(meta, dict) and "deletionTimestamp" in meta
+
+
+async def _ask(cluster: Cluster, body: JsonObject, request: Request) -> _Asked:
+    """Write the annotations.
+
+    Raises:
+        KubeError: the API server refuses.
+    """
+    from keybearer.controllers.kinds import RESOURCES
+    from keybearer.kube.resources import ObjectKey
+
+    meta = body.get("metadata")
+    meta = meta if isinstance(meta, dict) else {}
+    resource = RESOURCES[str(body.get("kind"))]
+    key = ObjectKey(str(meta.get("namespace")), str(meta.get("name")))
+    asked = _Asked(resource, key, str(meta.get("uid")), datetime.now(UTC).isoformat())
+    annotations: JsonObject = {_REQUEST: str(request), _REQUESTED_AT: asked.at}
+    await cluster.gateway.merge_patch(
+        resource, key, {"metadata": {"annotations": annotations}}, uid=asked.uid, manager=MANAGER
+    )
+    return asked
+
+
+async def _ends(cluster: Cluster, asked: Sequence[_Asked], timeout_seconds: float) -> list[Standing]:
+    """Return how each stands once it was answered and is at rest.
+
+    Raises:
+        CommandError: time is up, or an object is gone.
+        KubeError: the API server refuses, and will again.
+    """
+    import asyncio
+
+    from keybearer.kube.errors import KubeError
+
+    ends = time.monotonic() + timeout_seconds
+    done: dict[_Asked, Standing] = {}
+    latest: dict[_Asked, str] = {}
+    with spinner() as say:
+        while True:
+            for one in asked:
+                if one in done:
+                    continue
+                try:
+                    standing, answered = await _look(cluster, one)
+                except KubeError as error:
+                    if not error.is_retryable:
+                        raise
+                    latest[one] = str(error)
+                    continue
+                latest[one] = standing.message if answered else "the operator has not answered yet"
+                if answered and _is_at_rest(standing):
+                    done[one] = standing
+            left = [one for one in asked if one not in done]
+            if not left:
+                return [done[one] for one in asked]
+            if time.monotonic() > ends:
+                raise CommandError(
+                    f"after {timeout_seconds:g} s, {left[0]} isn't done: {latest[left[0]]}",
+                    ExitStatus.UNAVAILABLE,
+                    "It goes on by itself; kubectl keybearer explain says what is in its way.",
+                )
+            say(f"{left[0]}: {latest[left[0]]}")
+            await asyncio.sleep(_LOOK_EVERY_SECONDS)
+
+
+async def _look(cluster: Cluster, one: _Asked) -> tuple[Standing, bool]:
+    body = await cluster.gateway.get(one.resource, one.key)
+    meta = None if body is None else body.get("metadata")
+    if body is None or not isinstance(meta, dict) or meta.get("uid") != one.uid:
+        raise CommandError(f"{one} is gone", ExitStatus.NOT_FOUND)
+    status = body.get("status")
+    answer = status.get("lastHandledRequestedAt") if isinstance(status, dict) else None
+    return standing_of(body), answer == one.at
+
+
+def _is_at_rest(standing: Standing) -> bool:
+    """Tell whether nothing more comes of it by itself: what is held waits for a decision, not for time."""
+    at_rest = standing.health in (Health.CURRENT, Health.FAILED)
+    return at_rest or standing.is_held or standing.is_suspended

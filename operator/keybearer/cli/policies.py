@@ -1,0 +1,217 @@
+"""`keybearer policies`: what may be asked for of certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keybearer.base.certificate_terms import (
+    ExtendedKeyUsage,
+    KeyAlgorithm,
+    KeyUsage,
+    NameType,
+    SubjectField,
+)
+from keybearer.base.errors import ConfigurationError
+from keybearer.cli.certificate_finding import CertificateProject, all_of, policy_of, project_of
+from keybearer.cli.connecting import connected
+from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
+
+if TYPE_CHECKING:
+    from keybearer.client import CertificatePolicy, NameRule, UsageRule
+
+__all__ = ["name_rules", "policies"]
+
+policies = typer.Typer(
+    help="Say what certificates may be asked for.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Which = Annotated[str, typer.Argument(help="Name or id of the policy.", metavar="POLICY")]
+Rules = list[str] | None
+
+
+@policies.command("list")
+def list_policies(
+    search: Annotated[str | None, typer.Option(help="Only those with this text.")] = None,
+    project: CertificateProject = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """List the policies of a project."""
+    with connected() as client:
+        ask = partial(client.certificate_policies.list, project_id=project_of(client, project), search=search)
+        found = all_of(ask, lambda page: page.certificate_policies)
+    print_found(
+        output,
+        found,
+        ("NAME", "VALID AT MOST", "DESCRIPTION", "ID"),
+        [
+            (one.name, (one.validity.max if one.validity else None) or "any", one.description, one.id)
+            for one in found
+        ],
+    )
+
+
+@policies.command("show")
+def show(policy: Which, project: CertificateProject = None, output: Output = OutputFormat.TABLE) -> None:
+    """Show a policy: what may, must and must not be asked for."""
+    with connected() as client:
+        found = policy_of(client, policy, project_of(client, project))
+    print_found(output, found, ("FIELD", "CONTENT"), _fields_of(found))
+
+
+@policies.command("create")
+def create(
+    name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
+    allow: Annotated[
+        Rules,
+        typer.Option(
+            help="May be asked for, such as dns_name=*.example.com; repeatable.", metavar="TYPE=PATTERN"
+        ),
+    ] = None,
+    require: Annotated[
+        Rules, typer.Option(help="Must be asked for; as --allow.", metavar="TYPE=PATTERN")
+    ] = None,
+    deny: Annotated[
+        Rules, typer.Option(help="Must not be asked for; as --allow.", metavar="TYPE=PATTERN")
+    ] = None,
+    key_usage: Annotated[
+        list[KeyUsage] | None,
+        typer.Option(help="May be asked for, such as digital_signature; repeatable.", metavar="USAGE"),
+    ] = None,
+    usage: Annotated[
+        list[ExtendedKeyUsage] | None,
+        typer.Option(help="May be asked for, such as server_auth; repeatable.", metavar="USAGE"),
+    ] = None,
+    key_algorithm: Annotated[
+        list[KeyAlgorithm] | None,
+        typer.Option(help="May be used, such as EC_prime256v1; repeatable.", metavar="ALGORITHM"),
+    ] = None,
+    max_ttl: Annotated[str | None, typer.Option(help="Valid so long at most, such as 90d or 12h.")] = None,
+    description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    project: CertificateProject = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Make a policy.
+
+    What nothing is said of may be anything; of authorities it allows none. Types are common_name, organization,
+    organizational_unit, country, state, locality, domain_component in subjects, and dns_name, ip_address, email, uri,
+    upn of other names. Patterns may hold *.
+    """
+    from keybearer.client import AlgorithmRule, ConstraintRule, UsageRule, ValidityRule
+
+    subject, others = name_rules(allow, require, deny)
+    with connected() as client:
+        project_id = project_of(client, project)
+        # The service would make a second one under another name, which no profile means.
+        if client.certificate_policies.find(name, project_id=project_id) is not None:
+            raise CommandError(
+                f"there is a policy {name} already",
+                ExitStatus.REFUSED,
+                f"keybearer policies show {name} shows it.",
+            )
+        made = client.certificate_policies.create(
+            name,
+            project_id=project_id,
+            description=description,
+            subject=subject or None,
+            sans=others or None,
+            key_usages=None if key_usage is None else UsageRule(allowed=_words(key_usage)),
+            extended_key_usages=None if usage is None else UsageRule(allowed=_words(usage)),
+            algorithms=None
+            if key_algorithm is None
+            else AlgorithmRule(key_algorithm=_spelled(key_algorithm)),
+            validity=None if max_ttl is None else ValidityRule(max=max_ttl),
+            basic_constraints=ConstraintRule(is_ca="denied"),
+        )
+    print_done(output, made, f"Policy {made.name} is made; its id is {made.id}.")
+
+
+@policies.command("delete")
+def delete(
+    policy: Which,
+    project: CertificateProject = None,
+    yes: Yes = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Delete a policy."""
+    require_confirmed(f"Delete policy {policy}?", yes=yes)
+    with connected() as client:
+        found = policy_of(client, policy, project_of(client, project))
+        deleted = client.certificate_policies.delete(found.id)
+    print_done(output, deleted, f"Policy {deleted.name} is deleted.")
+
+
+def name_rules(
+    allow: Iterable[str] | None, require: Iterable[str] | None, deny: Iterable[str] | None
+) -> tuple[list[NameRule], list[NameRule]]:
+    """Return the rules that are given as TYPE=PATTERN: those of subjects, and those of other names.
+
+    Raises:
+        ConfigurationError: one is not.
+    """
+    from keybearer.client import NameRule
+
+    sorts: dict[str, dict[str, list[str]]] = {}
+    for option, given in (("allowed", allow), ("required", require), ("denied", deny)):
+        for word in given or ():
+            kind, equals, pattern = word.partition("=")
+            if not (equals and pattern) or kind not in (*SubjectField, *NameType):
+                raise ConfigurationError(
+                    f"{word!r} is no TYPE=PATTERN; the types are {', '.join((*SubjectField, *NameType))}"
+                )
+            sorts.setdefault(kind, {}).setdefault(option, []).append(pattern)
+    rules = [
+        NameRule(
+            type=kind,
+            allowed=lists.get("allowed"),
+            required=lists.get("required"),
+            denied=lists.get("denied"),
+        )
+        for kind, lists in sorts.items()
+    ]
+    of_subjects = [rule for rule in rules if rule.type in tuple(SubjectField)]
+    return of_subjects, [rule for rule in rules if rule not in of_subjects]
+
+
+def _words(given: Iterable[KeyUsage | ExtendedKeyUsage]) -> list[str]:
+    return [one.value for one in given]
+
+
+def _spelled(given: Iterable[KeyAlgorithm]) -> list[str]:
+    return [one.policy_spelling for one in given]
+
+
+def _fields_of(found: CertificatePolicy) -> list[tuple[str, str]]:
+    named = [
+        (rule.type, _told(rule.allowed, rule.required, rule.denied))
+        for rule in (*(found.subject or ()), *(found.sans or ()))
+    ]
+    algorithms, constraints = found.algorithms, found.basic_constraints
+    return [
+        ("name", found.name),
+        *named,
+        ("key usages", _told_usages(found.key_usages)),
+        ("extended key usages", _told_usages(found.extended_key_usages)),
+        ("keys", _told(algorithms.key_algorithm if algorithms else None, None, None)),
+        ("signatures", _told(algorithms.signature if algorithms else None, None, None)),
+        ("valid at most", (found.validity.max if found.validity else None) or "any"),
+        ("authorities", (constraints.is_ca if constraints else None) or "denied"),
+        ("description", found.description),
+        ("created", found.created_at),
+        ("id", found.id),
+    ]
+
+
+def _told_usages(rule: UsageRule | None) -> str:
+    return "any" if rule is None else _told(rule.allowed, rule.required, rule.denied)
+
+
+def _told(allowed: Sequence[str] | None, required: Sequence[str] | None, denied: Sequence[str] | None) -> str:
+    parts = ["any" if allowed is None else ", ".join(allowed) or "none"]
+    parts += [f"must: {', '.join(required)}"] if required else []
+    parts += [f"not: {', '.join(denied)}"] if denied else []
+    return "; ".join(parts)
