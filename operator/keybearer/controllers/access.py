@@ -13,11 +13,11 @@ from keybearer.base.clock import Clock
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, parse_identity_secret
 from keybearer.controllers.outcome import StalledError
-from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.shared_identity import SharedGrants, may_use_shared_identity
-from keybearer.controllers.sources import SourceQuery
+from keybearer.controllers.sources.query import SourceQuery
+from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import NAMESPACES, ObjectKey
 

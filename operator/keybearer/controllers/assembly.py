@@ -11,20 +11,23 @@ from datetime import timedelta
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
+from keybearer.base.tracing import Tracer
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.appconnection.gather import ConnectionGatherer
 from keybearer.controllers.appconnection.reconcile import AppConnectionReconciler
 from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.background import Background
+from keybearer.controllers.certificateprofile.parts import CertificateProfiles, ProfilesGiven
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.outage import ApiServerOutage
-from keybearer.controllers.queue import Shares, WorkKey, WorkQueue
+from keybearer.controllers.queue import Shares, WorkQueue
 from keybearer.controllers.references import References, WatchFactory
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.secretsync.apply import TargetWriter
@@ -35,10 +38,12 @@ from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
 from keybearer.controllers.sessions import SessionOpener
 from keybearer.controllers.settings import OperatorSettings
-from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.signers.parts import Signers, SignersGiven, assemble_signers
+from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.target_watch import TargetWatches
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
+from keybearer.controllers.work import Lane, WorkKey
 from keybearer.controllers.workers import WorkerPool
 from keybearer.kube.connection import Connection
 from keybearer.kube.event_recorder import EventRecorder
@@ -62,6 +67,7 @@ class Circumstances:
     gateway: Gateway
     fingerprinter: Fingerprinter
     metrics: OperatorMetrics
+    tracer: Tracer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,7 @@ class Assembly:
     recorder: EventRecorder
     audit: TargetAudit
     outage: ApiServerOutage
+    signers: Signers
     workers: WorkerPool
     objects: ObjectStore
     metrics: OperatorMetrics
@@ -97,6 +104,7 @@ class Assembly:
         background.start("follow references", self.references.run())
         background.start("close unused sessions", self.access.run(self.sources.sessions_in_use))
         background.start("audit targets", self.audit.run())
+        self.signers.start(background)
         background.start("await the end of outages", self.outage.run())
         background.start("work", self.workers.run())
 
@@ -107,6 +115,8 @@ class Assembly:
         self.metrics.event_streams.set(self.instant.open_streams)
         for kind, count in self.objects.counts().items():
             self.metrics.objects.labels(kind).set(count)
+        for kept in (self.metrics.readiness, self.metrics.conditions):
+            kept.keep(lambda key: self.objects.get(key) is not None)
 
     async def close(self) -> None:
         """End sessions (revoking tokens that were logged in for), connections and the renderer."""
@@ -121,11 +131,12 @@ def assemble(given: Circumstances) -> Assembly:
     queue = WorkQueue(clock, _BACKOFF, given.rng, shares=_shares(settings))
     gate = WriteGate(clock, ConcurrencyLimit(maximum=settings.workers))
     gateway.admit_writes(gate.write)
+    gateway.watch_writes(given.metrics.calls.api_write)
     outage = ApiServerOutage(gateway.server_version, given.rng)
     gateway.observe(lambda answered: outage.note(answered=answered))
     objects, observed = ObjectStore(), ObservedStore()
     recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock, idle=queue.rest)
-    telemetry = Telemetry(given.metrics, recorder)
+    telemetry = Telemetry(given.metrics, recorder, given.tracer)
     instant = InstantUpdates(clock, given.rng)
     sources = SourceReader(clock, queue.add, given.rng, instant)
     instant.on_touch, instant.on_told = sources.touch, sources.show
@@ -134,7 +145,7 @@ def assemble(given: Circumstances) -> Assembly:
     sources.on_read = lambda result: given.metrics.source_reads.labels(result).inc()
     sources.on_saved = given.metrics.coalesced.inc
     references = References(gateway, queue.add, _watch_factory(given))
-    sessions = SessionOpener(clock, gateway, given.rng)
+    sessions = SessionOpener(clock, gateway, given.rng, given.metrics.calls.service_call)
     access = ServiceAccess(
         clock=clock,
         gateway=gateway,
@@ -147,6 +158,7 @@ def assemble(given: Circumstances) -> Assembly:
     )
     renderer = TemplateRenderer()
     writer = TargetWriter(gateway, observed, given.fingerprinter)
+    restarter = WorkloadRestarter(gateway, telemetry)
     cluster = ClusterIdentity(gateway, settings.cluster_id)
     followers = ConnectionFollowers(queue.add)
     gatherer = Gatherer(
@@ -168,11 +180,13 @@ def assemble(given: Circumstances) -> Assembly:
         sources=sources,
         gatherer=gatherer,
         writer=writer,
-        restarter=WorkloadRestarter(gateway, telemetry),
+        restarter=restarter,
         cleaner=Cleaner(clock, gateway, writer, telemetry),
         destinations=destinations,
         fingerprinter=given.fingerprinter,
         telemetry=telemetry,
+        freshness=Freshness(clock, given.metrics.freshness),
+        changes_wait=lambda: queue.is_waiting(Lane.CHANGE),
     )
 
     connections = AppConnectionReconciler(
@@ -186,14 +200,49 @@ def assemble(given: Circumstances) -> Assembly:
         changed=followers.changed,
     )
 
+    profiles = CertificateProfiles(
+        ProfilesGiven(
+            clock=clock,
+            rng=given.rng,
+            gateway=gateway,
+            access=access,
+            references=references,
+            objects=objects,
+            writer=writer,
+            restarter=restarter,
+            cluster=cluster,
+            fingerprinter=given.fingerprinter,
+            telemetry=telemetry,
+        )
+    )
+
+    signers = assemble_signers(
+        SignersGiven(
+            clock=clock,
+            rng=given.rng,
+            connection=given.connection,
+            gateway=gateway,
+            queue=queue,
+            objects=objects,
+            cluster=cluster,
+            recorder=recorder,
+            metrics=given.metrics.certificates,
+            open_service=profiles.open_service,
+            namespaces=settings.namespaces or None,
+        )
+    )
+    profiles.on_written, profiles.publishes = signers.profile_seen, signers.publishes
+
     def forget(key: WorkKey) -> None:
-        sources.retain(key, frozenset())
-        references.forget(key)
+        profiles.forget(key)
+        signers.profile_seen(key)
+        gatherer.forget(key)
         destinations.forget(key)
         followers.changed(key)
 
     intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, forget)
     intake.on_managed = references.noticed
+    intake.on_seen = signers.profile_seen
     return Assembly(
         queue=queue,
         gate=gate,
@@ -208,10 +257,16 @@ def assemble(given: Circumstances) -> Assembly:
         recorder=recorder,
         audit=TargetAudit(gateway, objects, observed, queue, settings.namespaces, given.rng),
         outage=outage,
+        signers=signers,
         workers=WorkerPool(
             clock,
             queue,
-            {"SecretSync": reconciler, "AppConnection": connections},
+            {
+                "SecretSync": reconciler,
+                "AppConnection": connections,
+                "CertificateProfile": profiles,
+                **signers.reconcilers,
+            },
             telemetry,
             gate,
             outage.pass_by,

@@ -9,8 +9,9 @@ from datetime import timedelta
 from keybearer.base.backoff import jittered
 from keybearer.base.logs import get_logger
 from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetKey
-from keybearer.controllers.queue import Lane, WorkQueue
+from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.desired import MANAGED_LABEL
+from keybearer.controllers.work import Lane
 from keybearer.kube.errors import KubeError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS

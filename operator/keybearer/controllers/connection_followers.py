@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keybearer.controllers.queue import Lane, Trigger, WorkKey
+from keybearer.controllers.work import Lane, Trigger, WorkKey
 
 __all__ = ["ConnectionFollowers"]
 

@@ -8,13 +8,14 @@ from typing import Any
 import yaml
 
 from keybearer.controllers.appconnection.resource import APP_CONNECTION
-from keybearer.controllers.custom_resource import CustomResource, PrinterColumn
+from keybearer.controllers.certificateprofile.resource import CERTIFICATE_PROFILE
+from keybearer.controllers.custom_resource import NEVER_OBSERVED, CustomResource, PrinterColumn
 from keybearer.controllers.schema import structural_schema
 from keybearer.controllers.secretsync.resource import SECRET_SYNC
 
 __all__ = ["CUSTOM_RESOURCES", "build_crd", "crd_files", "out_of_step", "render_crds"]
 
-CUSTOM_RESOURCES: tuple[CustomResource, ...] = (SECRET_SYNC, APP_CONNECTION)
+CUSTOM_RESOURCES: tuple[CustomResource, ...] = (SECRET_SYNC, APP_CONNECTION, CERTIFICATE_PROFILE)
 """Every kind, in the order they are printed."""
 
 _HEADER = "# Generated from the models in operator/keybearer/controllers; written by: keybearer crds\n"
@@ -32,7 +33,10 @@ def build_crd(resource: CustomResource) -> dict[str, Any]:
             "kind": text,
             "metadata": {"type": "object"},
             "spec": structural_schema(resource.spec),
-            "status": structural_schema(resource.status, with_defaults=False),
+            "status": {
+                **structural_schema(resource.status, with_defaults=False),
+                "default": {"observedGeneration": NEVER_OBSERVED},
+            },
         },
     }
     return {

@@ -14,13 +14,24 @@ from enum import StrEnum
 from types import FunctionType
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from keybearer.controllers.resource_fields import Instant, clip
 
 __all__ = [
+    "AGE_COLUMN",
     "MESSAGE_MAX",
+    "NEVER_OBSERVED",
+    "REASON_COLUMN",
     "Condition",
     "ConditionStatus",
     "CustomResource",
@@ -28,13 +39,18 @@ __all__ = [
     "ResourceModel",
     "Rule",
     "RuledModel",
+    "StatusModel",
     "describe_invalid",
+    "ready_column",
     "rule",
 ]
 
+NEVER_OBSERVED = -1
+"""`observedGeneration` of an object that no operator has looked at: without it, kstatus takes such a one for done."""
 MESSAGE_MAX = 4096
 """Longest message of a condition that we write into a status."""
 
+_READY_PATH = '.status.conditions[?(@.type=="Ready")].{}'
 _MARK = "cel_rule"
 _NAMED_IN_DESCRIPTION = 12  # problems that one description spells out; the rest is counted
 
@@ -62,6 +78,26 @@ class ResourceModel(BaseModel):
         if isinstance(given, dict) and None in given.values():
             return {name: value for name, value in given.items() if value is not None}
         return given
+
+
+class StatusModel(ResourceModel):
+    """The status of a kind, as a whole."""
+
+    observed_generation: Annotated[
+        int | None,
+        Field(
+            ge=NEVER_OBSERVED,
+            description="The metadata.generation that this status speaks about; -1 until the operator has looked.",
+        ),
+    ] = None
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """Return the status as the API server takes it: camelCase, and nothing where there is nothing.
+
+        Absent fields are left out, never null, as server-side apply wants it.
+        """
+        wire = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return {name: part for name, part in wire.items() if part not in ([], {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +196,17 @@ class PrinterColumn:
     type: Literal["string", "date", "integer"] = "string"
     description: str = ""
     priority: int = 0
+
+
+def ready_column(description: str) -> PrinterColumn:
+    """Return the column that shows whether the object is ready; `description` says what that means."""
+    return PrinterColumn("Ready", _READY_PATH.format("status"), description=description)
+
+
+REASON_COLUMN = PrinterColumn(
+    "Reason", _READY_PATH.format("reason"), description="Why, in a word.", priority=1
+)
+AGE_COLUMN = PrinterColumn("Age", ".metadata.creationTimestamp", type="date")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["internal_message", "where_raised"]
+from keybearer.base.logs import get_logger
+from keybearer.controllers.custom_resource import Condition
+from keybearer.controllers.work import WorkKey
+
+__all__ = ["report_fault"]
+
+_log = get_logger(__name__)
 
 _FRAMES = 8
 
 
-def internal_message(error: Exception, told: Iterable[str], reconcile_id: str) -> str:
-    """Return where the log tells more: as long as the same happens, under the first run's id.
+def report_fault(error: Exception, key: WorkKey, before: Iterable[Condition], reconcile_id: str) -> str:
+    """Log that a run broke off, and return what its conditions are to say: where the log tells more.
+
+    As long as the same happens that is the first run's id: another text each time would be a status write each time.
 
     Args:
         error: what was raised.
-        told: messages of the conditions of before.
+        key: what was reconciled.
+        before: the conditions of before.
         reconcile_id: of this run.
     """
+    _log.error(
+        "reconcile_failed",
+        kind=key.kind,
+        namespace=key.namespace,
+        name=key.name,
+        reconcile_id=reconcile_id,
+        error=type(error).__name__,
+        at=_where_raised(error),
+    )
     what = f"an unexpected {type(error).__name__}; the operator's log tells more under reconcile_id "
+    told = (condition.message for condition in before)
     return next((message for message in told if message.startswith(what)), f"{what}{reconcile_id}")
 
 
-def where_raised(error: BaseException) -> list[str]:
+def _where_raised(error: BaseException) -> list[str]:
     """Return the innermost places that the error came through, as `file:line function`."""
     frames = []
     trace = error.__traceback__

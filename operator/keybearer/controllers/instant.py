@@ -12,6 +12,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Collection
+from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NamedTuple
@@ -22,7 +23,8 @@ from keybearer.base.logs import get_logger
 from keybearer.client import ClientError, EventPlace, ProjectEvent
 from keybearer.controllers.event_feed import EventFeed, FeedRefusal, RefusalKind
 from keybearer.controllers.registrations import covers, outermost, pack
-from keybearer.controllers.sources import SourceKey, SourceQuery, SourceSession
+from keybearer.controllers.sources.query import SourceKey, SourceQuery
+from keybearer.controllers.sources.session import SourceSession
 
 __all__ = ["STREAMS_MAX", "InstantUpdates"]
 
@@ -181,7 +183,10 @@ class InstantUpdates:
             return
         follower.streams.append(stream)
         stream.task = self._group.create_task(
-            self._keep(follower, stream), name=f"events of {follower.topic.project}"
+            self._keep(follower, stream),
+            name=f"events of {follower.topic.project}",
+            # It outlives what asked for it by far, and is no part of it.
+            context=Context(),
         )
 
     async def _keep(self, follower: _Follower, stream: _Stream) -> None:

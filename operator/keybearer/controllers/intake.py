@@ -18,8 +18,9 @@ from keybearer.controllers.objects import (
     ObservedTarget,
     TargetKey,
 )
-from keybearer.controllers.queue import Lane, WorkKey, WorkQueue
+from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.observed import observe_target
+from keybearer.controllers.work import Lane, WorkKey
 
 __all__ = ["EventIntake"]
 
@@ -45,6 +46,8 @@ class EventIntake:
         self._started_at = clock.monotonic()
         self.on_managed: Callable[[TargetKey, str | None, tuple[WorkKey, ...]], None] = lambda *_: None
         """Told of each object with our label: its version (None: it is gone), and who writes it."""
+        self.on_seen: Callable[[WorkKey], None] = lambda _: None
+        """Told of each custom resource that was created or changed, be it in its status or metadata only."""
 
     def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of one of our kinds; `event_type` is None for what a listing found."""
@@ -56,13 +59,17 @@ class EventIntake:
         if before is not None and before.asks_the_same(seen):
             # Our own status, or metadata of others: nothing new is asked, so no newer reading is owed.
             self._objects.put(seen.since(before.trigger_at))
+            self.on_seen(seen.key)
             return
         if before is None and event_type is None:
             # A listing found it, so it was there before: what was read since the start includes what led to it.
             seen = seen.since(self._started_at)
         self._objects.put(seen)
-        if before is not None and before.target != seen.target:
-            self._leave(before.target)
+        self.on_seen(seen.key)
+        if before is not None:
+            for target in before.targets:
+                if target not in seen.targets:
+                    self._leave(target)
         self._queue.add(seen.key, _lane(seen, event_type))
 
     def target_listed(self, kind: str, body: Mapping[str, JsonValue]) -> None:
@@ -115,7 +122,8 @@ class EventIntake:
     def _drop(self, key: WorkKey) -> None:
         gone = self._objects.drop(key)
         if gone is not None:
-            self._leave(gone.target)
+            for target in gone.targets:
+                self._leave(target)
         self._queue.forget(key)
         self._forget(key)
 

@@ -16,19 +16,21 @@ import orjson
 from pydantic import JsonValue
 
 from keybearer.base.packed_json import packed_json
-from keybearer.controllers.json_reading import text_of
+from keybearer.controllers.certificateprofile.keyring_name import keyring_name
+from keybearer.controllers.custom_resource import NEVER_OBSERVED
+from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
-from keybearer.controllers.queue import WorkKey
+from keybearer.controllers.work import WorkKey
 
 __all__ = ["ObjectStore", "ObservedObject", "ObservedStore", "ObservedTarget", "TargetKey"]
 
 _REQUEST = "keybearer.dev/request"
 _REQUESTED_AT = "keybearer.dev/requestedAt"
 _IMPORT_BEHAVIOR = "keybearer.dev/import-behavior"
+_NO_STATUS = (b"null", b"{}", packed_json({"observedGeneration": NEVER_OBSERVED}))
+"""Of an object that is new; the last is the default of the CRD."""
 _BODIES_MAX_BYTES = 16 * 1024 * 1024
 """Bodies of drifted targets kept at once; a reconcile that finds none reads the target itself."""
-
-_WRITE_TARGETS = frozenset({"SecretSync"})
 
 JsonObject = Mapping[str, JsonValue]
 
@@ -57,10 +59,10 @@ class ObservedObject:
     request: str | None
     requested_at: str | None
     import_behavior: str | None
-    target: TargetKey
-    """What its spec says it writes, judged or not: how an event of the target finds its way here.
+    targets: tuple[TargetKey, ...]
+    """What its spec says it writes, judged or not: how an event of a target finds its way here.
 
-    Of no kind where it writes nothing into the cluster.
+    Empty where it writes nothing into the cluster.
     """
     trigger_at: float
     """Monotonic seconds: what is read from a source after this instant includes what led to this version."""
@@ -88,14 +90,19 @@ class ObservedObject:
             request=text_of(annotations.get(_REQUEST)) or None,
             requested_at=text_of(annotations.get(_REQUESTED_AT)) or None,
             import_behavior=text_of(annotations.get(_IMPORT_BEHAVIOR)) or None,
-            target=_target_of(kind, body.get("spec"), namespace, name),
+            targets=_targets_of(kind, body.get("spec"), namespace, name),
             trigger_at=trigger_at,
         )
 
     @property
+    def target(self) -> TargetKey:
+        """The target of a kind that writes one at most; of no kind where it writes none."""
+        return self.targets[0] if self.targets else TargetKey("", self.key.namespace, self.key.name)
+
+    @property
     def never_reported(self) -> bool:
         """Tell whether no reconcile has ended yet: the object is new to us."""
-        return self.status_json in (b"null", b"{}")
+        return self.status_json in _NO_STATUS
 
     def since(self, trigger_at: float) -> ObservedObject:
         """Return it as led to by an earlier trigger."""
@@ -152,10 +159,11 @@ class ObjectStore:
         if before is not None and before.uid != seen.uid:
             self._by_uid.pop(before.uid, None)
         self._by_uid[seen.uid] = seen.key
-        if before is None or before.target != seen.target:
+        if before is None or before.targets != seen.targets:
             if before is not None:
                 self._unlink(before)
-            self._by_target[seen.target] = (*self._by_target.get(seen.target, ()), seen.key)
+            for target in seen.targets:
+                self._by_target[target] = (*self._by_target.get(target, ()), seen.key)
         return before
 
     def put_status(self, key: WorkKey, uid: str, status_json: bytes, resource_version: str) -> None:
@@ -173,11 +181,12 @@ class ObjectStore:
         return before
 
     def _unlink(self, before: ObservedObject) -> None:
-        left = tuple(key for key in self._by_target.get(before.target, ()) if key != before.key)
-        if left:
-            self._by_target[before.target] = left
-        else:
-            self._by_target.pop(before.target, None)
+        for target in before.targets:
+            left = tuple(key for key in self._by_target.get(target, ()) if key != before.key)
+            if left:
+                self._by_target[target] = left
+            else:
+                self._by_target.pop(target, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,12 +291,29 @@ def _is_older(one: ObservedObject, other: ObservedObject) -> bool:
     return all(version.isdecimal() for version in versions) and int(versions[0]) < int(versions[1])
 
 
-def _target_of(kind: str, spec: JsonValue, namespace: str, name: str) -> TargetKey:
-    if kind not in _WRITE_TARGETS or _goes_elsewhere(spec):
-        return TargetKey("", namespace, name)
-    target = spec.get("target") if isinstance(spec, Mapping) else None
-    target = target if isinstance(target, Mapping) else {}
-    return TargetKey(text_of(target.get("kind")) or "Secret", namespace, text_of(target.get("name")) or name)
+def _targets_of(kind: str, spec: JsonValue, namespace: str, name: str) -> tuple[TargetKey, ...]:
+    match kind:
+        case "SecretSync" if not _goes_elsewhere(spec):
+            target = mapping_of(mapping_of(spec).get("target"))
+            return (
+                TargetKey(
+                    text_of(target.get("kind")) or "Secret", namespace, text_of(target.get("name")) or name
+                ),
+            )
+        case "CertificateProfile":
+            names = (keyring_name(name), *_certificate_secrets(spec))
+            return tuple(TargetKey("Secret", namespace, one) for one in dict.fromkeys(names))
+        case _:
+            return ()
+
+
+def _certificate_secrets(spec: JsonValue) -> Iterator[str]:
+    listed = mapping_of(spec).get("certificates")
+    for one in listed if isinstance(listed, list) else ():
+        entry = mapping_of(one)
+        name = text_of(entry.get("secretName")) or text_of(entry.get("name"))
+        if name:
+            yield name
 
 
 def _goes_elsewhere(spec: JsonValue) -> bool:

@@ -10,7 +10,7 @@ import hashlib
 import re
 from enum import Enum
 
-__all__ = ["Ownership", "mark_of", "marked", "ownership_of"]
+__all__ = ["Ownership", "is_own", "mark_of", "marked", "ownership_of"]
 
 _MARK = re.compile(r"(?:^| )\[keybearer ([0-9a-f]{24})\]$")
 
@@ -39,3 +39,16 @@ def ownership_of(description: str | None, mark: str) -> Ownership:
     if found is None:
         return Ownership.NOBODY
     return Ownership.OURS if found[1] == mark else Ownership.OTHERS
+
+
+def is_own(description: str | None, mark: str, *, takes_unmarked: bool) -> bool:
+    """Return whether an object may change, or delete, what has this description.
+
+    Args:
+        description: of the connection or sync.
+        mark: of the object.
+        takes_unmarked: whether it may without anybody's mark as well: it is the very one that the object made (a
+            person who took the mark off has only edited its description), or is to be taken over.
+    """
+    whose = ownership_of(description, mark)
+    return whose is Ownership.OURS or (whose is Ownership.NOBODY and takes_unmarked)

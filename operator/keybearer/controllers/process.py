@@ -18,6 +18,7 @@ from prometheus_client import CollectorRegistry
 from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
+from keybearer.base.tracing import Tracer
 from keybearer.controllers.assembly import Assembly, Circumstances, assemble
 from keybearer.controllers.background import Background, first_of
 from keybearer.controllers.fingerprint import Fingerprinter
@@ -52,10 +53,15 @@ class _Process:
     metrics: OperatorMetrics
     probes: ProbeState
     stop: asyncio.Event
+    tracer: Tracer | None = None
 
 
-async def run_operator(settings: OperatorSettings) -> None:
+async def run_operator(settings: OperatorSettings, tracer: Tracer | None = None) -> None:
     """Run until SIGTERM or SIGINT, then drain and return.
+
+    Args:
+        settings: of this process.
+        tracer: makes spans of what it does; borrowed.
 
     Raises:
         ConfigurationError: a setting can't be used, or the cluster can't be reached with it.
@@ -65,13 +71,14 @@ async def run_operator(settings: OperatorSettings) -> None:
     stop = asyncio.Event()
     _listen_for_signals(stop)
     metrics, probes = OperatorMetrics(CollectorRegistry()), ProbeState()
+    metrics.calls.tracer = tracer
     rng = random.Random()  # noqa: S311 - jitter, not cryptography
     async with (
         await Connection.open(kubeconfig=settings.kubeconfig) as connection,
         serve_probes(settings.metrics_listen, metrics.registry, probes) as address,
     ):
         _log.info("operator_started", server=connection.server, metrics=address)
-        process = _Process(settings, SystemClock(), rng, connection, metrics, probes, stop)
+        process = _Process(settings, SystemClock(), rng, connection, metrics, probes, stop, tracer)
         await _lead(process)
     _log.info("operator_stopped")
 
@@ -83,8 +90,10 @@ async def _lead(process: _Process) -> None:
     if not settings.leader_election:
         await _work(process, namespace, lambda: None, None)
         return
+    of_lease = Gateway(process.connection, may_write=lambda: None)
+    of_lease.watch_writes(process.metrics.calls.api_write)
     keeper = LeaseKeeper(
-        Gateway(process.connection, may_write=lambda: None),
+        of_lease,
         LeaseClaim(
             ObjectKey(namespace, settings.lease_name),
             identity=f"{socket.gethostname()}_{process.rng.getrandbits(32):08x}",
@@ -106,7 +115,10 @@ async def _work(
     async with Background() as leading:
         if keeper is not None:
             leading.start("hold the Lease", keeper.hold())
-        process.metrics.leader.set(1)
+            # Asked when it is scraped: whoever was suspended must not say that it leads while another does.
+            process.metrics.leader.set_function(lambda: float(keeper.is_held))
+        else:
+            process.metrics.leader.set(1)
         key = ObjectKey(namespace, f"{settings.lease_name}-fingerprint-key")
         found: list[Fingerprinter] = []
         if await first_of(_await_cluster(process, gateway, key, found), process.stop.wait()) == 1:
@@ -120,6 +132,7 @@ async def _work(
                 gateway=gateway,
                 fingerprinter=found[0],
                 metrics=process.metrics,
+                tracer=process.tracer,
             )
         )
         process.probes.collect = parts.collect

@@ -11,57 +11,23 @@ counted apart, so that none waits for the bulk of its own namespace.
 from __future__ import annotations
 
 import asyncio
-import heapq
 import random
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import IntEnum
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
+from keybearer.controllers.delays import Delays
+from keybearer.controllers.work import Lane, WorkItem, WorkKey
 
-__all__ = ["Lane", "Shares", "Trigger", "WorkItem", "WorkKey", "WorkQueue"]
+__all__ = ["Shares", "WorkQueue"]
 
 _AGING = 8
 """Every eighth turn goes to the lanes below the first, each in turn: a 24th of all turns is sure to each."""
-_STALE_MAX = 256
-"""Delays that were overtaken by a trigger and may still lie in the heap, beyond as many as those that count."""
-
-
-class Lane(IntEnum):
-    """Why a key waits; the lower goes first."""
-
-    URGENT = 0
-    """Drift of a target, an edited spec, a request by a person, a corrected credential."""
-    FIRST = 1
-    """An object that was never in sync."""
-    CHANGE = 2
-    """Its source changed."""
-    REFRESH = 3
-    """A retry, an audit, a resync."""
-
 
 _LANES = tuple(Lane)
-
-
-@dataclass(frozen=True, slots=True)
-class WorkKey:
-    """What to look at."""
-
-    kind: str
-    namespace: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class WorkItem:
-    """A key whose turn has come, how urgent it was, and since when it waited (monotonic seconds)."""
-
-    key: WorkKey
-    lane: Lane
-    since: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +53,9 @@ class _FairLane:
         # OrderedDicts, for they give their first entry in constant time however many went before it.
         self._by_namespace: OrderedDict[str, OrderedDict[WorkKey, None]] = OrderedDict()
 
+    def __bool__(self) -> bool:
+        return bool(self._by_namespace)
+
     def push(self, key: WorkKey) -> None:
         self._by_namespace.setdefault(key.namespace, OrderedDict())[key] = None
 
@@ -108,10 +77,6 @@ class _FairLane:
         del keys[key]
         if not keys:
             del self._by_namespace[key.namespace]
-
-
-_Delayed = tuple[float, int, WorkKey, Lane]
-"""When it is due, a serial number that orders equals, and what."""
 
 
 class WorkQueue:
@@ -143,15 +108,12 @@ class WorkQueue:
         self._running_in: Counter[tuple[str, bool]] = Counter()
         self._full: dict[bool, set[str]] = {True: set(), False: set()}
         self._failures: dict[WorkKey, int] = {}
-        self._delayed: list[_Delayed] = []
-        self._due: dict[WorkKey, _Delayed] = {}
-        self._serial = 0
+        self._delays = Delays(clock, self.add)
         self._turn = 0
         self._closed = False
         self._takers: deque[asyncio.Future[None]] = deque()
         self._urgent_takers: deque[asyncio.Future[None]] = deque()
         self._idle: list[asyncio.Future[None]] = []
-        self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         """Return how many keys wait for their turn; delayed ones don't count."""
@@ -161,6 +123,10 @@ class WorkQueue:
     def running(self) -> int:
         """Return how many keys are being worked on."""
         return len(self._running)
+
+    def is_waiting(self, lane: Lane) -> bool:
+        """Tell whether a key waits in the lane."""
+        return bool(self._lanes[lane])
 
     def depth(self) -> dict[Lane, int]:
         """Return how many keys wait in each lane."""
@@ -174,7 +140,7 @@ class WorkQueue:
         if self._closed:
             return
         now = self._clock.monotonic()
-        self._due.pop(key, None)
+        self._delays.discard(key)
         run = self._running.get(key)
         if run is not None:
             run.again = (lane, now) if run.again is None else (min(lane, run.again[0]), run.again[1])
@@ -183,24 +149,13 @@ class WorkQueue:
 
     def add_after(self, key: WorkKey, delay: timedelta, lane: Lane = Lane.REFRESH) -> None:
         """Make the key run after the delay, unless it is added sooner; the nearer of two delays wins."""
-        if self._closed:
-            return
-        due = self._clock.monotonic() + max(delay.total_seconds(), 0.0)
-        known = self._due.get(key)
-        if known is not None and known[0] <= due:
-            return
-        self._serial += 1
-        self._due[key] = entry = (due, self._serial, key, lane)
-        heapq.heappush(self._delayed, entry)
-        if len(self._delayed) > 2 * len(self._due) + _STALE_MAX:
-            self._delayed = sorted(self._due.values())
-        if self._delayed[0] is entry:
-            self._set_timer()
+        if not self._closed:
+            self._delays.add(key, delay, lane)
 
     def forget(self, key: WorkKey) -> None:
         """Drop all that is remembered of a key whose object is gone; a run under way is not touched."""
         self._failures.pop(key, None)
-        self._due.pop(key, None)
+        self._delays.discard(key)
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             self._lanes[waiting[0]].discard(key)
@@ -258,7 +213,7 @@ class WorkQueue:
         if requeue_after is not None:
             self.add_after(key, requeue_after)
         if run.again is not None and not self._closed:
-            self._due.pop(key, None)
+            self._delays.discard(key)
             self._wait(key, *run.again)
         self._tell_idle()
 
@@ -289,8 +244,7 @@ class WorkQueue:
         """Give out no more keys; waiting workers end with `CancelledError`."""
         self._closed = True
         self._waiting.clear()
-        if self._timer is not None:
-            self._timer.cancel()
+        self._delays.stop()
         for taker in (*self._takers, *self._urgent_takers):
             if not taker.done():
                 taker.set_result(None)
@@ -357,23 +311,6 @@ class WorkQueue:
         _wake_one(self._urgent_takers)
         _wake_one(self._takers)
 
-    def _set_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._delayed and not self._closed:
-            wait = max(self._delayed[0][0] - self._clock.monotonic(), 0.0)
-            self._timer = asyncio.get_running_loop().call_later(wait, self._release_due)
-
-    def _release_due(self) -> None:
-        now = self._clock.monotonic()
-        while self._delayed and self._delayed[0][0] <= now:
-            entry = heapq.heappop(self._delayed)
-            _, _, key, lane = entry
-            if self._due.get(key) is entry:
-                self.add(key, lane)
-        self._set_timer()
-
 
 def _wake_one(takers: deque[asyncio.Future[None]]) -> bool:
     while takers:
@@ -382,7 +319,3 @@ def _wake_one(takers: deque[asyncio.Future[None]]) -> bool:
             taker.set_result(None)
             return True
     return False
-
-
-Trigger = Callable[[WorkKey, Lane], None]
-"""How other parts ask for a reconcile: `WorkQueue.add`."""

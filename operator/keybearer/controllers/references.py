@@ -18,7 +18,7 @@ from keybearer.controllers.identity import IDENTITY_KEYS, trim_secret
 from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
-from keybearer.controllers.queue import Lane, Trigger, WorkKey
+from keybearer.controllers.work import Lane, Trigger, WorkKey
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS, ObjectKey, Resource

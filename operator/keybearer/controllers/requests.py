@@ -9,7 +9,9 @@ from keybearer.controllers.objects import ObservedObject
 __all__ = ["PendingRequest", "pending_request"]
 
 _SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN = "sync", "import", "release-guard", "approve-plan"
+_RENEW = "renew"
 _KNOWN = frozenset((_SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN))
+_BEHAVIORS = (None, "prioritize-source", "prioritize-destination")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,8 @@ class PendingRequest:
     Attributes:
         requested_at: the annotation's value, echoed when it is answered; any text that differs from the last.
         import_behavior: of an import, whose value stays where both sides have a key.
-        kind: what is asked; `sync` where the other annotation is missing. What is not known is handled as `sync`.
+        kind: what is asked; `sync` where the other annotation is missing. What is not known is handled as `sync`, and
+            so is an import that is to behave in a way that there isn't: it would write over what should have stayed.
     """
 
     requested_at: str
@@ -29,12 +32,22 @@ class PendingRequest:
     @property
     def is_known(self) -> bool:
         """Tell whether it asks for something that there is."""
-        return self.kind in _KNOWN
+        return self.kind in _KNOWN and (self.kind != _IMPORT or self.import_behavior in _BEHAVIORS)
+
+    @property
+    def imports(self) -> bool:
+        """Tell whether what the destination holds is to be brought into the folder."""
+        return self.kind == _IMPORT and self.is_known
 
     @property
     def releases_guard(self) -> bool:
         """Tell whether the guard's change may pass this once."""
         return self.kind == _RELEASE_GUARD
+
+    @property
+    def renews(self) -> bool:
+        """Tell whether certificates are to be issued anew, though nothing else asks for it."""
+        return self.kind == _RENEW
 
     @property
     def approves_plan(self) -> bool:

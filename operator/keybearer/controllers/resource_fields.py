@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from keybearer.base.clock import format_instant
+from keybearer.base.clock import format_instant, parse_instant
 from keybearer.base.durations import DURATION_PATTERN, parse_duration
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ObjectName",
     "RefreshInterval",
     "clip",
+    "told_instant",
     "write_duration",
 ]
 
@@ -115,6 +116,14 @@ Instant = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
 """`metav1.Time`: RFC 3339 in UTC, whole seconds."""
+
+
+def told_instant(text: str | None) -> datetime | None:
+    """Return the instant that the service tells, in whole seconds as an `Instant` is; None where it tells none."""
+    try:
+        return parse_instant(text).replace(microsecond=0) if text else None
+    except ValueError:
+        return None
 
 
 def clip(length: int) -> Callable[[object], object]:

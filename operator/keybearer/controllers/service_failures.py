@@ -15,7 +15,8 @@ from keybearer.client import (
     Unauthenticated,
 )
 from keybearer.controllers.outcome import ReconcileError, WaitingError
-from keybearer.controllers.sources import SourceFailure, SourceQuery
+from keybearer.controllers.sources.query import SourceQuery
+from keybearer.controllers.sources.session import SourceFailure
 
 __all__ = ["describe_failure", "describe_refusal"]
 

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.folder_paths import lies_within
-from keybearer.controllers.sources import SourceQuery
+from keybearer.controllers.sources.query import SourceQuery
 
 __all__ = ["SharedGrant", "SharedGrants", "may_use_shared_identity", "read_grants"]
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from keybearer import __version__
+from keybearer.base.log_subject import log_subject
 from keybearer.base.logs import get_logger
+from keybearer.base.tracing import SpanKind, Tracer
+from keybearer.controllers.call_metrics import CallMetrics
+from keybearer.controllers.certificate_metrics import CertificateMetrics
+from keybearer.controllers.condition_metrics import ConditionMetrics
+from keybearer.controllers.custom_resource import Condition
+from keybearer.controllers.freshness import FreshnessMetrics
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.objects import ObservedObject, TargetKey
-from keybearer.controllers.queue import Lane, WorkItem, WorkQueue
+from keybearer.controllers.queue import WorkQueue
+from keybearer.controllers.readiness_metrics import ReadinessMetrics
+from keybearer.controllers.requests import PendingRequest
+from keybearer.controllers.work import Lane, WorkItem
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import EventType, ObjectReference, Occurrence
 from keybearer.kube.resources import ObjectKey
@@ -85,6 +98,17 @@ class OperatorMetrics:
             ["kind", "reason"],
             registry=registry,
         )
+        self.errors = Counter(
+            "keybearer_reconcile_errors_total",
+            "Ends of reconciles that are not as the object asks, by reason.",
+            ["kind", "reason"],
+            registry=registry,
+        )
+        self.certificates = CertificateMetrics(registry)
+        self.readiness = ReadinessMetrics(registry)
+        self.conditions = ConditionMetrics(registry)
+        self.freshness = FreshnessMetrics(registry)
+        self.calls = CallMetrics(registry)
         for lane in Lane:
             self.depth.labels(lane.name.lower())
             self.wait.labels(lane.name.lower())
@@ -98,10 +122,51 @@ class OperatorMetrics:
 class Telemetry:
     """Tells of reconciles as they go."""
 
-    def __init__(self, metrics: OperatorMetrics, recorder: EventRecorder) -> None:
+    def __init__(
+        self, metrics: OperatorMetrics, recorder: EventRecorder, tracer: Tracer | None = None
+    ) -> None:
         self.metrics = metrics
         self._recorder = recorder
+        self._tracer = tracer
         self._waits = {lane: metrics.wait.labels(lane.name.lower()) for lane in Lane}
+
+    @contextmanager
+    def reconciling(self, item: WorkItem, reconcile_id: str) -> Iterator[None]:
+        """Have all that is logged and traced within be of this run."""
+        subject = {
+            "kind": item.key.kind,
+            "namespace": item.key.namespace,
+            "name": item.key.name,
+            "reconcile_id": reconcile_id,
+        }
+        if self._tracer is None:
+            with log_subject(subject):
+                yield
+            return
+        attributes = {
+            "k8s.kind": item.key.kind,
+            "k8s.namespace.name": item.key.namespace,
+            "k8s.object.name": item.key.name,
+            "keybearer.lane": item.lane.name.lower(),
+            "keybearer.reconcile_id": reconcile_id,
+        }
+        with (
+            self._tracer.within(f"reconcile {item.key.kind}", SpanKind.INTERNAL, attributes) as span,
+            log_subject({**subject, "trace_id": span.trace_id}),
+        ):
+            yield
+
+    def broke_off(self, kind: str, reason: str) -> None:
+        """A reconcile ended without a condition that says so."""
+        self.metrics.errors.labels(kind, reason).inc()
+        self._trace_end(reason, fine=False)
+
+    def _trace_end(self, reason: str, *, fine: bool) -> None:
+        span = None if self._tracer is None else self._tracer.current()
+        if span is not None:
+            span.tell({"keybearer.reason": reason})
+            if not fine:
+                span.fail(reason)
 
     def started(self, item: WorkItem, now: float) -> None:
         """A key's turn has come; `now` in monotonic seconds."""
@@ -112,10 +177,31 @@ class Telemetry:
         self.metrics.duration.labels(kind, "failed" if failed else "done").observe(seconds)
 
     def outcome(
-        self, seen: ObservedObject, reason: str, message: str, *, was: str | None, fine: bool
+        self,
+        seen: ObservedObject,
+        reason: str,
+        message: str,
+        *,
+        was: str | None,
+        fine: bool,
+        conditions: Iterable[Condition] = (),
     ) -> None:
-        """A reconcile ended with this reason; Events and log lines only when it is another than before."""
+        """A reconcile ended with this reason; Events and log lines only when it is another than before.
+
+        Args:
+            seen: the object.
+            reason: of its end.
+            message: for people.
+            was: the reason of the end before.
+            fine: it ended as the object asks.
+            conditions: that it led to.
+        """
         self.metrics.reasons.labels(seen.key.kind, reason).inc()
+        if not fine:
+            self.metrics.errors.labels(seen.key.kind, reason).inc()
+        self.metrics.conditions.note(seen.key, conditions)
+        self._trace_end(reason, fine=fine)
+        self.metrics.readiness.note(seen.key, None if fine else reason)
         if reason == was:
             return
         log = _log.info if fine else _log.warning
@@ -138,6 +224,10 @@ class Telemetry:
         if not first:
             self._tell(seen, "Normal", "TargetWritten", message, action=action)
 
+    def certificate(self, seen: ObservedObject, reason: str, message: str, *, fine: bool) -> None:
+        """Something happened to a certificate that no condition tells of."""
+        self._tell(seen, "Normal" if fine else "Warning", reason, message, action="Issue")
+
     def workload_missing(self, seen: ObservedObject, kind: str, name: str) -> None:
         """A workload that is to be restarted doesn't exist."""
         message = (
@@ -145,13 +235,19 @@ class Telemetry:
         )
         self._tell(seen, "Warning", "WorkloadNotFound", message, action="Restart")
 
-    def request_unknown(self, seen: ObservedObject, request: str) -> None:
-        """The annotation of a request says something that is none."""
-        message = (
-            f"keybearer.dev/request {request[:64]!r} is none of sync, import, release-guard and approve-plan; "
-            "it was handled as sync"
-        )
-        self._tell(seen, "Warning", "RequestUnknown", message, action="Reconcile")
+    def request_unknown(self, seen: ObservedObject, request: PendingRequest) -> None:
+        """The annotations of a request say something that is none."""
+        if request.kind == "import":
+            told = (
+                f"keybearer.dev/import-behavior {(request.import_behavior or '')[:64]!r} is neither "
+                "prioritize-source nor prioritize-destination; nothing was imported"
+            )
+        else:
+            told = (
+                f"keybearer.dev/request {request.kind[:64]!r} is none of sync, import, release-guard and "
+                "approve-plan; it was handled as sync"
+            )
+        self._tell(seen, "Warning", "RequestUnknown", told, action="Reconcile")
 
     def target_retired(self, seen: ObservedObject, key: TargetKey) -> None:
         """A target that is no longer named was taken back."""

@@ -11,9 +11,10 @@ from typing import Protocol
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.controllers.queue import Lane, WorkItem, WorkQueue
+from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.resilience import WriteGate
 from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.work import Lane, WorkItem
 from keybearer.kube.errors import LeaseLostError
 
 __all__ = ["Reconciler", "RunResult", "WorkerPool"]
@@ -110,30 +111,27 @@ class WorkerPool:
         started = self._clock.monotonic()
         self._telemetry.started(item, started)
         reconcile_id = secrets.token_hex(6)
-        result = RunResult(failed=True)
+        with self._telemetry.reconciling(item, reconcile_id):
+            result = await self._run_bounded(item, reconcile_id)
+        self._telemetry.ended(item.key.kind, self._clock.monotonic() - started, failed=result.failed)
+        return result
+
+    async def _run_bounded(self, item: WorkItem, reconcile_id: str) -> RunResult:
+        """Return how the run ended; the log lines say themselves which it is.
+
+        Raises:
+            LeaseLostError: another replica leads.
+        """
         try:
             async with asyncio.timeout(RECONCILE_DEADLINE.total_seconds()):
-                result = await self._reconcilers[item.key.kind].reconcile(item, reconcile_id)
+                return await self._reconcilers[item.key.kind].reconcile(item, reconcile_id)
         except LeaseLostError:
             raise
         except TimeoutError:
-            _log.warning(
-                "reconcile_timed_out",
-                kind=item.key.kind,
-                namespace=item.key.namespace,
-                name=item.key.name,
-                reconcile_id=reconcile_id,
-                seconds=RECONCILE_DEADLINE.total_seconds(),
-            )
+            _log.warning("reconcile_timed_out", seconds=RECONCILE_DEADLINE.total_seconds())
+            self._telemetry.broke_off(item.key.kind, "TimedOut")
         except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
             # Its text could quote what it was about.
-            _log.error(
-                "reconcile_crashed",
-                kind=item.key.kind,
-                namespace=item.key.namespace,
-                name=item.key.name,
-                reconcile_id=reconcile_id,
-                error=type(error).__name__,
-            )
-        self._telemetry.ended(item.key.kind, self._clock.monotonic() - started, failed=result.failed)
-        return result
+            _log.error("reconcile_crashed", error=type(error).__name__)
+            self._telemetry.broke_off(item.key.kind, "InternalError")
+        return RunResult(failed=True)

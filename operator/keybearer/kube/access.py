@@ -51,8 +51,16 @@ class Access:
         return self.configuration.proxy
 
     async def authorization(self) -> str | None:
-        """Return the value of the `Authorization` header, renewed by the hook of the configuration if any."""
-        return await self.configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
+        """Return the value of the `Authorization` header, renewed by the hook of the configuration if any.
+
+        While its file can't be read, because it is being replaced say, the last one goes on: it is good for longer
+        than that, and whoever is refused reads anew and tells of it.
+        """
+        try:
+            return await self.configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
+        except (ConfigException, OSError):
+            last = self.configuration.api_key.get("BearerToken")
+            return last if isinstance(last, str) else None
 
     def adopt(self, other: Access) -> None:
         """Take over the credentials of a configuration that was read again; open connections stay."""

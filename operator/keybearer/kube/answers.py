@@ -42,7 +42,8 @@ _QUOTA = re.compile(r"exceeded quota: [a-z0-9.-]{1,253}")
 _WEBHOOK = re.compile(r'admission webhook "([^"]{1,253})"')
 _POLICY = re.compile(r"ValidatingAdmissionPolicy '([^']{1,253})'")
 _APPLY_MISFIT = re.compile(
-    r"failed to (?:create typed patch object|convert new object) \((?:[^)]*\): (\.[^: ]+): expected)?"
+    r"failed to (?:create typed patch object|convert new object) "
+    r"\((?:[^)]*\): (\.[^: ]+): (?:expected|field not declared))?"
 )
 """So a server-side apply begins its answer, a 500, to a body that does not fit; what follows quotes the body."""
 

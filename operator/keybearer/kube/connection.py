@@ -142,13 +142,15 @@ class Connection:
         `kopf.AiohttpSession(server=connection.server, aiohttp_session=connection.open_session(limit=100))`.
 
         A listing whose continue token has expired (410) fails as one that was cut off, so that the library begins
-        it anew: to kopf a 410 there is the end of the process.
+        it anew: to kopf a 410 there is the end of the process. So are credentials that are refused, even those of a
+        moment in which an API server begins: a request is sent again with those that were read anew, and one that is
+        refused after that fails as one that found nobody, which is tried again.
 
         Args:
             limit: the most connections at once, watches included; further requests wait.
         """
 
-        async def identify(
+        async def send_identified(
             request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
         ) -> aiohttp.ClientResponse:
             authorization = await self._access.authorization()
@@ -156,7 +158,19 @@ class Connection:
                 request.headers[hdrs.AUTHORIZATION] = authorization
             request.server_hostname = self._server_name
             with _descriptors_in_order():
-                response = await handler(request)
+                return await handler(request)
+
+        async def identify(
+            request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+        ) -> aiohttp.ClientResponse:
+            renewals = self._renewals
+            response = await send_identified(request, handler)
+            if response.status == HTTPStatus.UNAUTHORIZED and await self.renew(renewals):
+                response.close()
+                response = await send_identified(request, handler)
+            if response.status == HTTPStatus.UNAUTHORIZED:
+                response.close()
+                raise aiohttp.ClientConnectionError("the API server doesn't accept our credentials")
             if response.status == HTTPStatus.GONE and "continue" in request.url.query:
                 response.close()
                 raise aiohttp.ClientPayloadError("the listing took too long: its continue token has expired")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ _LOG_PAUSE_SECONDS = 60.0
 _MAX_WORD = 128
 _MAX_NOTE_BYTES = 1024
 _MAX_NAME_STEM = 230
+_NO_NAME = re.compile(r"[^a-z0-9.-]")
+_BESIDE_DOTS = re.compile(r"[-.]*\.[-.]*")
 
 _log = get_logger(__name__)
 
@@ -146,7 +149,7 @@ class EventRecorder:
     def _key(self, occurrence: Occurrence, serial: int) -> ObjectKey:
         key = occurrence.regarding.key
         # What lives in no namespace has its Events in `default`, where `kubectl describe` looks for them.
-        return ObjectKey(key.namespace or "default", f"{key.name[:_MAX_NAME_STEM]}.{self._run}{serial:x}")
+        return ObjectKey(key.namespace or "default", f"{_stem(key.name)}.{self._run}{serial:x}")
 
     def _body(self, occurrence: Occurrence) -> JsonObject:
         about = occurrence.regarding
@@ -168,3 +171,9 @@ class EventRecorder:
             "note": occurrence.message.encode()[:_MAX_NOTE_BYTES].decode(errors="ignore"),
             "regarding": regarding,
         }
+
+
+def _stem(name: str) -> str:
+    """Return what of an object's name may begin that of an Event; not all kinds have names as strict as Events."""
+    lowered = _NO_NAME.sub("-", name.lower()[:_MAX_NAME_STEM])
+    return _BESIDE_DOTS.sub(".", lowered).strip("-.") or "object"

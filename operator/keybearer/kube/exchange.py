@@ -5,16 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import NamedTuple
 
+from keybearer.base.calls import Call
 from keybearer.kube.answers import error_of_answer
 from keybearer.kube.connection import Answer, Connection, Request
 from keybearer.kube.errors import TooManyRequestsError, UnavailableError
 
-__all__ = ["Exchange"]
+__all__ = ["Act", "Exchange"]
 
 _TRIES_WHEN_SHED = 3
 _LONGEST_WAIT_SECONDS = 3.0
 """A longer Retry-After is the caller's to honour: its queue can do other work meanwhile."""
+
+
+class Act(NamedTuple):
+    """What a write does, for those who count: one of few, and no object's name."""
+
+    verb: str
+    kind: str
+    subresource: str = ""
 
 
 class Exchange:
@@ -34,13 +44,23 @@ class Exchange:
         """Entered around each write: may make it wait, and may take the time."""
         self.on_end: Callable[[bool], None] = lambda _: None
         """Told of each request that was sent whether the API server answered it, were it with a refusal."""
+        self.watch_write: Callable[[Act], Call] | None = None
+        """Told of each write that is sent, and how it ends."""
 
-    async def ask(self, subject: str, request: Request, *, allow: Callable[[], None] | None = None) -> Answer:
+    async def ask(
+        self,
+        subject: str,
+        request: Request,
+        *,
+        act: Act | None = None,
+        allow: Callable[[], None] | None = None,
+    ) -> Answer:
         """Return an answer whose status is under 300.
 
         Args:
             subject: what is done to which object; begins the text of an error.
             request: what to send.
+            act: what it does, where it is a write.
             allow: called right before each attempt, after any wait for a slot; what it raises goes on to the
                 caller, and nothing is sent.
 
@@ -48,18 +68,20 @@ class Exchange:
             KubeError: any of its kinds.
         """
         if request.method == "GET":
-            return await self._ask(subject, request, allow)
+            return await self._ask(subject, request, act, allow)
         async with self.admit_write():
-            return await self._ask(subject, request, allow)
+            return await self._ask(subject, request, act, allow)
 
-    async def _ask(self, subject: str, request: Request, allow: Callable[[], None] | None) -> Answer:
+    async def _ask(
+        self, subject: str, request: Request, act: Act | None, allow: Callable[[], None] | None
+    ) -> Answer:
         async with self._slots:
             shed = 0
             while True:
                 if allow is not None:
                     allow()
                 renewals = self._connection.renewals
-                answer = await self._send(request)
+                answer = await self._watched(request, act)
                 if answer.status < 300:
                     return answer
                 if answer.status == 401 and await self._connection.renew(renewals):
@@ -73,6 +95,18 @@ class Exchange:
                 ):
                     raise error
                 await self._sleep(error.retry_after)
+
+    async def _watched(self, request: Request, act: Act | None) -> Answer:
+        if act is None or self.watch_write is None:
+            return await self._send(request)
+        call = self.watch_write(act)
+        status = None
+        try:
+            answer = await self._send(request)
+            status = answer.status
+        finally:
+            call.end(status)
+        return answer
 
     async def _send(self, request: Request) -> Answer:
         answered = False

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import orjson
 from pydantic import JsonValue
 
+from keybearer.base.calls import Call
 from keybearer.base.clock import parse_instant
 from keybearer.kube.connection import Connection, Request
 from keybearer.kube.documents import (
@@ -31,7 +32,7 @@ from keybearer.kube.documents import (
     with_metadata,
 )
 from keybearer.kube.errors import NotFoundError, UnavailableError
-from keybearer.kube.exchange import Exchange
+from keybearer.kube.exchange import Act, Exchange
 from keybearer.kube.pages import ListQuery, pages
 from keybearer.kube.resources import SERVICE_ACCOUNTS, JsonObject, ObjectKey, Resource
 
@@ -80,6 +81,18 @@ class Gateway:
         """Tell `on_end` of each request from now on whether the API server answered it."""
         self._exchange.on_end = on_end
 
+    def watch_writes(self, watch: Callable[[Act], Call]) -> None:
+        """Have each write that is sent from now on begun and ended as a call of `watch`."""
+        self._exchange.watch_write = watch
+
+    def require_lead(self) -> None:
+        """Let pass whoever may write now: asked before something is ordered elsewhere for an object here.
+
+        Raises:
+            LeaseLostError: another replica leads.
+        """
+        self._may_write()
+
     async def get(
         self, resource: Resource, key: ObjectKey, *, metadata_only: bool = False
     ) -> JsonObject | None:
@@ -108,7 +121,7 @@ class Gateway:
         """
         target = resource.collection_path(key.namespace) + _MANAGED
         request = self._request("POST", target, POST_FOR_METADATA, orjson.dumps(named(resource, key, body)))
-        return await self._write(f"create {resource.kind} {key}", request)
+        return await self._write(f"create {resource.kind} {key}", request, Act("create", resource.kind))
 
     async def apply(
         self,
@@ -137,9 +150,9 @@ class Gateway:
             ConflictError: the object has another uid or is gone, or (without force) fields have other owners.
             KubeError: any other of its kinds.
         """
-        target = resource.path(key) + _apply_query(manager, force=force)
+        target = resource.path(key) + _manager_query(manager, force=force)
         request = self._request("PATCH", target, APPLY, orjson.dumps(named(resource, key, body, uid=uid)))
-        return await self._write(f"apply {resource.kind} {key}", request)
+        return await self._write(f"apply {resource.kind} {key}", request, Act("apply", resource.kind))
 
     async def apply_status(
         self,
@@ -155,9 +168,10 @@ class Gateway:
         It never creates: a missing object is a NotFoundError (a ConflictError with `uid`).
         """
         body = named(resource, key, {"status": dict(status)}, uid=uid)
-        target = resource.path(key, "status") + _apply_query(FIELD_MANAGER, force=force)
+        target = resource.path(key, "status") + _manager_query(FIELD_MANAGER, force=force)
         request = self._request("PATCH", target, APPLY, orjson.dumps(body))
-        return await self._write(f"apply status of {resource.kind} {key}", request)
+        act = Act("apply", resource.kind, "status")
+        return await self._write(f"apply status of {resource.kind} {key}", request, act)
 
     async def merge_patch(
         self,
@@ -167,6 +181,8 @@ class Gateway:
         *,
         uid: str | None = None,
         resource_version: str | None = None,
+        subresource: str = "",
+        manager: str = FIELD_MANAGER,
     ) -> JsonObject:
         """Patch by RFC 7396 (null removes a key), and return the object's metadata.
 
@@ -176,6 +192,8 @@ class Gateway:
             patch: what changes.
             uid: only of that very object.
             resource_version: only while it is in that state.
+            subresource: patch this one, such as `status`.
+            manager: the field manager.
 
         Raises:
             NotFoundError: there is none of that name.
@@ -184,8 +202,10 @@ class Gateway:
         """
         guards = {"uid": uid, "resourceVersion": resource_version}
         guarded = with_metadata(patch, {name: value for name, value in guards.items() if value is not None})
-        request = self._request("PATCH", resource.path(key) + _MANAGED, MERGE_PATCH, orjson.dumps(guarded))
-        return await self._write(f"patch {resource.kind} {key}", request)
+        target = resource.path(key, subresource) + _manager_query(manager, force=False)
+        request = self._request("PATCH", target, MERGE_PATCH, orjson.dumps(guarded))
+        what = f"{subresource} of {resource.kind}" if subresource else resource.kind
+        return await self._write(f"patch {what} {key}", request, Act("patch", resource.kind, subresource))
 
     async def delete(
         self, resource: Resource, key: ObjectKey, *, uid: str, resource_version: str | None = None
@@ -207,7 +227,12 @@ class Gateway:
         }
         request = self._request("DELETE", resource.path(key), POST, orjson.dumps(options))
         try:
-            await self._exchange.ask(f"delete {resource.kind} {key}", request, allow=self._may_write)
+            await self._exchange.ask(
+                f"delete {resource.kind} {key}",
+                request,
+                act=Act("delete", resource.kind),
+                allow=self._may_write,
+            )
         except NotFoundError:
             return False
         return True
@@ -252,13 +277,67 @@ class Gateway:
         spec: JsonObject = {"audiences": [audience], "expirationSeconds": int(lifetime.total_seconds())}
         body: JsonObject = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         request = self._request("POST", SERVICE_ACCOUNTS.path(key, "token"), POST, orjson.dumps(body))
-        answer = await self._exchange.ask(f"request a token of ServiceAccount {key}", request)
+        act = Act("create", "ServiceAccount", "token")
+        answer = await self._exchange.ask(f"request a token of ServiceAccount {key}", request, act=act)
         match parse_object(answer.body).get("status"):
             case {"token": str(token), "expirationTimestamp": str(expires)}:
                 return ServiceAccountToken(token, parse_instant(expires))
             case _:
                 pass
         raise UnavailableError(f"request a token of ServiceAccount {key}: the answer holds none")
+
+    async def review_access(self, spec: Mapping[str, JsonValue]) -> bool:
+        """Return whether somebody may do something, as the API server's authorizers say.
+
+        Args:
+            spec: of a SubjectAccessReview: who, and what.
+
+        Raises:
+            ForbiddenError: we may not ask.
+            KubeError: any other of its kinds.
+        """
+        return await self._review("SubjectAccessReview", spec, "review the access of a user")
+
+    async def review_own_access(self, attributes: Mapping[str, JsonValue]) -> bool:
+        """Return whether we may do something, as the API server's authorizers say; everybody may ask that.
+
+        Args:
+            attributes: the `resourceAttributes` of a SelfSubjectAccessReview: what.
+
+        Raises:
+            KubeError: any of its kinds.
+        """
+        spec: JsonObject = {"resourceAttributes": dict(attributes)}
+        return await self._review("SelfSubjectAccessReview", spec, "review our own access")
+
+    async def _review(self, kind: str, spec: Mapping[str, JsonValue], what: str) -> bool:
+        body: JsonObject = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": dict(spec)}
+        path = f"/apis/authorization.k8s.io/v1/{kind.lower()}s"
+        request = self._request("POST", path, POST, orjson.dumps(body))
+        answer = await self._exchange.ask(what, request, act=Act("create", kind))
+        match parse_object(answer.body).get("status"):
+            case {"allowed": True, **said}:
+                return said.get("denied") is not True
+            case {"allowed": False}:
+                return False
+            case _:
+                raise UnavailableError(f"{what}: the answer holds no decision")
+
+    async def group_versions(self) -> frozenset[str]:
+        """Return the groups and versions that the API server serves, such as `apps/v1`; the core group is left out.
+
+        Raises:
+            KubeError: any of its kinds.
+        """
+        answer = await self._exchange.ask("list the served groups", self._request("GET", "/apis", PLAIN))
+        groups = parse_object(answer.body).get("groups")
+        return frozenset(
+            str(version.get("groupVersion"))
+            for group in (groups if isinstance(groups, list) else [])
+            if isinstance(group, dict) and isinstance(listed := group.get("versions"), list)
+            for version in listed
+            if isinstance(version, dict)
+        )
 
     async def server_version(self) -> str:
         """Return the API server's version, such as `v1.36.3`.
@@ -271,8 +350,8 @@ class Gateway:
         )
         return str(parse_object(answer.body).get("gitVersion", ""))
 
-    async def _write(self, subject: str, request: Request) -> JsonObject:
-        answer = await self._exchange.ask(subject, request, allow=self._may_write)
+    async def _write(self, subject: str, request: Request, act: Act) -> JsonObject:
+        answer = await self._exchange.ask(subject, request, act=act, allow=self._may_write)
         return parse_object(answer.body)
 
     def _request(
@@ -282,5 +361,5 @@ class Gateway:
 
 
 @lru_cache(maxsize=1024)
-def _apply_query(manager: str, *, force: bool) -> str:
+def _manager_query(manager: str, *, force: bool) -> str:
     return "?" + urlencode({"fieldManager": manager} | ({"force": "true"} if force else {}))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
 from collections.abc import Awaitable, Callable
 
@@ -18,6 +17,12 @@ __all__ = ["LeaseKeeper"]
 
 _RELEASE_SECONDS = 3.0
 _RETRY_JITTER = 0.2
+_TAKING_JITTER_SECONDS = 0.05
+"""Spreads those that wait for one Lease to run out; it comes on top, for before that instant nobody may take it."""
+_SHORTEST_SECONDS = 0.2
+"""Between two attempts to renew, however little time is left."""
+_REFUSALS_BORNE_SECONDS = 60.0
+"""An API server that has just begun refuses for a moment what it is about to allow: it has not read the rules yet."""
 
 _log = get_logger(__name__)
 
@@ -48,6 +53,8 @@ class LeaseKeeper:
         self._rng = rng
         self._sleep = sleep
         self._election = Election(claim)
+        self._was_let_in = False
+        self._refused_since: float | None = None
 
     @property
     def is_held(self) -> bool:
@@ -67,11 +74,12 @@ class LeaseKeeper:
         """Return when the Lease is ours, however long others hold it.
 
         Raises:
-            KubeError: one that no later attempt can change, such as ForbiddenError.
+            KubeError: one that no later attempt can change, such as ForbiddenError; after a minute of it, where
+                attempts were let in before.
         """
         try:
             while not await self._attempt():
-                await self._pause()
+                await self._sleep(self._wait_for_another())
         except asyncio.CancelledError:
             await self._release()  # the attempt that was cut off may have been accepted
             raise
@@ -85,7 +93,7 @@ class LeaseKeeper:
         """
         try:
             while True:
-                await self._pause()
+                await self._sleep(self._wait_to_renew())
                 await self._renew()
         except asyncio.CancelledError:
             await self._release()
@@ -96,25 +104,42 @@ class LeaseKeeper:
         # Not all that is left: an answer that never comes must leave room for a second attempt.
         longest = self._claim.terms.renew_deadline.total_seconds() / 3
         renewed = False
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(max(min(left, longest), 0)):
                 renewed = await self._attempt()
+        except TimeoutError:
+            _log.warning("lease_attempt_failed", lease=str(self._claim.key), error="no answer in time")
         if not renewed:
             self.check()  # a failed attempt may be followed by another, until the deadline
 
     async def _attempt(self) -> bool:
         """Try once to take or renew the Lease; return whether that was accepted."""
         try:
-            if not self.is_held and await self._read() is Standing.TAKEN:
-                return False
-            if await self._write():
-                return True
-            await self._read()  # it is not as we knew it: is it still ours to renew?
+            won = await self._read_and_write()
         except KubeError as error:
-            if not error.is_retryable and not self.is_held:
+            if not error.is_retryable and not self.is_held and not self._may_pass():
                 raise
+            if error.is_retryable:
+                self._refused_since = None
             _log.warning("lease_attempt_failed", lease=str(self._claim.key), error=str(error))
+            return False
+        self._was_let_in, self._refused_since = True, None
+        return won
+
+    async def _read_and_write(self) -> bool:
+        if not self.is_held and await self._read() is Standing.TAKEN:
+            return False
+        if await self._write():
+            return True
+        await self._read()  # it is not as we knew it: is it still ours to renew?
         return False
+
+    def _may_pass(self) -> bool:
+        """Note a refusal; return whether it may be one of an API server that has just begun."""
+        now = self._clock.boottime()
+        if self._refused_since is None:
+            self._refused_since = now
+        return self._was_let_in and now - self._refused_since < _REFUSALS_BORNE_SECONDS
 
     async def _read(self) -> Standing:
         lease = await self._gateway.get(LEASES, self._claim.key)
@@ -160,6 +185,16 @@ class LeaseKeeper:
         else:
             _log.info("lease_released", lease=str(self._claim.key), identity=self._claim.identity)
 
-    async def _pause(self) -> None:
-        spread = 1 + _RETRY_JITTER * self._rng.random()
-        await self._sleep(self._claim.terms.retry.total_seconds() * spread)
+    def _wait_for_another(self) -> float:
+        """Return the seconds until the next attempt to take it: no longer than until the instant that it may be."""
+        left = self._election.free_at - self._clock.boottime()
+        taking = left + _TAKING_JITTER_SECONDS * (1 + self._rng.random())
+        return min(self._usual(), taking) if left > 0 else self._usual()
+
+    def _wait_to_renew(self) -> float:
+        """Return the seconds until the next renewal: less, when some have failed, so that there is time for more."""
+        left = self._election.may_write_until - self._clock.boottime()
+        return min(self._usual(), max(left / 3, _SHORTEST_SECONDS))
+
+    def _usual(self) -> float:
+        return self._claim.terms.retry.total_seconds() * (1 + _RETRY_JITTER * self._rng.random())

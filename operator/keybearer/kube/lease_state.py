@@ -125,6 +125,11 @@ class Election:
         # The holder's own duration, not ours: it may have been started with other terms.
         return Standing.FREE if now - self._seen_at >= record.duration.total_seconds() else Standing.TAKEN
 
+    @property
+    def free_at(self) -> float:
+        """Return the boottime from which another's Lease may be taken, if it isn't seen to change before."""
+        return -math.inf if self._seen is None else self._seen_at + self._seen.duration.total_seconds()
+
     def won(self, record: LeaseRecord, began: float) -> None:
         """Note that a write that makes the Lease ours was accepted.
 

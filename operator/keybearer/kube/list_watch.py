@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from datetime import timedelta
 from typing import Protocol
@@ -14,7 +14,14 @@ from keybearer.base.backoff import Backoff
 from keybearer.base.logs import get_logger
 from keybearer.kube.connection import Connection, Request
 from keybearer.kube.documents import METADATA, PLAIN
-from keybearer.kube.errors import AnswerTooLargeError, GoneError, KubeError, UnavailableError
+from keybearer.kube.errors import (
+    AnswerTooLargeError,
+    ForbiddenError,
+    GoneError,
+    KubeError,
+    NotFoundError,
+    UnavailableError,
+)
 from keybearer.kube.exchange import Exchange
 from keybearer.kube.pages import ListQuery, pages
 from keybearer.kube.resources import JsonObject, ObjectKey, Resource
@@ -31,6 +38,8 @@ _SILENCE_SECONDS = 90.0
 
 _CONNECT_SECONDS = 5.0
 _BACKOFF = Backoff(timedelta(seconds=0.5), timedelta(seconds=10))
+_FORBIDDEN_BACKOFF = Backoff(timedelta(seconds=1), timedelta(seconds=60))
+"""A right that is missing stays so, mostly; but an API server that has just begun knows no rights for a moment."""
 
 _log = get_logger(__name__)
 
@@ -69,6 +78,8 @@ class ListWatch:
         metadata_only: leave out everything but metadata.
         rng: spreads reconnecting.
         namespaces: one watch in each of these; None watches all.
+        optional: the resource may be gone, or not ours to see: what is gone ends the watch, and refusals are tried
+            again at leisure and told once.
     """
 
     def __init__(
@@ -81,6 +92,7 @@ class ListWatch:
         metadata_only: bool,
         rng: random.Random,
         namespaces: Sequence[str] | None = None,
+        optional: bool = False,
     ) -> None:
         self._connection = connection
         self._exchange = Exchange(connection, max_in_flight=2)
@@ -89,8 +101,11 @@ class ListWatch:
         self._selector = label_selector
         self._metadata_only = metadata_only
         self._rng = rng
+        self._optional = optional
         self._namespaces: tuple[str | None, ...] = (None,) if namespaces is None else tuple(namespaces)
         self._troubles: dict[str | None, str] = dict.fromkeys(self._namespaces, "not listed yet")
+        self.on_followed: Callable[[], None] = lambda: None
+        """Called whenever a watch stands that did not before."""
 
     @property
     def trouble(self) -> str | None:
@@ -102,7 +117,7 @@ class ListWatch:
         return next(told, None)
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Follow until cancelled; what is optional, until the API server serves it no more."""
         async with asyncio.TaskGroup() as group:
             for namespace in self._namespaces:
                 name = f"watch {self._resource.plural} of {namespace or 'all namespaces'}"
@@ -110,8 +125,9 @@ class ListWatch:
 
     async def _keep_watching(self, namespace: str | None) -> None:
         version = ""  # of the last line that was worked off; empty when all must be listed
-        failures = 0
+        failures = refusals = 0
         while True:
+            is_refused = False
             try:
                 if not version:
                     version = await self._list(namespace)
@@ -119,7 +135,7 @@ class ListWatch:
                 async with aclosing(self._watch(namespace, version)) as lines:
                     async for kind, found in lines:
                         version = self._take_in(kind, found)
-                        heard, failures = True, 0
+                        heard, failures, refusals = True, 0, 0
                 if heard:
                     continue  # ended in good order
                 failures += 1
@@ -128,10 +144,17 @@ class ListWatch:
                 failures += 1
                 _log.info("listed_anew", resource=self._resource.plural, error=str(error))
             except KubeError as error:
+                if self._optional and isinstance(error, NotFoundError):
+                    self._troubles[namespace] = str(error)
+                    return
                 failures += 1
+                if not self._optional or self._troubles.get(namespace) != str(error):
+                    _log.warning("watch_broken", resource=self._resource.plural, error=str(error))
                 self._troubles[namespace] = str(error)
-                _log.warning("watch_broken", resource=self._resource.plural, error=str(error))
-            await asyncio.sleep(_BACKOFF.delay(failures, self._rng).total_seconds())
+                is_refused = self._optional and isinstance(error, ForbiddenError)
+            refusals = refusals + 1 if is_refused else 0
+            backoff, number = (_FORBIDDEN_BACKOFF, refusals) if is_refused else (_BACKOFF, failures)
+            await asyncio.sleep(backoff.delay(number, self._rng).total_seconds())
 
     async def _list(self, namespace: str | None) -> str:
         """Tell all that exists and what doesn't any more; return the version that the watch goes on from."""
@@ -173,7 +196,8 @@ class ListWatch:
         )
 
     def _end_trouble(self, namespace: str | None) -> None:
-        self._troubles.pop(namespace, None)
+        if self._troubles.pop(namespace, None) is not None:
+            self.on_followed()
 
     def _take_in(self, kind: str, found: JsonObject) -> str:
         """Work off one event; return the version that the watch has come to."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TypeAlias
+from urllib.parse import quote
 
 from pydantic import JsonValue
 
@@ -12,6 +13,10 @@ from keybearer.kube.errors import InvalidError
 
 __all__ = [
     "APP_CONNECTIONS",
+    "CERTIFICATE_PROFILES",
+    "CERTIFICATE_REQUESTS",
+    "CERTIFICATE_SIGNING_REQUESTS",
+    "CLUSTER_TRUST_BUNDLES",
     "CONFIG_MAPS",
     "CUSTOM_RESOURCE_DEFINITIONS",
     "DAEMON_SETS",
@@ -19,6 +24,7 @@ __all__ = [
     "EVENTS",
     "LEASES",
     "NAMESPACES",
+    "POD_CERTIFICATE_REQUESTS",
     "SECRETS",
     "SECRET_SYNCS",
     "SERVICE_ACCOUNTS",
@@ -34,6 +40,8 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 # Stricter than the API server's own rule (anything but ".", "..", "/" and "%"): no such name can change the
 # path it is put into, however it was written in a manifest.
 _SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,252}")
+# That rule of the API server's (path.IsValidPathSegmentName), for kinds whose names it leaves free; written quoted.
+_FREE_SEGMENT = re.compile(r"(?!\.{1,2}\Z)[^/%\x00-\x1f]{1,1024}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,13 +57,21 @@ class ObjectKey:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A kind of object and where the API server serves it; `group` is empty for the core group."""
+    """A kind of object and where the API server serves it.
+
+    Attributes:
+        group: empty for the core group.
+        version, plural, kind: as manifests and paths spell them.
+        namespaced: whether its objects live in namespaces.
+        free_names: whether the API server takes any text as a name that fits into a path.
+    """
 
     group: str
     version: str
     plural: str
     kind: str
     namespaced: bool = True
+    free_names: bool = False
 
     @property
     def api_version(self) -> str:
@@ -79,7 +95,8 @@ class Resource:
         Raises:
             InvalidError: its name or namespace can't be one (would leave the path it belongs to).
         """
-        path = f"{self.collection_path(key.namespace)}/{_segment(key.name, self.kind)}"
+        name = _quoted(key.name, self.kind) if self.free_names else _segment(key.name, self.kind)
+        path = f"{self.collection_path(key.namespace)}/{name}"
         return f"{path}/{subresource}" if subresource else path
 
 
@@ -89,7 +106,32 @@ def _segment(name: str, what: str) -> str:
     return name
 
 
+def _quoted(name: str, what: str) -> str:
+    if not _FREE_SEGMENT.fullmatch(name):
+        raise InvalidError(f"{what}: {name[:64]!r} is no name that Kubernetes allows")
+    return quote(name, safe=":")
+
+
 APP_CONNECTIONS = Resource("keybearer.dev", "v1alpha1", "appconnections", "AppConnection")
+CERTIFICATE_PROFILES = Resource("keybearer.dev", "v1alpha1", "certificateprofiles", "CertificateProfile")
+CERTIFICATE_REQUESTS = Resource("cert-manager.io", "v1", "certificaterequests", "CertificateRequest")
+CERTIFICATE_SIGNING_REQUESTS = Resource(
+    "certificates.k8s.io",
+    "v1",
+    "certificatesigningrequests",
+    "CertificateSigningRequest",
+    namespaced=False,
+    free_names=True,
+)
+# The name of a bundle holds that of its signer, and so those of a namespace and an object.
+CLUSTER_TRUST_BUNDLES = Resource(
+    "certificates.k8s.io",
+    "v1beta1",
+    "clustertrustbundles",
+    "ClusterTrustBundle",
+    namespaced=False,
+    free_names=True,
+)
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 CUSTOM_RESOURCE_DEFINITIONS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
@@ -99,6 +141,9 @@ DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
 EVENTS = Resource("events.k8s.io", "v1", "events", "Event")
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+POD_CERTIFICATE_REQUESTS = Resource(
+    "certificates.k8s.io", "v1beta1", "podcertificaterequests", "PodCertificateRequest"
+)
 SECRETS = Resource("", "v1", "secrets", "Secret")
 SECRET_SYNCS = Resource("keybearer.dev", "v1alpha1", "secretsyncs", "SecretSync")
 SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount")

@@ -18,7 +18,6 @@ from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import mark_of
 from keybearer.wire.base import SLUG_PATTERN
 from keybearer.wire.connections.base import MethodModel
-from keybearer.wire.connections.registry import APPS, app_model
 from keybearer.wire.vocabulary import canonical_app
 
 __all__ = ["ConnectionKind", "build_connection", "kind_of"]
@@ -42,6 +41,9 @@ def kind_of(spec: AppConnectionSpec) -> ConnectionKind:
     Raises:
         StalledError: no connection can be made to such an app, or not by such a method.
     """
+    # Loaded with all apps by who has connections, only then.
+    from keybearer.wire.connections.registry import APPS, app_model
+
     app, _ = canonical_app(spec.app)
     model = app_model(app)
     if model is None:

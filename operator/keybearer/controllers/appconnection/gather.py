@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 
-from keybearer.client import NotFound
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.appconnection.resource import AppConnectionSpec, SecretKeyRef
 from keybearer.controllers.outcome import StalledError
-from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
+from keybearer.controllers.work import WorkKey
 
 __all__ = ["ConnectionGatherer"]
 
@@ -54,14 +53,7 @@ class ConnectionGatherer:
         """
         if spec.project_slug is None:
             return spec.project_id
-        try:
-            return await session.project_id(spec.project_slug)
-        except NotFound as error:
-            raise StalledError(
-                Reason.PROJECT_NOT_FOUND,
-                f"project {spec.project_slug} doesn't exist, or the identity can't see it: {error.message}; correct "
-                "projectSlug",
-            ) from None
+        return await session.project_id(spec.project_slug, missing=Reason.PROJECT_NOT_FOUND)
 
     async def credentials(self, follower: WorkKey, spec: AppConnectionSpec) -> Mapping[str, str]:
         """Return the fields of the credentials, those of Secrets as well.

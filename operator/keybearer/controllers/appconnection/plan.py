@@ -8,7 +8,7 @@ from datetime import datetime
 
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.outcome import StalledError
-from keybearer.controllers.ownership import Ownership, marked, ownership_of
+from keybearer.controllers.ownership import Ownership, is_own, marked, ownership_of
 
 __all__ = [
     "Applied",
@@ -135,13 +135,10 @@ def plan_connection(
 
 
 def _require_ours(desired: DesiredConnection, present: PresentConnection, applied: Applied) -> None:
-    whose = ownership_of(present.description, desired.mark)
-    # A person who took our mark off the very connection that we made has only edited its description.
-    if whose is Ownership.OURS or (
-        whose is Ownership.NOBODY and (present.id == applied.id or desired.adopts)
-    ):
+    takes_unmarked = present.id == applied.id or desired.adopts
+    if is_own(present.description, desired.mark, takes_unmarked=takes_unmarked):
         return
-    if whose is Ownership.OTHERS:
+    if ownership_of(present.description, desired.mark) is Ownership.OTHERS:
         raise StalledError(
             Reason.CONNECTION_CONFLICT,
             f"the service has a connection {present.name} that another object, perhaps of another cluster, manages; "

@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
-from keybearer.base.logs import get_logger
 from keybearer.controllers.appconnection.conclusion import Outcome, build_status, connected
 from keybearer.controllers.appconnection.desired import build_connection, kind_of
 from keybearer.controllers.appconnection.gather import ConnectionGatherer
@@ -21,30 +20,29 @@ from keybearer.controllers.appconnection.plan import (
     UpdateConnection,
     plan_connection,
 )
-from keybearer.controllers.appconnection.reading import read_spec, read_status
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.appconnection.remote import RemoteConnections
 from keybearer.controllers.appconnection.resource import AppConnectionSpec, RemoteDeletionPolicy
 from keybearer.controllers.appconnection.status import AppConnectionStatus
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.faults import internal_message, where_raised
+from keybearer.controllers.faults import report_fault
 from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject
-from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
-from keybearer.controllers.ownership import Ownership, mark_of, ownership_of
-from keybearer.controllers.queue import WorkItem, WorkKey
+from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
+from keybearer.controllers.ownership import is_own, mark_of
+from keybearer.controllers.reading import read_spec, read_status
 from keybearer.controllers.requests import pending_request
+from keybearer.controllers.run_ends import end_run, failure_of
 from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.work import WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult
-from keybearer.kube.errors import ForbiddenError, KubeError, LeaseLostError
+from keybearer.kube.errors import KubeError, LeaseLostError
 from keybearer.kube.gateway import Gateway
 
 __all__ = ["AppConnectionReconciler"]
-
-_log = get_logger(__name__)
 
 _REFRESH = timedelta(minutes=5)
 """How often a connection is compared with what the service holds: rotations, and what others changed or deleted."""
@@ -84,51 +82,36 @@ class AppConnectionReconciler:
         seen = self._objects.get(item.key)
         if seen is None:
             return RunResult()
-        previous = read_status(seen)
-        try:
-            if seen.deletion_timestamp is not None:
-                return await self._clean_up(seen, previous)
-            request = pending_request(seen, previous.last_handled_requested_at)
-            outcome, result = await self._run(seen, previous, reconcile_id)
-            if request is not None:
-                outcome = replace(outcome, handled=request.requested_at)
-            await self._write(seen, previous, outcome)
-        except ObjectGoneError:
-            self._objects.drop(seen.key)
-            self._gatherer.forget(seen.key)
-            return RunResult()
-        except LeaseLostError:
-            raise
-        except KubeError as error:
-            # The status itself could not be written: nothing but the log and the queue can say so.
-            _log.warning("status_write_failed", error=str(error), reconcile_id=reconcile_id)
-            return RunResult(failed=True)
+        run = self._reconcile_seen(seen, reconcile_id)
+        return await end_run(run, seen, reconcile_id, gone=self._drop)
+
+    def _drop(self, seen: ObservedObject) -> None:
+        self._objects.drop(seen.key)
+        self._gatherer.forget(seen.key)
+
+    async def _reconcile_seen(self, seen: ObservedObject, reconcile_id: str) -> RunResult:
+        previous = read_status(seen, AppConnectionStatus)
+        if seen.deletion_timestamp is not None:
+            return await self._clean_up(seen, previous)
+        request = pending_request(seen, previous.last_handled_requested_at)
+        outcome, result = await self._run(seen, previous, reconcile_id)
+        if request is not None:
+            outcome = replace(outcome, handled=request.requested_at)
+        await self._write(seen, previous, outcome)
         return result
 
     async def _run(
         self, seen: ObservedObject, previous: AppConnectionStatus, reconcile_id: str
     ) -> tuple[Outcome, RunResult]:
         try:
-            outcome = await self._reconcile_spec(seen, read_spec(seen), previous)
+            outcome = await self._reconcile_spec(seen, read_spec(seen, AppConnectionSpec), previous)
         except (ObjectGoneError, LeaseLostError):
             raise
-        except ReconcileError as error:
-            tone = Tone.STALLED if isinstance(error, StalledError) else Tone.WAITING
-            return Outcome(tone, error.reason, error.message), RunResult(failed=error.retry)
-        except KubeError as error:
-            return _refused_by_cluster(error), RunResult(failed=True)
+        except (ReconcileError, KubeError) as error:
+            failure = failure_of(error)
+            return Outcome(failure.tone, failure.reason, failure.message), RunResult(failed=failure.retry)
         except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
-            _log.error(
-                "reconcile_failed",
-                kind=seen.key.kind,
-                namespace=seen.key.namespace,
-                name=seen.key.name,
-                reconcile_id=reconcile_id,
-                error=type(error).__name__,
-                at=where_raised(error),
-            )
-            told = (condition.message for condition in previous.conditions)
-            message = internal_message(error, told, reconcile_id)
+            message = report_fault(error, seen.key, previous.conditions, reconcile_id)
             return Outcome(Tone.WAITING, Reason.INTERNAL_ERROR, message), RunResult(failed=True)
         return outcome, RunResult(requeue_after=_REFRESH)
 
@@ -172,7 +155,7 @@ class AppConnectionReconciler:
             return RunResult()
         deadline = DEFAULT_DEADLINE
         try:
-            spec = read_spec(seen)
+            spec = read_spec(seen, AppConnectionSpec)
             deadline = spec.deletion_deadline
             if spec.on_delete is RemoteDeletionPolicy.DELETE:
                 await self._remove(seen, spec, previous)
@@ -180,11 +163,8 @@ class AppConnectionReconciler:
             # The identity may not be readable any more: that holds up the end until the deadline, not for ever.
             if isinstance(error, LeaseLostError):
                 raise
-            outcome = (
-                Outcome(Tone.WAITING, error.reason, error.message)
-                if isinstance(error, ReconcileError)
-                else _refused_by_cluster(error)
-            )
+            failure = failure_of(error)
+            outcome = Outcome(Tone.WAITING, failure.reason, failure.message)
             left = self._finalizer.time_left(seen, deadline)
             if left is not None:
                 await self._write(seen, previous, outcome)
@@ -208,21 +188,17 @@ class AppConnectionReconciler:
         )
         if present is None:
             return
-        whose = ownership_of(present.description, mark_of(await self._cluster.get(), seen.uid))
-        if whose is Ownership.OURS or (whose is Ownership.NOBODY and present.id == previous.id):
+        mark = mark_of(await self._cluster.get(), seen.uid)
+        if is_own(present.description, mark, takes_unmarked=present.id == previous.id):
             await remote.delete(present)
 
     async def _write(self, seen: ObservedObject, previous: AppConnectionStatus, outcome: Outcome) -> None:
         status = build_status(previous, outcome, generation=seen.generation, now=self._clock.now())
         was = previous.conditions[-1].reason if previous.conditions else None
         fine = outcome.tone is Tone.READY
-        self._telemetry.outcome(seen, outcome.reason, outcome.message, was=was, fine=fine)
+        self._telemetry.outcome(
+            seen, outcome.reason, outcome.message, was=was, fine=fine, conditions=status.conditions
+        )
         if status != previous:
             await self._patch.apply(seen, status.to_wire())
             self._changed(seen.key)
-
-
-def _refused_by_cluster(error: KubeError) -> Outcome:
-    if isinstance(error, ForbiddenError) and error.namespace_terminating:
-        return Outcome(Tone.WAITING, Reason.NAMESPACE_TERMINATING, "the namespace is being deleted")
-    return Outcome(Tone.WAITING, Reason.CLUSTER_UNAVAILABLE, f"{error}; it is tried again")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from typing import TypeVar
 
-from keybearer.base.clock import parse_instant
 from keybearer.client import AppConnection, AsyncKeybearer, NotFound
 from keybearer.client import RotationTerms as GivenRotation
 from keybearer.controllers.appconnection.plan import (
@@ -18,6 +16,7 @@ from keybearer.controllers.appconnection.plan import (
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import marked
+from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.service_session import ServiceSession
 
 __all__ = ["RemoteConnections"]
@@ -151,12 +150,5 @@ def _present(found: AppConnection) -> PresentConnection:
         rotation=terms,
         rotation_status=None if told is None else told.rotation_status,
         rotation_message=None if told is None else told.last_rotation_message,
-        next_rotation_at=None if told is None else _instant(told.next_rotation_at),
+        next_rotation_at=None if told is None else told_instant(told.next_rotation_at),
     )
-
-
-def _instant(text: str | None) -> datetime | None:
-    try:
-        return parse_instant(text).replace(microsecond=0) if text else None
-    except ValueError:
-        return None

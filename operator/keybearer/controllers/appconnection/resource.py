@@ -11,10 +11,13 @@ from pydantic import Field
 
 from keybearer.controllers.appconnection.status import AppConnectionStatus
 from keybearer.controllers.custom_resource import (
+    AGE_COLUMN,
+    REASON_COLUMN,
     CustomResource,
     PrinterColumn,
     ResourceModel,
     RuledModel,
+    ready_column,
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
@@ -206,20 +209,11 @@ APP_CONNECTION = CustomResource(
     columns=(
         PrinterColumn("App", ".spec.app", description="The app that it leads to."),
         PrinterColumn("Method", ".spec.method", description="How the service authenticates with it."),
-        PrinterColumn(
-            "Ready",
-            '.status.conditions[?(@.type=="Ready")].status',
-            description="The connection is as described, and the app takes it.",
-        ),
-        PrinterColumn(
-            "Reason",
-            '.status.conditions[?(@.type=="Ready")].reason',
-            description="Why, in a word.",
-            priority=1,
-        ),
+        ready_column("The connection is as described, and the app takes it."),
+        REASON_COLUMN,
         PrinterColumn(
             "Rotation", ".status.rotation.status", description="How the last rotation ended.", priority=1
         ),
-        PrinterColumn("Age", ".metadata.creationTimestamp", type="date"),
+        AGE_COLUMN,
     ),
 )

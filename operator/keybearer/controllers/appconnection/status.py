@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
-from keybearer.controllers.custom_resource import Condition, ResourceModel
+from keybearer.controllers.custom_resource import Condition, ResourceModel, StatusModel
 from keybearer.controllers.resource_fields import Clipped, Instant
 
 __all__ = ["AppConnectionStatus", "RotationStatus"]
@@ -22,12 +22,9 @@ class RotationStatus(ResourceModel):
     next_rotation_at: Annotated[Instant | None, Field(description="When the next one is due.")] = None
 
 
-class AppConnectionStatus(ResourceModel):
+class AppConnectionStatus(StatusModel):
     """What the operator last did and saw."""
 
-    observed_generation: Annotated[
-        int | None, Field(ge=0, description="The metadata.generation that this status speaks about.")
-    ] = None
     conditions: Annotated[
         tuple[Condition, ...],
         Field(
@@ -57,8 +54,3 @@ class AppConnectionStatus(ResourceModel):
         str | None,
         Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
     ] = None
-
-    def to_wire(self) -> dict[str, JsonValue]:
-        """Return the status as the API server takes it: camelCase, and nothing where there is nothing."""
-        wire = self.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return {name: part for name, part in wire.items() if part not in ([], {})}

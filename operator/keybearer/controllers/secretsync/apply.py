@@ -11,9 +11,7 @@ from pydantic import JsonValue
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
-from keybearer.controllers.secretsync.desired import DesiredTarget
-from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager, observe_target
-from keybearer.controllers.secretsync.plan import (
+from keybearer.controllers.secretsync.decisions import (
     ApplyTarget,
     CreateTarget,
     MergeTarget,
@@ -21,6 +19,8 @@ from keybearer.controllers.secretsync.plan import (
     ReplaceTarget,
     TargetAction,
 )
+from keybearer.controllers.secretsync.desired import DesiredTarget
+from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager, observe_target
 from keybearer.kube.errors import ConflictError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS, JsonObject, ObjectKey
@@ -61,6 +61,11 @@ class TargetWriter:
             return None
         now = observe_target(key.kind, body, self._fingerprinter)
         return _present(now, body, owner_uid)
+
+    def fingerprint_seen(self, key: TargetKey) -> str | None:
+        """Return the fingerprint of a target as the watch showed it last; None where it showed none."""
+        seen = self._observed.get(key)
+        return None if seen is None else seen.fingerprint
 
     def knows(self, key: TargetKey) -> bool:
         """Tell whether the watch showed a target of this name that carries our label."""

@@ -12,7 +12,7 @@ from keybearer.base.logs import get_logger
 from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.reading import targets_of
+from keybearer.controllers.secretsync.observed import targets_of
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy
 from keybearer.controllers.secretsync.status import SecretSyncStatus

@@ -6,14 +6,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.run_ends import failure_of
 from keybearer.controllers.secretsync.changes import KeyChanges
+from keybearer.controllers.secretsync.decisions import TargetPlan
 from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.gather import Material
-from keybearer.controllers.secretsync.plan import TargetPlan
+from keybearer.controllers.secretsync.key_problems import KeyProblemReason
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.selection import KeyProblemReason
 from keybearer.controllers.secretsync.spec_target import TargetKind
 from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretSyncStatus, TargetStatus
 from keybearer.controllers.workers import RunResult
@@ -137,8 +138,8 @@ def suspended(spec: SecretSyncSpec) -> Report:
 
 def refused_by_cluster(error: KubeError) -> Report:
     """Return the end of a run that the API server refused, or could not answer."""
-    if isinstance(error, ForbiddenError) and error.namespace_terminating:
-        return Report(Tone.WAITING, Reason.NAMESPACE_TERMINATING, "the namespace is being deleted")
-    if isinstance(error, (InvalidError, ForbiddenError)):
+    is_ending = isinstance(error, ForbiddenError) and error.namespace_terminating
+    if isinstance(error, (InvalidError, ForbiddenError)) and not is_ending:
         return Report(Tone.STALLED, Reason.TARGET_REFUSED, f"{error}; the last good target stays")
-    return Report(Tone.WAITING, Reason.CLUSTER_UNAVAILABLE, f"{error}; it is tried again")
+    failure = failure_of(error)
+    return Report(failure.tone, failure.reason, failure.message)

@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import text_of, texts_of
 from keybearer.controllers.objects import TargetKey
-from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.secretsync.payload import Payload
 from keybearer.controllers.secretsync.spec_target import (
     OPAQUE,
@@ -20,6 +19,7 @@ from keybearer.controllers.secretsync.spec_target import (
     Target,
     TargetKind,
 )
+from keybearer.controllers.work import WorkKey
 
 __all__ = [
     "MANAGED_LABEL",
@@ -28,6 +28,7 @@ __all__ = [
     "build_target",
     "encoded_data",
     "fingerprint_of_body",
+    "owner_reference",
 ]
 
 MANAGED_LABEL = "keybearer.dev/managed"
@@ -82,7 +83,7 @@ def build_target(
     if owned:
         labels = {**_APP_LABELS, **labels, OWNER_LABEL: owner_uid}
         if target.on_delete is DeletionPolicy.DELETE:
-            metadata["ownerReferences"] = [_owner_reference(owner, owner_uid)]
+            metadata["ownerReferences"] = [owner_reference(owner, owner_uid)]
     metadata["labels"] = dict(labels)
     if target.annotations:
         metadata["annotations"] = dict(target.annotations)
@@ -143,7 +144,8 @@ def encoded_data(kind: str, body: Mapping[str, JsonValue]) -> dict[str, str]:
     return texts_of(body.get("data"))
 
 
-def _owner_reference(owner: WorkKey, uid: str) -> dict[str, JsonValue]:
+def owner_reference(owner: WorkKey, uid: str) -> dict[str, JsonValue]:
+    """Return the ownerReference by which an object goes with the custom resource that wrote it."""
     return {
         "apiVersion": "keybearer.dev/v1alpha1",
         "kind": owner.kind,

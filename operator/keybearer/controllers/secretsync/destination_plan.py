@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -13,13 +14,12 @@ from keybearer.controllers.custom_resource import describe_invalid
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError
-from keybearer.controllers.ownership import Ownership, marked, ownership_of
+from keybearer.controllers.ownership import is_own, marked
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.spec_source import KeySelection, Source
 from keybearer.controllers.secretsync.status import PushStatus
 from keybearer.wire.destinations.catalogue import offered
-from keybearer.wire.destinations.registry import destination_model
 from keybearer.wire.vocabulary import canonical_destination
 
 __all__ = [
@@ -35,6 +35,9 @@ __all__ = [
 ]
 
 _GUARD_OFF = 100
+_NAME_MAX = 256
+_MARK_IN_NAME = 8
+_NO_WORD = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +108,16 @@ def require_whole_folder(source: Source) -> None:
         )
 
 
-def sync_name(seen: ObservedObject, spec: SecretSyncSpec) -> str:
-    """Return the name of the sync in the service."""
-    return spec.sync_name or f"{seen.key.namespace}-{seen.key.name}".replace(".", "-")
+def sync_name(seen: ObservedObject, spec: SecretSyncSpec, mark: str) -> str:
+    """Return the name of the sync in the service.
+
+    Where none is given, a part of the object's mark is in it: names are the whole project's, and neither an object of
+    another namespace or cluster has the same one, nor can anybody take it before the object is there.
+    """
+    if spec.sync_name is not None:
+        return spec.sync_name
+    readable = _NO_WORD.sub("-", f"{seen.key.namespace}-{seen.key.name}")
+    return f"{readable[: _NAME_MAX - _MARK_IN_NAME - 1].rstrip('-')}-{mark[:_MARK_IN_NAME]}"
 
 
 def build_definition(
@@ -125,6 +135,9 @@ def build_definition(
     Raises:
         StalledError: the destination is unknown, or its configuration or options are not what it takes.
     """
+    # Loaded with all destinations by who pushes, only then.
+    from keybearer.wire.destinations.registry import destination_model
+
     destination, _ = canonical_destination(spec.destination or "")
     model = destination_model(destination)
     if offered(destination) is None or model is None:
@@ -144,7 +157,7 @@ def build_definition(
     except ValueError as error:
         raise StalledError(Reason.INVALID_DESTINATION_CONFIG, f"{root}: {error}") from None
     desired = DesiredSync(
-        name=sync_name(seen, spec),
+        name=sync_name(seen, spec, mark),
         destination=destination,
         project_id=project_id,
         connection_id=connection_id,
@@ -179,8 +192,7 @@ def definition_action(
     """
     if present is None:
         return DefinitionAction.CREATE
-    whose = ownership_of(present.description, desired.mark)
-    if whose is not Ownership.OURS and not (whose is Ownership.NOBODY and present.id == known_id):
+    if not is_own(present.description, desired.mark, takes_unmarked=present.id == known_id):
         raise StalledError(
             Reason.SYNC_CONFLICT,
             f"the service has a sync {present.name} in this project that this object didn't make; set syncName to "

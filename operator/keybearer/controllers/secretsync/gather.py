@@ -6,49 +6,36 @@ Nothing is decided about the target here; what can't be had raises with the reas
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import texts_of
-from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError, WaitingError
-from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.references import References
+from keybearer.controllers.secretsync.key_states import key_states, refuse_blocked
 from keybearer.controllers.secretsync.payload import Payload, judge_payload
 from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.selection import (
-    KeyProblem,
-    Selection,
-    SourceContent,
-    is_light,
-    pinned_versions,
-    select,
-)
-from keybearer.controllers.secretsync.spec_source import Source
+from keybearer.controllers.secretsync.selection import Selection, SourceContent, is_light, select
+from keybearer.controllers.secretsync.source_gather import Progress, SourceGatherer, failed, judge_pinned
 from keybearer.controllers.secretsync.spec_target import OPAQUE, Target, TargetKind, TargetTemplate
-from keybearer.controllers.secretsync.status import KeyState, KeyStatus
-from keybearer.controllers.service_session import ServiceSession
-from keybearer.controllers.sources import SourceFailure, SourceKey, SourceQuery, SourceReader, SourceReading
+from keybearer.controllers.secretsync.status import KeyStatus
+from keybearer.controllers.sources.reader import SourceReader
+from keybearer.controllers.sources.session import SourceFailure
+from keybearer.controllers.sources.state import SourceReading
 from keybearer.controllers.template.renderer import (
     RendererUnavailableError,
     TemplateError,
     TemplateRenderer,
 )
+from keybearer.controllers.work import WorkKey
 
 __all__ = ["FolderReading", "Gatherer", "Material"]
 
-_PINNED_MAX = 256
-"""Versions that all sources may pin together: each is a request of its own in each run, at 50 a second and
-identity."""
-_PINNED_AT_ONCE = 8
 _DEADLINE_SECONDS = 40.0
 """Of all that is gathered in one run. Less than a run as a whole may take: what it waited for is still to be told."""
-_KEY_MAX = 512
-"""What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 _SUPPORTED_TYPES = frozenset(
     {
         OPAQUE,
@@ -58,13 +45,6 @@ _SUPPORTED_TYPES = frozenset(
         "kubernetes.io/ssh-auth",
     }
 )
-
-
-@dataclass(slots=True)
-class _Progress:
-    """What a run waits for at the moment, for the message if it waits too long."""
-
-    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +64,7 @@ class Material:
     failure: SourceFailure | None
     found: int
     read_at: float
+    readings: tuple[SourceReading, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +76,7 @@ class FolderReading:
 
 
 class Gatherer:
-    """Gathers for one SecretSync after the other; holds no state of its own."""
+    """Gathers for one SecretSync after the other; of what destinations get it keeps names and fingerprint."""
 
     def __init__(
         self,
@@ -106,12 +87,13 @@ class Gatherer:
         fingerprinter: Fingerprinter,
         allowed_types: frozenset[str],
     ) -> None:
-        self._access = access
         self._sources = sources
+        self._reader = SourceGatherer(access, sources)
         self._references = references
         self._renderer = renderer
         self._fingerprinter = fingerprinter
         self._allowed_types = _SUPPORTED_TYPES | allowed_types
+        self._folders: dict[WorkKey, tuple[tuple[int, ...], FolderReading]] = {}
 
     async def gather(
         self, seen: ObservedObject, spec: SecretSyncSpec, *, not_before: float, follow_target: bool
@@ -129,9 +111,9 @@ class Gatherer:
             WaitingError: it may come right by itself, or takes too long.
         """
         self._judge_type(spec.target)
-        _judge_pinned(spec)
+        judge_pinned(spec)
         self._follow(seen, spec, follow_target=follow_target)
-        progress = _Progress()
+        progress = Progress()
         limit = asyncio.timeout(_DEADLINE_SECONDS)
         try:
             async with limit:
@@ -143,21 +125,21 @@ class Gatherer:
             raise WaitingError(Reason.TIMED_OUT, message) from None
 
     async def _gather(
-        self, seen: ObservedObject, spec: SecretSyncSpec, not_before: float, progress: _Progress
+        self, seen: ObservedObject, spec: SecretSyncSpec, not_before: float, progress: Progress
     ) -> Material:
-        readings = await self._read_sources(seen, spec, not_before, progress)
+        readings = await self._reader.read(seen, spec, not_before, progress)
         contents = []
         for index, (source, session, reading) in enumerate(readings):
             secrets, failure = reading.secrets, reading.failure
             if secrets is None or (failure is not None and not failure.passing):
-                raise _failed(failure)
+                raise failed(failure)
             progress.waits_for = f"reading the versions that keys.items pin of {source.label}"
             field = "source" if spec.sources is None else f"sources[{index}]"
-            contents.append(SourceContent(source, secrets, await self._pinned(session, source), field))
+            contents.append(SourceContent(source, secrets, await self._reader.pinned(session, source), field))
         found = sum(len(content.secrets) for content in contents)
         progress.waits_for = f"selecting keys of {spec.source_label}"
         selection = await _select(contents)
-        _refuse_blocked(selection.problems)
+        refuse_blocked(selection.problems)
         if not selection.entries and spec.target.template is not None:
             # Without secrets a template may still give its keys, with blanks in place of values: the guard, which
             # counts keys, would let that pass. Without a template the plan judges what an empty source means.
@@ -165,14 +147,15 @@ class Gatherer:
         data = await self._render(seen, spec.target.template, selection, progress)
         refs = {entry.target_key: entry.source_ref for entry in selection.entries}
         payload = judge_payload(spec.target.kind, spec.target.type, data, refs)
-        _refuse_blocked(payload.problems)
+        refuse_blocked(payload.problems)
         failure = next((reading.failure for _, _, reading in readings if reading.failure is not None), None)
         return Material(
             payload=payload,
-            keys=_key_states(selection, data),
+            keys=key_states(selection, data),
             failure=failure,
             found=found,
             read_at=min(reading.read_at for _, _, reading in readings),
+            readings=tuple(reading for _, _, reading in readings),
         )
 
     async def read_folder(
@@ -186,15 +169,23 @@ class Gatherer:
         """
         if not spec.writes_target:
             self._follow(seen, spec, follow_target=False)
-        readings = await self._read_sources(seen, spec, not_before, _Progress())
-        contents: dict[str, str] = {}
+        readings = await self._reader.read(seen, spec, not_before, Progress())
+        listed = []
         for _, _, reading in readings:
             secrets, failure = reading.secrets, reading.failure
             if secrets is None or (failure is not None and not failure.passing):
-                raise _failed(failure)
-            contents |= {secret.key: secret.value for secret in secrets}
+                raise failed(failure)
+            listed.append(secrets)
+        # While a run is awaited this is asked three times a second.
+        numbers = tuple(reading.content for _, _, reading in readings)
+        kept = self._folders.get(seen.key)
+        if kept is not None and kept[0] == numbers:
+            return kept[1]
+        contents = {secret.key: secret.value for secrets in listed for secret in secrets}
         fingerprint = self._fingerprinter.of_mappings("pushed secrets", (), contents)
-        return FolderReading(tuple(sorted(contents)), fingerprint)
+        folder = FolderReading(tuple(sorted(contents)), fingerprint)
+        self._folders[seen.key] = numbers, folder
+        return folder
 
     def follow_identity(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
         """Have at hand what a session needs, for an object that only cleans up."""
@@ -215,6 +206,7 @@ class Gatherer:
         """End what a SecretSync that is gone subscribes and refers to."""
         self._sources.retain(key, frozenset())
         self._references.forget(key)
+        self._folders.pop(key, None)
 
     def _follow(self, seen: ObservedObject, spec: SecretSyncSpec, *, follow_target: bool) -> None:
         names: dict[str, set[str]] = {"Secret": set(), "ConfigMap": set()}
@@ -237,61 +229,12 @@ class Gatherer:
                 f"({', '.join(sorted(self._allowed_types))}); ask its administrator for --allow-target-type",
             )
 
-    async def _read_sources(
-        self, seen: ObservedObject, spec: SecretSyncSpec, not_before: float, progress: _Progress
-    ) -> list[tuple[Source, ServiceSession, SourceReading]]:
-        asked: list[tuple[Source, ServiceSession, SourceKey]] = []
-        for source in spec.all_sources:
-            query = _query(source)
-            identity = spec.identity_ref.name if spec.identity_ref is not None else None
-            progress.waits_for = "reading " + (
-                f"identity Secret {identity}" if identity else f"the labels of namespace {seen.key.namespace}"
-            )
-            try:
-                session = await self._access.session(seen.key, identity, query)
-            except StalledError:
-                # Credentials that were taken away are not used any longer, not even to ask for changes.
-                self._sources.retain(seen.key, frozenset())
-                raise
-            asked.append((source, session, SourceKey(session.id, query)))
-        readings = []
-        for source, session, key in asked:
-            progress.waits_for = f"reading {key.query}"
-            reading = await self._sources.read(
-                key, session, seen.key, spec.refresh_interval, not_before=not_before
-            )
-            readings.append((source, session, reading))
-        self._sources.retain(seen.key, frozenset(key for _, _, key in asked))
-        return readings
-
-    async def _pinned(self, session: ServiceSession, source: Source) -> tuple[SourceSecret, ...]:
-        wanted = pinned_versions(source.keys)
-        if not wanted:
-            return ()
-        query = _query(source)
-        turns = asyncio.Semaphore(_PINNED_AT_ONCE)
-        failures: list[SourceFailure] = []
-
-        async def read(name: str, version: int) -> SourceSecret | None:
-            async with turns:
-                answer = None if failures else await session.read_version(query, name, version)
-            if isinstance(answer, SourceFailure):
-                failures.append(answer)
-                return None
-            return answer
-
-        found = await asyncio.gather(*(read(name, version) for name, version in wanted))
-        if failures:
-            # No source polls for single versions, so nothing else would bring this back.
-            raise _failed(failures[0], retry=True)
-        return tuple(secret for secret in found if secret is not None)
-
     async def _render(
         self,
         seen: ObservedObject,
         template: TargetTemplate | None,
         selection: Selection,
-        progress: _Progress,
+        progress: Progress,
     ) -> dict[str, bytes]:
         selected = {entry.target_key: entry.value for entry in selection.entries}
         if template is None:
@@ -330,86 +273,8 @@ class Gatherer:
         return {**wanted, **templates}
 
 
-def _judge_pinned(spec: SecretSyncSpec) -> None:
-    pinned = sum(len(pinned_versions(source.keys)) for source in spec.all_sources)
-    if pinned > _PINNED_MAX:
-        raise StalledError(
-            Reason.SPEC_INVALID,
-            f"keys.items of the sources pin {pinned} versions, of which one SecretSync reads at most {_PINNED_MAX}; "
-            "take version from some items, or split the SecretSync",
-        )
-
-
 async def _select(contents: list[SourceContent]) -> Selection:
     """Select on the event loop, or in a thread where it would hold up everybody else's work."""
     if is_light(contents):
         return select(contents)
     return await asyncio.to_thread(select, contents)
-
-
-def _query(source: Source) -> SourceQuery:
-    return SourceQuery(
-        project=source.project_id or source.project_slug or "",
-        by_slug=source.project_id is None,
-        environment=source.environment,
-        path=source.secret_path,
-        recursive=source.recursive,
-        include_imports=source.include_imports,
-        expand_references=source.expand_secret_references,
-        tag_slugs=tuple(sorted(source.tag_slugs)),
-    )
-
-
-def _failed(failure: SourceFailure | None, *, retry: bool = False) -> StalledError | WaitingError:
-    """Return the error; without a retry of its own, for a source tries again by itself and calls its subscribers."""
-    if failure is None:
-        return WaitingError(Reason.SERVICE_UNAVAILABLE, "the source was not read yet; it is tried again")
-    if failure.passing:
-        return WaitingError(failure.reason, failure.message, retry=retry)
-    return StalledError(failure.reason, failure.message, retry=retry)
-
-
-def _refuse_blocked(problems: tuple[KeyProblem, ...]) -> None:
-    blocking = [problem for problem in problems if problem.blocking]
-    if not blocking:
-        return
-    first = blocking[0]
-    more = f" (and {len(blocking) - 1} more, see status.keys)" if len(blocking) > 1 else ""
-    raise KeysRefusedError(first.reason.value, f"{first.message}{more}; the last good target stays", blocking)
-
-
-class KeysRefusedError(StalledError):
-    """Some secrets can't become keys; carries the state of each for the status."""
-
-    def __init__(self, reason: str, message: str, problems: list[KeyProblem]) -> None:
-        super().__init__(reason, message)
-        self.keys = tuple(_problem_state(problem) for problem in problems)
-
-
-def _key_states(selection: Selection, data: Mapping[str, bytes]) -> tuple[KeyStatus, ...]:
-    states = [_problem_state(problem) for problem in selection.problems]
-    written = set(data)
-    for entry in selection.entries:
-        if entry.target_key in written:
-            written.discard(entry.target_key)
-            states.append(
-                KeyStatus(
-                    key=entry.target_key,
-                    state=KeyState.SYNCED,
-                    version=entry.version,
-                    last_changed=entry.updated_at,
-                    source=entry.source_ref,
-                )
-            )
-    states += [KeyStatus(key=name, state=KeyState.SYNCED, source="template") for name in sorted(written)]
-    return tuple(states)
-
-
-def _problem_state(problem: KeyProblem) -> KeyStatus:
-    return KeyStatus(
-        key=problem.key[:_KEY_MAX],
-        state=KeyState.FAILED if problem.blocking else KeyState.OVERRIDDEN,
-        reason=problem.reason.value,
-        message=problem.message,
-        source=problem.source_ref,
-    )

@@ -10,16 +10,11 @@ from keybearer.controllers.outcome import ObjectGoneError, StalledError, Waiting
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import describe_changes
+from keybearer.controllers.secretsync.decisions import CreateTarget, PlanContext, TargetAction, TargetPlan
 from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.gather import Gatherer
-from keybearer.controllers.secretsync.plan import (
-    CreateTarget,
-    PlanContext,
-    TargetAction,
-    TargetPlan,
-    plan_target,
-)
-from keybearer.controllers.secretsync.reading import targets_of
+from keybearer.controllers.secretsync.observed import targets_of
+from keybearer.controllers.secretsync.plan import plan_target
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
 from keybearer.controllers.secretsync.rivals import Rivals

@@ -12,8 +12,9 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObservedTarget, TargetKey
 from keybearer.controllers.secretsync.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
 from keybearer.controllers.secretsync.spec_target import OPAQUE
+from keybearer.controllers.secretsync.status import SecretSyncStatus
 
-__all__ = ["PresentTarget", "merge_manager", "observe_target"]
+__all__ = ["PresentTarget", "merge_manager", "observe_target", "targets_of"]
 
 
 _MANAGER_PREFIX = "keybearer/"
@@ -156,3 +157,9 @@ def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fing
         owner_uid=owner if isinstance(owner, str) else None,
         fingerprint=fingerprint_of_body(kind, body, fingerprinter),
     )
+
+
+def targets_of(status: SecretSyncStatus, namespace: str) -> tuple[TargetKey, ...]:
+    """Return what was written, then what it was to be replaced by; none before the first sync."""
+    named = (status.target, status.moving_to)
+    return tuple(TargetKey(one.kind.value, namespace, one.name) for one in named if one is not None)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from keybearer.controllers.secretsync.selection import KeyProblem, KeyProblemReason
+from keybearer.controllers.secretsync.key_problems import KeyProblem, KeyProblemReason
 from keybearer.controllers.secretsync.spec_source import is_target_key
 from keybearer.controllers.secretsync.spec_target import TargetKind
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
-__all__ = ["Reason", "no_keys_message"]
+__all__ = ["Reason", "no_keys_message", "some_of"]
+
+_NAMED = 10
+"""Key names that a message spells out."""
 
 
 class Reason(StrEnum):
@@ -89,6 +93,8 @@ class Reason(StrEnum):
     SYNC_REFUSED = "SyncRefused"
     """The service refuses the sync's definition; the message quotes it."""
 
+    CLUSTER_ID_UNKNOWN = "ClusterIdUnknown"
+    """The operator can't tell this cluster from others on the same service: it may not read namespace kube-system."""
     NAMESPACE_TERMINATING = "NamespaceTerminating"
     """The namespace is being deleted."""
     CLUSTER_UNAVAILABLE = "ClusterUnavailable"
@@ -107,3 +113,9 @@ def no_keys_message(source_label: str, found: int) -> str:
         else f"{found} secrets, and source.keys takes none"
     )
     return f"{source_label} holds {held}; correct include, exclude or items; nothing is written"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    shown = ", ".join(names[:_NAMED])
+    return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
 from typing import Literal, TypeVar
 from weakref import WeakValueDictionary
 
-from keybearer.base.clock import Clock, parse_instant
+from keybearer.base.clock import Clock
 from keybearer.client import AsyncKeybearer, NotFound, SecretSync
 from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, PresentSync
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import RemoteSyncStatus
@@ -221,20 +221,13 @@ def mirrored(sync: SecretSync) -> RemoteSyncStatus:
         sync_status=sync.sync_status,
         last_sync_job_id=sync.last_sync_job_id,
         last_sync_message=sync.last_sync_message,
-        last_synced_at=_instant(sync.last_synced_at),
+        last_synced_at=told_instant(sync.last_synced_at),
         import_status=sync.import_status,
         last_import_job_id=sync.last_import_job_id,
         last_import_message=sync.last_import_message,
-        last_imported_at=_instant(sync.last_imported_at),
+        last_imported_at=told_instant(sync.last_imported_at),
         remove_status=sync.remove_status,
         last_remove_job_id=sync.last_remove_job_id,
         last_remove_message=sync.last_remove_message,
-        last_removed_at=_instant(sync.last_removed_at),
+        last_removed_at=told_instant(sync.last_removed_at),
     )
-
-
-def _instant(text: str | None) -> datetime | None:
-    try:
-        return parse_instant(text).replace(microsecond=0) if text else None
-    except ValueError:
-        return None

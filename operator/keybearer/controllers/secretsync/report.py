@@ -56,6 +56,16 @@ class Report:
     push: PushStatus | None = None
     drops_sync: bool = False
 
+    def tells_only_of_target(self, previous: SecretSyncStatus) -> bool:
+        """Tell whether a later run would find all of it again: the object was in sync and is, with other data."""
+        was_synced = any(
+            condition.type == "Ready" and condition.reason == Reason.SYNCED
+            for condition in previous.conditions
+        )
+        is_about_target = self.reason == Reason.SYNCED and self.settled and previous.moving_to is None
+        has_no_push = self.sync is None and self.push is None and not self.drops_sync
+        return was_synced and is_about_target and has_no_push
+
 
 def build_status(
     previous: SecretSyncStatus, report: Report, *, generation: int, updates: Updates, now: datetime

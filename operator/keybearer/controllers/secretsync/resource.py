@@ -14,10 +14,13 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.controllers.custom_resource import (
+    AGE_COLUMN,
+    REASON_COLUMN,
     CustomResource,
     PrinterColumn,
     ResourceModel,
     RuledModel,
+    ready_column,
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
@@ -128,8 +131,8 @@ class SecretSyncSpec(RuledModel):
             min_length=1,
             max_length=256,
             pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
-            description="The name of the sync in the service. Without it, namespace and name of this object, "
-            "joined by a hyphen.",
+            description="The name of the sync in the service, which no other sync of the project may have. Without "
+            "it, namespace and name of this object, and what tells it from others.",
         ),
     ] = None
     connection_ref: Annotated[
@@ -266,17 +269,10 @@ SECRET_SYNC = CustomResource(
         PrinterColumn(
             "Destination", ".spec.destination", description="The store that the service pushes to."
         ),
-        PrinterColumn(
-            "Ready", '.status.conditions[?(@.type=="Ready")].status', description="Target is as planned."
-        ),
-        PrinterColumn(
-            "Reason",
-            '.status.conditions[?(@.type=="Ready")].reason',
-            description="Why, in a word.",
-            priority=1,
-        ),
+        ready_column("Target is as planned."),
+        REASON_COLUMN,
         PrinterColumn("Sync", ".status.sync.syncStatus", description="How far the service's push is."),
         PrinterColumn("Updates", ".status.updates", description="How changes become known.", priority=1),
-        PrinterColumn("Age", ".metadata.creationTimestamp", type="date"),
+        AGE_COLUMN,
     ),
 )

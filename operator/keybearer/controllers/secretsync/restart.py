@@ -45,7 +45,10 @@ class WorkloadRestarter:
         Raises:
             WaitingError: a workload could not be patched; the others were.
         """
-        value = f"{desired.key.name}:{desired.data_fingerprint}"
+        await self.restart_for(seen, workloads, f"{desired.key.name}:{desired.data_fingerprint}")
+
+    async def restart_for(self, seen: ObservedObject, workloads: Sequence[Workload], value: str) -> None:
+        """Make the workloads roll out anew, once for each value; raises as `restart`."""
         template: JsonObject = {"metadata": {"annotations": {RESTART_ANNOTATION: value}}}
         failed: list[str] = []
         for workload in workloads:

@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
-from functools import lru_cache
 
 from keybearer.base.folder_paths import lies_within
 from keybearer.controllers.listing import SourceSecret
@@ -25,19 +23,12 @@ from keybearer.controllers.secretsync.extract import (
     JsonReader,
     extract_value,
 )
-from keybearer.controllers.secretsync.patterns import (
-    InvalidPatternError,
-    Matcher,
-    Renamer,
-    compile_matcher,
-    compile_renamer,
-    is_expression,
-)
+from keybearer.controllers.secretsync.key_choice import KeyChoice, compile_choice
+from keybearer.controllers.secretsync.key_problems import KeyProblem, KeyProblemReason
+from keybearer.controllers.secretsync.patterns import InvalidPatternError, is_expression
 from keybearer.controllers.secretsync.spec_source import Decoding, KeyItem, KeySelection, Source
 
 __all__ = [
-    "KeyProblem",
-    "KeyProblemReason",
     "SelectedKey",
     "Selection",
     "SourceContent",
@@ -47,39 +38,14 @@ __all__ = [
     "select",
 ]
 
-_COMPILED_MAX = (
-    128  # selections whose patterns stay compiled; each takes at most about 1 MiB, most take little
-)
-
 _STEPS_MAX = 100_000_000
 """Of RE2 over all names of all sources: a third of a second at the measured 3 ns, for patterns made to be slow;
 others take a hundredth. An expression of 40 instructions gets through 100,000 names of 20 characters."""
-_CALL_STEPS = 150  # what calling RE2 from Python costs besides
 _LIGHT_CLAIMS = 200  # secrets and items of all sources: 10 us each
 _LIGHT_PATTERNS = 2000  # matches and renames by globs and exact names: 0.5 us each
 _LIGHT_PATTERN_CHARS = 2000  # of globs, to be compiled: 0.3 us each
 _LIGHT_CHARS = 256 * 1024  # of values
 _LIGHT_JSON_CHARS = 12 * 1024  # of values, for each item that takes a property: at worst 350 ns each
-
-
-class KeyProblemReason(StrEnum):
-    """Why a secret is not, or not as it stands, a key of the target."""
-
-    VALUE_HIDDEN = "ValueHidden"
-    KEY_NOT_FOUND = "KeyNotFound"
-    INVALID_PATTERN = "InvalidPattern"
-    INVALID_VALUE = "InvalidValue"
-    CLASH = "Clash"
-    IMPORT_OVERRIDDEN = "ImportOverridden"
-    INVALID_KEY = "InvalidKey"
-    MISSING_TYPE_KEY = "MissingTypeKey"
-    INVALID_TYPE_VALUE = "InvalidTypeValue"
-    TOO_LARGE = "TooLarge"
-
-    @property
-    def blocking(self) -> bool:
-        """Whether writing the target would lose something: then the last good one stays."""
-        return self not in (KeyProblemReason.CLASH, KeyProblemReason.IMPORT_OVERRIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +78,6 @@ class SelectedKey:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyProblem:
-    """One key that needs attention; `message` can be shown to anybody who may see names."""
-
-    key: str
-    reason: KeyProblemReason
-    message: str
-    source_ref: str | None = None
-
-    @property
-    def blocking(self) -> bool:
-        """Whether writing the target would lose something."""
-        return self.reason.blocking
-
-
-@dataclass(frozen=True, slots=True)
 class Selection:
     """What the target is given, by target key, and what needs attention, in the order it was met."""
 
@@ -141,34 +92,6 @@ class _Claim:
     target_key: str
     secret: SourceSecret
     item: KeyItem | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    includes: Matcher
-    excludes: Matcher
-    renamers: tuple[Renamer, ...]
-    item_keys: frozenset[str]
-
-    def work(self, secrets: Sequence[SourceSecret]) -> int:
-        """Return how many steps matching the names of these may take at worst."""
-        all_sizes = (self.includes.size, self.excludes.size, *(renamer.size for renamer in self.renamers))
-        sizes = [size for size in all_sizes if size]
-        if not sizes:
-            return 0
-        return sum(map(len, (secret.key for secret in secrets))) * sum(sizes) + (
-            len(secrets) * len(sizes) * _CALL_STEPS
-        )
-
-    def takes(self, key: str) -> bool:
-        return key in self.item_keys or (self.includes(key) and not self.excludes(key))
-
-    def rename(self, key: str) -> str:
-        for renamer in self.renamers:
-            renamed = renamer(key)
-            if renamed is not None:
-                return renamed
-        return key
 
 
 @dataclass(slots=True)
@@ -259,7 +182,7 @@ def _by_document(claims: Iterable[_Claim]) -> Iterator[_Claim]:
 def _claims(content: SourceContent, steps: _Steps, problems: list[KeyProblem]) -> Iterator[_Claim]:
     label, keys = content.source.label, content.source.keys
     try:
-        compiled = _compile(keys)
+        compiled = compile_choice(keys)
     except InvalidPatternError as error:
         problems.append(
             KeyProblem(label, KeyProblemReason.INVALID_PATTERN, f"{content.field}.{error}", label)
@@ -294,7 +217,7 @@ def _claims(content: SourceContent, steps: _Steps, problems: list[KeyProblem]) -
 
 
 def _effective(
-    content: SourceContent, compiled: _Compiled, problems: list[KeyProblem]
+    content: SourceContent, compiled: KeyChoice, problems: list[KeyProblem]
 ) -> dict[str, SourceSecret]:
     """Return, by name, the secrets that the selection takes, each once, in the order of precedence."""
     own: list[SourceSecret] = []
@@ -354,16 +277,3 @@ def _take(claim: _Claim, reader: JsonReader, problems: list[KeyProblem]) -> Sele
         problems.append(KeyProblem(claim.target_key, reason, f"{ref}: {error}", ref))
         return None
     return SelectedKey(claim.target_key, value, ref, secret.version, secret.updated_at)
-
-
-@lru_cache(maxsize=_COMPILED_MAX)
-def _compile(keys: KeySelection) -> _Compiled:
-    return _Compiled(
-        includes=compile_matcher(keys.include, "keys.include"),
-        excludes=compile_matcher(keys.exclude, "keys.exclude"),
-        renamers=tuple(
-            compile_renamer(rename.pattern, rename.replacement, f"keys.rename[{index}]")
-            for index, rename in enumerate(keys.rename)
-        ),
-        item_keys=frozenset(item.key for item in keys.items),
-    )

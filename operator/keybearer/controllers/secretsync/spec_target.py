@@ -23,6 +23,7 @@ __all__ = [
     "TargetTemplate",
     "Workload",
     "WorkloadKind",
+    "named_once",
 ]
 
 OPAQUE = "Opaque"
@@ -118,7 +119,7 @@ class Workload(ResourceModel):
     name: Annotated[ObjectName, Field(description="Its name.")]
 
 
-def _named_once(workloads: tuple[Workload, ...]) -> tuple[Workload, ...]:
+def named_once(workloads: tuple[Workload, ...]) -> tuple[Workload, ...]:
     """Mirror the API server, which keeps a list of type map free of duplicates by itself."""
     if len({(one.kind, one.name) for one in workloads}) < len(workloads):
         raise ValueError("names a workload twice")
@@ -235,7 +236,7 @@ class Target(RuledModel):
                 "x-kubernetes-list-map-keys": ["kind", "name"],
             },
         ),
-        AfterValidator(_named_once),
+        AfterValidator(named_once),
     ] = ()
 
     @rule(

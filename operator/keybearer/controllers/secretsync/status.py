@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
-from keybearer.controllers.custom_resource import Condition, ResourceModel
+from keybearer.controllers.custom_resource import Condition, ResourceModel, StatusModel
 from keybearer.controllers.resource_fields import Clipped, Instant
 from keybearer.controllers.secretsync.spec_target import TargetKind
 
@@ -153,12 +153,9 @@ class PushStatus(ResourceModel):
     keys: Annotated[int | None, Field(ge=0, description="How many secrets these were.")] = None
 
 
-class SecretSyncStatus(ResourceModel):
+class SecretSyncStatus(StatusModel):
     """What the operator last did and saw."""
 
-    observed_generation: Annotated[
-        int | None, Field(ge=0, description="The metadata.generation that this status speaks about.")
-    ] = None
     conditions: Annotated[
         tuple[Condition, ...],
         Field(
@@ -202,11 +199,3 @@ class SecretSyncStatus(ResourceModel):
         str | None,
         Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
     ] = None
-
-    def to_wire(self) -> dict[str, JsonValue]:
-        """Return the status as the API server takes it: camelCase, and nothing where there is nothing.
-
-        Absent fields are left out, never null, as server-side apply wants it.
-        """
-        wire = self.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return {name: part for name, part in wire.items() if part not in ([], {})}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from keybearer.base.clock import Clock
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
-from keybearer.controllers.secretsync.reading import read_status
+from keybearer.controllers.reading import read_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, build_status, says_the_same
 from keybearer.controllers.secretsync.spec_target import TargetKind
 from keybearer.controllers.secretsync.status import SecretSyncStatus, TargetName, Updates
-from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.telemetry import Telemetry
 
@@ -39,7 +39,7 @@ class StatusWriter:
         current = self._objects.get(seen.key)
         if current is None or current.uid != seen.uid or current.status_json == seen.status_json:
             return previous
-        return read_status(current)
+        return read_status(current, SecretSyncStatus)
 
     async def write(self, seen: ObservedObject, previous: SecretSyncStatus, report: Report) -> None:
         """Write the status that the report leads to, and tell of it.
@@ -58,7 +58,9 @@ class StatusWriter:
         # Ready comes first and keeps its reason under a suspension; the last one is what was told last.
         was = previous.conditions[-1].reason if previous.conditions else None
         fine = report.tone in (Tone.READY, Tone.PAUSED) or report.reason == Reason.PLANNED
-        self._telemetry.outcome(seen, str(report.reason), report.message, was=was, fine=fine)
+        self._telemetry.outcome(
+            seen, str(report.reason), report.message, was=was, fine=fine, conditions=status.conditions
+        )
         if not says_the_same(status, previous):
             await self._patch.apply(seen, status.to_wire())
 

@@ -9,32 +9,29 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sys
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from contextvars import Context
 from datetime import timedelta
-from typing import Protocol
+from itertools import count, islice
 
-from keybearer.base.backoff import Backoff, jittered
 from keybearer.base.clock import Clock
+from keybearer.base.log_subject import log_subject
 from keybearer.base.logs import get_logger
-from keybearer.client import EventPlace
-from keybearer.controllers.event_feed import EventFeed, FeedRefusal
 from keybearer.controllers.listing import SourceSecret
-from keybearer.controllers.queue import Lane, Trigger, WorkKey
+from keybearer.controllers.sources.follower import PollingOnly, SourceFollower
+from keybearer.controllers.sources.query import SourceKey
+from keybearer.controllers.sources.session import (
+    Listing,
+    SourceAnswer,
+    SourceFailure,
+    SourceSession,
+    ask_source,
+)
+from keybearer.controllers.sources.state import SourceReading, SourceState
+from keybearer.controllers.work import Lane, Trigger, WorkKey
 
-__all__ = [
-    "Listing",
-    "NotChanged",
-    "PollingOnly",
-    "SourceFailure",
-    "SourceFollower",
-    "SourceKey",
-    "SourceQuery",
-    "SourceReader",
-    "SourceReading",
-]
+__all__ = ["SourceReader"]
 
 _log = get_logger(__name__)
 
@@ -44,168 +41,13 @@ _SETTLING = 0.02
 """Seconds between hearing of a change and reading it: several events about one write come together."""
 _SPREAD_PER_SOURCE, _SPREAD_MAX = 0.01, 5.0
 """Seconds over which the reads of many sources that are due at once are spread."""
-_RETRY = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(seconds=60), jitter=0.3)
 _TOLERATED = 1
 """Passing failures in a row that are not shown while a good listing is at hand: a blip costs no status writes."""
-_AFTER_MAX = timedelta(minutes=10)
-"""The longest wait a service is granted: what it asks beyond would be a source that nobody looks after."""
+_NAMED = 5
+"""Subscribers that a line of the log names."""
 _VALUES_MAX_BYTES = 128 * 1024 * 1024
 """Values kept over all sources, as memory holds them; the least recently used listing goes first, and is read
 whole when next needed."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceQuery:
-    """What is asked of the service; `project` is an id, or a slug where `by_slug`."""
-
-    project: str
-    by_slug: bool
-    environment: str
-    path: str
-    recursive: bool = False
-    include_imports: bool = True
-    expand_references: bool = True
-    tag_slugs: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.project}/{self.environment}:{self.path}"
-
-
-@dataclass(frozen=True, slots=True)
-class SourceKey:
-    """A query, and the session (service and identity) that asks it."""
-
-    session_id: str
-    query: SourceQuery
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFailure:
-    """Why a source can't be read: a condition's reason and message, without values.
-
-    Attributes:
-        passing: it may come right by itself (an outage), as opposed to what a person must mend.
-        after: the wait the service asked for; two failures that differ in nothing else are the same one.
-    """
-
-    reason: str
-    message: str
-    passing: bool
-    after: timedelta | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A whole answer: secrets from the lowest precedence to the highest, and the tag to ask by next time."""
-
-    etag: str | None
-    secrets: tuple[SourceSecret, ...] = field(repr=False)
-
-
-class NotChanged:
-    """The service answered 304: what we hold is still what is there."""
-
-
-class SourceSession(Protocol):
-    """The service as one identity sees it."""
-
-    @property
-    def id(self) -> str:
-        """A name for the session, safe to show."""
-        ...
-
-    def list_source(
-        self, query: SourceQuery, etag: str | None
-    ) -> Awaitable[Listing | NotChanged | SourceFailure]:
-        """Ask once; never raises for what the service answers or fails to answer."""
-        ...
-
-    def open_feed(
-        self, query: SourceQuery, places: Sequence[EventPlace]
-    ) -> Awaitable[EventFeed | FeedRefusal]:
-        """Open a feed of the query's project: of these places, or of all of it without any."""
-        ...
-
-
-class SourceFollower(Protocol):
-    """Listens for changes of sources, so that they need not wait for their next poll."""
-
-    def follow(self, key: SourceKey, session: SourceSession) -> None:
-        """Listen for changes of a source; the newest session given is used."""
-        ...
-
-    def forget(self, key: SourceKey) -> None:
-        """Listen no more for changes of a source."""
-        ...
-
-    def judged(self, key: SourceKey, *, readable: bool) -> None:
-        """Learn whether the source could be read."""
-        ...
-
-    def settle(self, key: SourceKey) -> Awaitable[None]:
-        """Wait a moment until it is known whether changes will be heard: the first read comes after."""
-        ...
-
-    def is_instant(self, key: SourceKey) -> bool | None:
-        """Tell whether changes are heard; None if that isn't known yet."""
-        ...
-
-
-class PollingOnly:
-    """Listens for nothing."""
-
-    def follow(self, key: SourceKey, session: SourceSession) -> None:
-        """Do nothing."""
-
-    def forget(self, key: SourceKey) -> None:
-        """Do nothing."""
-
-    def judged(self, key: SourceKey, *, readable: bool) -> None:
-        """Do nothing."""
-
-    async def settle(self, key: SourceKey) -> None:
-        """Return at once."""
-
-    def is_instant(self, key: SourceKey) -> bool | None:  # noqa: ARG002 - it is the same for all
-        """Return that nothing is."""
-        return False
-
-
-@dataclass(frozen=True, slots=True)
-class SourceReading:
-    """What is known of a source: the last good secrets, when a read that confirmed them began, and what ails it.
-
-    There are no secrets beside a failure that doesn't pass by itself.
-    """
-
-    secrets: tuple[SourceSecret, ...] | None = field(repr=False)
-    read_at: float
-    failure: SourceFailure | None
-
-
-@dataclass(slots=True)
-class _Source:
-    key: SourceKey
-    session: SourceSession
-    subscribers: dict[WorkKey, timedelta] = field(default_factory=dict)
-    etag: str | None = None
-    secrets: tuple[SourceSecret, ...] | None = None
-    size: int = 0
-    evicted: int = 0
-    """Hash of the secrets that are held no longer, to tell whether those that are read next are still the same."""
-    read_at: float = -1.0
-    started_at: float = -1.0
-    failure: SourceFailure | None = None
-    failed_at: float = -1.0
-    failures: int = 0
-    reading: asyncio.Task[None] | None = None
-    is_due: bool = False
-    """A change was heard of since the read under way began."""
-    next_poll: asyncio.TimerHandle | None = None
-
-    def interval(self) -> timedelta | None:
-        wanted = [interval for interval in self.subscribers.values() if interval]
-        return min(wanted) if wanted else None
 
 
 class SourceReader:
@@ -222,9 +64,10 @@ class SourceReader:
         self._trigger = trigger
         self._follower = follower or PollingOnly()
         self._rng = rng or random.Random()  # noqa: S311 - jitter, not cryptography
-        self._sources: OrderedDict[SourceKey, _Source] = OrderedDict()
+        self._sources: OrderedDict[SourceKey, SourceState] = OrderedDict()
         self._wanted: dict[WorkKey, frozenset[SourceKey]] = {}
         self._values_bytes = 0
+        self._contents = count(1)
         self._group: asyncio.TaskGroup | None = None
         self.on_read: Callable[[str], None] = lambda _: None
         """Told `changed`, `unchanged` or `failed` after each read; for metrics."""
@@ -244,7 +87,7 @@ class SourceReader:
             finally:
                 self._group = None
                 for source in self._sources.values():
-                    _stop_poll(source)
+                    source.stop_poll()
 
     async def read(
         self,
@@ -271,7 +114,7 @@ class SourceReader:
             fresh = source.secrets is not None and source.read_at >= not_before
             tried = source.failure is not None and source.failed_at >= not_before
             if fresh or tried:
-                return self._reading(source)
+                return source.told()
             await self._join_read(source)
 
     def retain(self, subscriber: WorkKey, keys: frozenset[SourceKey]) -> None:
@@ -282,7 +125,7 @@ class SourceReader:
                 continue
             source.subscribers.pop(subscriber, None)
             if not source.subscribers:
-                _stop_poll(source)
+                source.stop_poll()
                 self._values_bytes -= source.size
                 del self._sources[gone]
                 self._follower.forget(gone)
@@ -305,6 +148,7 @@ class SourceReader:
             source = self._sources.get(key)
             if source is None or source.started_at >= since:
                 continue
+            source.changes.heard(self._clock.now().timestamp() - (self._clock.monotonic() - since))
             if source.reading is not None:
                 source.is_due = True
             else:
@@ -331,10 +175,10 @@ class SourceReader:
 
     def _subscribe(
         self, key: SourceKey, session: SourceSession, subscriber: WorkKey, interval: timedelta
-    ) -> _Source:
+    ) -> SourceState:
         source = self._sources.get(key)
         if source is None:
-            source = self._sources[key] = _Source(key, session)
+            source = self._sources[key] = SourceState(key, session)
         self._sources.move_to_end(key)
         source.session = session
         self._follower.follow(key, session)
@@ -349,7 +193,7 @@ class SourceReader:
                 self._schedule(source)
         return source
 
-    async def _join_read(self, source: _Source) -> None:
+    async def _join_read(self, source: SourceState) -> None:
         if source.reading is None:
             if self._group is None:
                 raise asyncio.CancelledError
@@ -357,9 +201,14 @@ class SourceReader:
         # A cancelled reconcile must not take the read away from the others who wait for it.
         await asyncio.shield(source.reading)
 
-    async def _read_once(self, source: _Source) -> None:
+    async def _read_once(self, source: SourceState) -> None:
+        # It is read for all of them, whoever was the first to ask.
+        with log_subject({"source": str(source.key.query), "objects": len(source.subscribers)}):
+            await self._read(source)
+
+    async def _read(self, source: SourceState) -> None:
         try:
-            _stop_poll(source)
+            source.stop_poll()
             gap = source.started_at + _MIN_GAP - self._clock.monotonic()
             if source.started_at < 0:
                 await self._follower.settle(source.key)
@@ -368,16 +217,14 @@ class SourceReader:
             etag = source.etag if source.secrets is not None else None
             source.started_at = started_at = self._clock.monotonic()
             source.is_due = False
-            answer = await _ask(source, etag)
+            answer = await ask_source(source.session, source.key.query, etag)
             self._take_answer(source, answer, started_at)
         finally:
             source.reading = None
             if source.subscribers:
                 self._schedule(source)
 
-    def _take_answer(
-        self, source: _Source, answer: Listing | NotChanged | SourceFailure, started_at: float
-    ) -> None:
+    def _take_answer(self, source: SourceState, answer: SourceAnswer, started_at: float) -> None:
         if isinstance(answer, SourceFailure):
             if not answer.passing:
                 self._follower.judged(source.key, readable=False)
@@ -388,8 +235,14 @@ class SourceReader:
         source.failure = None
         source.failures = 0
         known = source.read_at >= 0
-        changed = isinstance(answer, Listing) and not (known and _is_held(source, answer.secrets))
         source.read_at = started_at
+        changed = False
+        if isinstance(answer, Listing) and not (known and source.is_held(answer.secrets)):
+            changed = True
+            source.content = next(self._contents)
+            source.changes.read(answer.updated)
+        if not source.is_due:
+            source.changes.heard_at = None
         if isinstance(answer, Listing):
             source.etag = answer.etag
             self._keep(source, answer.secrets)
@@ -398,7 +251,7 @@ class SourceReader:
         if (changed and known) or recovered:
             self._notify(source, Lane.CHANGE)
 
-    def _take_failure(self, source: _Source, failure: SourceFailure, started_at: float) -> None:
+    def _take_failure(self, source: SourceState, failure: SourceFailure, started_at: float) -> None:
         self.on_read("failed")
         source.failures += 1
         source.failed_at = started_at
@@ -409,89 +262,57 @@ class SourceReader:
             return
         source.failure = failure
         if told != failure:
-            _log.warning("source_read_failed", source=str(source.key.query), reason=failure.reason)
+            _log.warning(
+                "source_read_failed",
+                source=str(source.key.query),
+                reason=failure.reason,
+                read_for=[str(key) for key in islice(source.subscribers, _NAMED)],
+            )
             self._notify(source, Lane.REFRESH)
 
-    def _keep(self, source: _Source, secrets: tuple[SourceSecret, ...]) -> None:
-        # In memory, a text of n characters takes up to 4n bytes.
-        size = sum(sys.getsizeof(secret.value) + sys.getsizeof(secret.key) for secret in secrets)
-        before, source.secrets, source.size = source.size, secrets, size
+    def _keep(self, source: SourceState, secrets: tuple[SourceSecret, ...]) -> None:
+        before = source.size
+        source.hold(secrets)
         if self._sources.get(source.key) is not source:
             return  # its last subscriber has left meanwhile: it goes with those who still wait for the read
-        self._values_bytes += size - before
+        self._values_bytes += source.size - before
         for other in self._sources.values():
             if self._values_bytes <= _VALUES_MAX_BYTES:
                 break
             if other is not source:
                 self._drop_values(other)
 
-    def _drop_values(self, source: _Source) -> None:
+    def _drop_values(self, source: SourceState) -> None:
         if source.secrets is None:
             return
         if self._sources.get(source.key) is source:
             self._values_bytes -= source.size
-        source.evicted, source.secrets, source.size = hash(source.secrets), None, 0
+        source.let_go()
 
-    def _notify(self, source: _Source, lane: Lane) -> None:
+    def _notify(self, source: SourceState, lane: Lane) -> None:
         for subscriber in source.subscribers:
             self._trigger(subscriber, lane)
 
-    def _schedule(self, source: _Source) -> None:
+    def _schedule(self, source: SourceState) -> None:
         if source.is_due:
             self._schedule_in(source, _SETTLING)
             return
-        _stop_poll(source)
-        if source.failures:
-            wait = _RETRY.delay(source.failures, self._rng)
-            if source.failure is not None and source.failure.after is not None:
-                wait = max(wait, min(source.failure.after, _AFTER_MAX))
-        else:
-            interval = source.interval()
-            if interval is None:
-                return
-            wait = jittered(interval, self._rng)
-        self._schedule_in(source, wait.total_seconds())
+        source.stop_poll()
+        wait = source.wait(self._rng)
+        if wait is not None:
+            self._schedule_in(source, wait.total_seconds())
 
-    def _schedule_in(self, source: _Source, seconds: float) -> None:
+    def _schedule_in(self, source: SourceState, seconds: float) -> None:
         """Have the source read in so many seconds, or before if that is planned already."""
         loop = asyncio.get_running_loop()
         if source.next_poll is None or source.next_poll.when() > loop.time() + seconds:
-            _stop_poll(source)
+            source.stop_poll()
             source.next_poll = loop.call_later(seconds, self._poll, source)
 
-    def _poll(self, source: _Source) -> None:
+    def _poll(self, source: SourceState) -> None:
         source.next_poll = None
         if source.reading is None and self._group is not None and source.subscribers:
-            source.reading = self._group.create_task(self._read_once(source), name=f"poll {source.key.query}")
-
-    def _reading(self, source: _Source) -> SourceReading:
-        return SourceReading(source.secrets, source.read_at, source.failure)
-
-
-async def _ask(source: _Source, etag: str | None) -> Listing | NotChanged | SourceFailure:
-    try:
-        answer = await source.session.list_source(source.key.query, etag)
-    except Exception as error:  # noqa: BLE001 - a fault with one source must not end the reads of all others
-        # Neither text nor traceback: both may hold what the service answered.
-        _log.error("source_read_broke", source=str(source.key.query), error=type(error).__name__)
-        return SourceFailure(
-            "InternalError",
-            f"an unexpected {type(error).__name__} while {source.key.query} was read; it is tried again",
-            passing=True,
-        )
-    if etag is None and isinstance(answer, NotChanged):
-        text = (
-            f"what answers for {source.key.query} says that nothing changed since nothing; it is tried again"
-        )
-        return SourceFailure("ServiceRefused", text, passing=True)
-    return answer
-
-
-def _is_held(source: _Source, secrets: tuple[SourceSecret, ...]) -> bool:
-    return source.evicted == hash(secrets) if source.secrets is None else source.secrets == secrets
-
-
-def _stop_poll(source: _Source) -> None:
-    if source.next_poll is not None:
-        source.next_poll.cancel()
-        source.next_poll = None
+            # Whatever set the timer is over: the poll is no part of it.
+            source.reading = self._group.create_task(
+                self._read_once(source), name=f"poll {source.key.query}", context=Context()
+            )

@@ -1,0 +1,200 @@
+"""How one run of a CertificateProfile ended, as its status. Pure; the instant is passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from keybearer.controllers.certificate_metrics import CertificateFacts
+from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.status import (
+    AuthorityStatus,
+    CertificateProfileStatus,
+    CertificateRequestStatus,
+    FormerAuthority,
+    LostKeys,
+    PlannedCertificate,
+    ProfileStatus,
+    Revocation,
+    Wave,
+)
+from keybearer.controllers.conditions import Tone, build_conditions
+from keybearer.controllers.outcome import ReconcileError, StalledError
+
+__all__ = ["Issued", "Outcome", "Standing", "build_status", "conclude", "facts_of"]
+
+_NAMED = 5
+"""Certificates whose trouble a message spells out."""
+_FOR_PEOPLE: frozenset[str] = frozenset(
+    {
+        Reason.REQUEST_REFUSED,
+        Reason.REQUEST_REJECTED,
+        Reason.NOT_CONFORMANT,
+        Reason.REVOKED,
+        Reason.SPEC_INVALID,
+        Reason.CSR_INVALID,
+        Reason.KEYSTORE_PASSWORD_NOT_FOUND,
+        Reason.TARGET_CONFLICT,
+        Reason.TARGET_REFUSED,
+        Reason.POLICY_VIOLATED,
+    }
+)
+"""What ends when somebody changes something."""
+_DEFAULT_MESSAGES: Mapping[str, str] = {
+    Reason.ISSUING: "it is being asked for",
+    Reason.PENDING_APPROVAL: "a person has to approve it in the service",
+    Reason.PENDING: "the authority has not answered yet",
+    Reason.PENDING_VALIDATION: "the authority is checking that the names are ours",
+    Reason.REVOKED: "mode is CreateOnce, so that no other is asked for",
+    Reason.BUDGET_USED: "its key was lost, and hourlyMintBudget is used up for this hour",
+}
+
+
+_REVOKED = "the certificate in its Secret was revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one certificate stands at the end of a run.
+
+    Attributes:
+        entry: as the status says.
+        valid: its Secret holds a certificate as asked for, which hasn't ended and wasn't revoked.
+        trouble: what kept the run from doing what was decided.
+    """
+
+    entry: CertificateRequestStatus
+    valid: bool
+    trouble: ReconcileError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """What a round leads to, beside conditions."""
+
+    entries: tuple[CertificateRequestStatus, ...]
+    authorities: tuple[AuthorityStatus, ...]
+    former: tuple[FormerAuthority, ...]
+    wave: Wave | None
+    lost_keys: LostKeys | None
+    revocations: tuple[Revocation, ...]
+    valid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of one run. What is None stays as the previous status says.
+
+    Attributes:
+        profile: as the service has it.
+        issued: what the round came to.
+        plan: what `mode: Plan` would do.
+        handled: the request that was answered.
+    """
+
+    tone: Tone
+    reason: str
+    message: str
+    profile: ProfileStatus | None = None
+    issued: Issued | None = None
+    plan: tuple[PlannedCertificate, ...] | None = None
+    handled: str | None = None
+
+
+def conclude(standings: Sequence[Standing]) -> tuple[Tone, str, str]:
+    """Return what the conditions say of all certificates together."""
+    total, valid = len(standings), sum(one.valid for one in standings)
+    told = [(one, *_said_of(one)) for one in standings]
+    bad = [(one, reason, text) for one, reason, text in told if not one.valid and reason is not None]
+    worries = [(one, reason, text) for one, reason, text in told if one.valid and reason is not None]
+    count = (
+        "no certificate is described"
+        if total == 0
+        else f"{valid} of {total} certificates are issued and valid"
+    )
+    if not bad:
+        return Tone.READY, Reason.ISSUED, _listed(count, worries)
+    for_people = [one for one in bad if _is_for_people(one[0], one[1])]
+    first = (for_people or bad)[0]
+    tone = Tone.STALLED if for_people else Tone.WAITING
+    return tone, str(first[1]), _listed(count, [*for_people, *(one for one in bad if one not in for_people)])
+
+
+def build_status(
+    previous: CertificateProfileStatus, outcome: Outcome, *, generation: int, now: datetime
+) -> CertificateProfileStatus:
+    """Return the whole status that the outcome leads to."""
+    changes: dict[str, object] = {
+        "observed_generation": generation,
+        "conditions": build_conditions(
+            previous.conditions,
+            outcome.tone,
+            outcome.reason,
+            outcome.message,
+            generation=generation,
+            now=now,
+        ),
+        "last_handled_requested_at": outcome.handled or previous.last_handled_requested_at,
+        "profile": outcome.profile or previous.profile,
+        "plan": outcome.plan or (),
+    }
+    issued = outcome.issued
+    if issued is not None:
+        renewals = [one.renewal_time for one in issued.entries if one.renewal_time is not None]
+        changes |= {
+            "certificate_requests": issued.entries,
+            "authorities": issued.authorities,
+            "former_authorities": issued.former,
+            "wave": issued.wave,
+            "lost_keys": issued.lost_keys,
+            "revocations": issued.revocations,
+            "issued": f"{issued.valid}/{len(issued.entries)}",
+            "next_renewal_time": min(renewals, default=None),
+        }
+    return previous.model_copy(update=changes)
+
+
+def facts_of(standings: Sequence[Standing]) -> list[CertificateFacts]:
+    """Return what the metrics tell of the certificates."""
+    return [
+        CertificateFacts(
+            name=one.entry.name,
+            secret=one.entry.secret_name,
+            ready=one.valid,
+            not_before=one.entry.not_before,
+            not_after=one.entry.not_after,
+            renewal=one.entry.renewal_time,
+        )
+        for one in standings
+    ]
+
+
+def _said_of(one: Standing) -> tuple[str | None, str]:
+    reason, text = _plainly_said_of(one)
+    if not one.entry.revoked:
+        return reason, text
+    return reason, f"{_REVOKED}; {text}"
+
+
+def _plainly_said_of(one: Standing) -> tuple[str | None, str]:
+    if one.trouble is not None:
+        return one.trouble.reason, one.trouble.message
+    reason = one.entry.reason
+    if reason is not None:
+        return reason, one.entry.message or _DEFAULT_MESSAGES.get(reason, "")
+    if one.valid:
+        return None, ""
+    why = Reason.REVOKED if one.entry.revoked else Reason.ISSUING
+    return why, _DEFAULT_MESSAGES[why]
+
+
+def _is_for_people(one: Standing, reason: str | None) -> bool:
+    return isinstance(one.trouble, StalledError) or (one.trouble is None and reason in _FOR_PEOPLE)
+
+
+def _listed(count: str, said: Sequence[tuple[Standing, str | None, str]]) -> str:
+    parts = [f"{one.entry.name}: {text}" for one, _, text in said[:_NAMED]]
+    if len(said) > _NAMED:
+        parts.append(f"and {len(said) - _NAMED} more")
+    return "; ".join([count, *parts])

@@ -1,0 +1,118 @@
+"""The parts of the kind CertificateProfile, wired once; what knows X.509 is loaded when there is a first object.
+
+Who has no certificates of the service has no use for the library that makes keys, which takes some MiB and a tenth of
+a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from keybearer.base.clock import Clock
+from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.certificateprofile.named_project import named_project_id
+from keybearer.controllers.certificateprofile.remote import RemoteCertificates
+from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
+from keybearer.controllers.certificateprofile.service import OpenedService
+from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import ObjectStore
+from keybearer.controllers.references import References
+from keybearer.controllers.secretsync.apply import TargetWriter
+from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.work import WorkItem, WorkKey
+from keybearer.controllers.workers import RunResult
+from keybearer.kube.gateway import Gateway
+
+if TYPE_CHECKING:
+    from keybearer.controllers.certificateprofile.reconcile import CertificateProfileReconciler
+
+__all__ = ["CertificateProfiles", "ProfilesGiven"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilesGiven:
+    """What certificates share with the rest of the operator."""
+
+    clock: Clock
+    rng: Random
+    gateway: Gateway
+    access: ServiceAccess
+    references: References
+    objects: ObjectStore
+    writer: TargetWriter
+    restarter: WorkloadRestarter
+    cluster: ClusterIdentity
+    fingerprinter: Fingerprinter
+    telemetry: Telemetry
+
+
+class CertificateProfiles:
+    """Reconciles the objects of the kind.
+
+    Attributes:
+        on_written: told of each object whose status was written.
+        publishes: tells whether the authorities of profiles are published in trust bundles.
+    """
+
+    def __init__(self, given: ProfilesGiven) -> None:
+        self._given = given
+        self._reconciler: CertificateProfileReconciler | None = None
+        self.on_written: Callable[[WorkKey], None] = lambda _: None
+        self.publishes: Callable[[], bool] = lambda: False
+
+    async def open_service(self, follower: WorkKey, spec: CertificateProfileSpec) -> OpenedService:
+        """Return the service through the identity of a profile, which must already follow its Secret.
+
+        Raises:
+            StalledError: the identity Secret is missing, or can't be used; or there is no such project.
+            WaitingError: the service can't be asked for the project.
+            KubeError: the API server can't be asked.
+        """
+        session = await self._given.access.named_session(follower, spec.identity_ref.name)
+        return OpenedService(RemoteCertificates(session), await named_project_id(session, spec))
+
+    async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
+        """Run once for a key.
+
+        Raises:
+            LeaseLostError: another replica leads.
+        """
+        if self._reconciler is None:
+            self._reconciler = self._make()
+        return await self._reconciler.reconcile(item, reconcile_id)
+
+    def forget(self, key: WorkKey) -> None:
+        """Forget all that is kept of an object that is gone."""
+        if self._reconciler is not None and key.kind == "CertificateProfile":
+            self._reconciler.forget(key)
+
+    def _written(self, key: WorkKey) -> None:
+        self.on_written(key)
+
+    def _publishes(self) -> bool:
+        return self.publishes()
+
+    def _make(self) -> CertificateProfileReconciler:
+        from keybearer.controllers.certificateprofile.gather import ProfileGatherer
+        from keybearer.controllers.certificateprofile.reconcile import CertificateProfileReconciler
+
+        given = self._given
+        return CertificateProfileReconciler(
+            clock=given.clock,
+            gateway=given.gateway,
+            objects=given.objects,
+            gatherer=ProfileGatherer(given.access, given.references),
+            writer=given.writer,
+            restarter=given.restarter,
+            cluster=given.cluster,
+            fingerprinter=given.fingerprinter,
+            telemetry=given.telemetry,
+            rng=given.rng,
+            seen_by_others=self._written,
+            publishes=self._publishes,
+        )

@@ -1,0 +1,261 @@
+"""One run for one CertificateProfile: find the profile, have its certificates issued, and write its status once.
+
+Every step may be cut off between any two lines and run again from the top: what must not be done twice is noted
+before, in the keyring, and what is noted is looked for in the service before it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from keybearer.base.certificate_terms import IssuerType
+from keybearer.base.clock import Clock
+from keybearer.controllers.certificateprofile.casework import CaseBuilder
+from keybearer.controllers.certificateprofile.conclusion import (
+    Outcome,
+    build_status,
+)
+from keybearer.controllers.certificateprofile.ending import Ending
+from keybearer.controllers.certificateprofile.gather import ProfileGatherer
+from keybearer.controllers.certificateprofile.issuing import Issuing
+from keybearer.controllers.certificateprofile.preview import Preview
+from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
+from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.removal import Removal
+from keybearer.controllers.certificateprofile.resource import (
+    CertificateProfileSpec,
+    Mode,
+    RemoteDeletionPolicy,
+)
+from keybearer.controllers.certificateprofile.secrets_of_profile import ProfileSecrets
+from keybearer.controllers.certificateprofile.setting import RoundTools, Scene, Setting
+from keybearer.controllers.certificateprofile.status import (
+    CertificateProfileStatus,
+)
+from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.conditions import Tone
+from keybearer.controllers.faults import report_fault
+from keybearer.controllers.finalizer import (
+    DEFAULT_DEADLINE,
+    FINALIZER,
+    TRUST_FINALIZER,
+    FinalizerKeeper,
+)
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
+from keybearer.controllers.reading import read_spec, read_status
+from keybearer.controllers.requests import PendingRequest, pending_request
+from keybearer.controllers.run_ends import end_run, failure_of
+from keybearer.controllers.secretsync.apply import TargetWriter
+from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.status_patch import StatusPatch
+from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.underway import UnknownOrders
+from keybearer.controllers.work import WorkItem, WorkKey
+from keybearer.controllers.workers import RunResult
+from keybearer.kube.errors import KubeError, LeaseLostError
+from keybearer.kube.gateway import Gateway
+
+__all__ = ["CertificateProfileReconciler"]
+
+_FINE = frozenset(
+    {Reason.ISSUING, Reason.PENDING, Reason.PENDING_APPROVAL, Reason.PENDING_VALIDATION, Reason.PLANNED}
+)
+"""What is told as a matter of course though it isn't the end."""
+
+
+class CertificateProfileReconciler:
+    """Brings a profile of the service, and the Secrets of its certificates, to what the manifest says."""
+
+    def __init__(  # noqa: PLR0913 - collaborators, given once where the process is wired
+        self,
+        *,
+        clock: Clock,
+        gateway: Gateway,
+        objects: ObjectStore,
+        gatherer: ProfileGatherer,
+        writer: TargetWriter,
+        restarter: WorkloadRestarter,
+        cluster: ClusterIdentity,
+        fingerprinter: Fingerprinter,
+        telemetry: Telemetry,
+        rng: Random,
+        seen_by_others: Callable[[WorkKey], None],
+        publishes: Callable[[], bool],
+    ) -> None:
+        self._clock = clock
+        self._objects = objects
+        self._gatherer = gatherer
+        self._cluster = cluster
+        self._telemetry = telemetry
+        self._seen_by_others = seen_by_others
+        self._publishes = publishes
+        self._profiles = Profiles(clock)
+        secrets = ProfileSecrets(objects, writer)
+        removal = Removal(secrets)
+        self._ending = Ending(clock, self._profiles, removal)
+        self._finalizer = FinalizerKeeper(clock, gateway)
+        self._patch = StatusPatch(gateway, objects, self._finalizer)
+        self._orders = UnknownOrders(clock)
+        tools = RoundTools(
+            secrets, fingerprinter, restarter, rng, clock.now, gateway.require_lead, self._orders
+        )
+        builder = CaseBuilder(gatherer, secrets, fingerprinter)
+        self._issuing = Issuing(clock, builder, tools, removal, telemetry)
+        self._preview = Preview(self._profiles, builder, tools)
+
+    def forget(self, key: WorkKey) -> None:
+        """Forget all that is kept of an object that is gone."""
+        self._gatherer.forget(key)
+        self._profiles.forget(key)
+        self._orders.forget(key)
+        self._telemetry.metrics.certificates.forget(key)
+
+    async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
+        """Run once.
+
+        Raises:
+            LeaseLostError: another replica leads; nothing more may be written.
+        """
+        seen = self._objects.get(item.key)
+        if seen is None:
+            return RunResult()
+        run = self._reconcile_seen(seen, reconcile_id)
+        return await end_run(run, seen, reconcile_id, gone=self._drop)
+
+    def _drop(self, seen: ObservedObject) -> None:
+        self._objects.drop(seen.key)
+        self.forget(seen.key)
+
+    async def _reconcile_seen(self, seen: ObservedObject, reconcile_id: str) -> RunResult:
+        previous = read_status(seen, CertificateProfileStatus)
+        if seen.deletion_timestamp is not None:
+            return await self._clean_up(seen, previous)
+        request = pending_request(seen, previous.last_handled_requested_at)
+        outcome, result = await self._run(seen, previous, request, reconcile_id)
+        if request is not None:
+            outcome = replace(outcome, handled=request.requested_at)
+        await self._write(seen, previous, outcome)
+        return result
+
+    async def _run(
+        self,
+        seen: ObservedObject,
+        previous: CertificateProfileStatus,
+        request: PendingRequest | None,
+        reconcile_id: str,
+    ) -> tuple[Outcome, RunResult]:
+        try:
+            return await self._reconcile_spec(
+                seen, read_spec(seen, CertificateProfileSpec), previous, request
+            )
+        except (ObjectGoneError, LeaseLostError):
+            raise
+        except (ReconcileError, KubeError) as error:
+            failure = failure_of(error)
+            return Outcome(failure.tone, failure.reason, failure.message), RunResult(failed=failure.retry)
+        except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
+            message = report_fault(error, seen.key, previous.conditions, reconcile_id)
+            return Outcome(Tone.WAITING, Reason.INTERNAL_ERROR, message), RunResult(failed=True)
+
+    async def _reconcile_spec(
+        self,
+        seen: ObservedObject,
+        spec: CertificateProfileSpec,
+        previous: CertificateProfileStatus,
+        request: PendingRequest | None,
+    ) -> tuple[Outcome, RunResult]:
+        if spec.mode is Mode.SUSPENDED:
+            message = "mode is Suspended: nothing is issued, renewed or repaired"
+            return Outcome(Tone.PAUSED, Reason.SUSPENDED, message), RunResult()
+        scene = await self._scene(seen, spec, previous)
+        if spec.mode is Mode.PLAN:
+            return await self._preview.look(scene), RunResult(requeue_after=REFRESH)
+        remembered = self._profiles.remembered(scene) if request is None else None
+        found = remembered or await self._find(scene, afresh=request is not None)
+        if remembered is None:
+            self._profiles.remember(scene, found)
+        setting = Setting(
+            scene,
+            found.profile,
+            found.authority,
+            self_signed=found.self_signed,
+            compared=remembered is None,
+            asked=request is not None,
+            renew=request is not None and request.renews,
+        )
+        return await self._issuing.issue(setting)
+
+    async def _scene(
+        self, seen: ObservedObject, spec: CertificateProfileSpec, previous: CertificateProfileStatus
+    ) -> Scene:
+        """Return what the run is about."""
+        self._gatherer.follow(seen.key, spec)
+        session = await self._gatherer.session(seen.key, spec)
+        service = await self._gatherer.service(seen.key, spec)
+        project_id = await self._gatherer.project_id(session, spec)
+        return Scene(seen, spec, previous, service, session.id, project_id, await self._cluster.get())
+
+    async def _find(self, scene: Scene, *, afresh: bool) -> FoundProfile:
+        """Return the profile, made or changed as described where it is managed."""
+        # Before there is anything to clean up, so that no crash in between leaves it behind.
+        # A trust bundle is another part's to clean up, and its mark costs nothing in the same write.
+        is_published = self._publishes() and scene.spec.issuer_type is not IssuerType.SELF_SIGNED
+        await self._finalizer.set(
+            scene.seen,
+            present=_leaves_something(scene.spec, scene.previous),
+            besides=(TRUST_FINALIZER,) if is_published else (),
+        )
+        return await self._profiles.bring_about(scene, afresh=afresh)
+
+    # The end
+
+    async def _clean_up(self, seen: ObservedObject, previous: CertificateProfileStatus) -> RunResult:
+        if FINALIZER not in seen.finalizers:
+            return RunResult()
+        deadline = DEFAULT_DEADLINE
+        try:
+            spec = read_spec(seen, CertificateProfileSpec)
+            deadline = spec.deletion_deadline
+            scene = await self._scene(seen, spec, previous)
+            await self._ending.take_back(scene)
+        except (ReconcileError, KubeError) as error:
+            # The identity may not be readable any more: that holds up the end until the deadline, not for ever.
+            if isinstance(error, LeaseLostError):
+                raise
+            failure = failure_of(error)
+            outcome = Outcome(Tone.WAITING, failure.reason, failure.message)
+            left = self._finalizer.time_left(seen, deadline)
+            if left is not None:
+                await self._write(seen, previous, outcome)
+                return RunResult(failed=True, requeue_after=left)
+            what = (
+                f"profile {seen.key.name}" if previous.profile is None else f"profile {previous.profile.slug}"
+            )
+            self._telemetry.remote_orphaned(seen, f"{what}, or a certificate of it,", outcome.message)
+        await self._finalizer.set(seen, present=False)
+        return RunResult()
+
+    async def _write(
+        self, seen: ObservedObject, previous: CertificateProfileStatus, outcome: Outcome
+    ) -> None:
+        status = build_status(previous, outcome, generation=seen.generation, now=self._clock.now())
+        was = previous.conditions[-1].reason if previous.conditions else None
+        fine = outcome.tone in (Tone.READY, Tone.PAUSED) or outcome.reason in _FINE
+        self._telemetry.outcome(
+            seen, outcome.reason, outcome.message, was=was, fine=fine, conditions=status.conditions
+        )
+        if status != previous:
+            await self._patch.apply(seen, status.to_wire())
+            self._seen_by_others(seen.key)
+
+
+def _leaves_something(spec: CertificateProfileSpec, previous: CertificateProfileStatus) -> bool:
+    """Tell whether the end of the object leaves something that garbage collection can't take."""
+    manages = not spec.existing and spec.on_delete is RemoteDeletionPolicy.DELETE
+    revokes = any(entry.revoke_on_delete for entry in spec.certificates)
+    revoked = any(entry.revoke_on_delete for entry in previous.certificate_requests)
+    return manages or revokes or revoked or bool(previous.revocations)

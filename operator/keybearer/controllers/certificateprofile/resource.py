@@ -1,0 +1,255 @@
+"""The custom resource CertificateProfile: its spec as users write it, and its CRD (interface.md 2.4 to 2.6)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from keybearer.base.certificate_terms import (
+    IssuerType,
+)
+from keybearer.controllers.certificateprofile.spec_certificate import (
+    Certificate,
+    Origin,
+)
+from keybearer.controllers.certificateprofile.spec_profile import AuthorityChange, NameOrId, ProfileDefaults
+from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
+from keybearer.controllers.custom_resource import (
+    AGE_COLUMN,
+    REASON_COLUMN,
+    CustomResource,
+    PrinterColumn,
+    RuledModel,
+    ready_column,
+    rule,
+)
+from keybearer.controllers.identity_ref import IdentityRef
+from keybearer.controllers.resource_fields import Duration
+
+__all__ = [
+    "CERTIFICATES_MAX",
+    "CERTIFICATE_PROFILE",
+    "DESCRIPTION_MAX",
+    "CertificateProfileSpec",
+    "Mode",
+    "RemoteDeletionPolicy",
+]
+
+CERTIFICATES_MAX = 200
+DESCRIPTION_MAX = 200
+"""The service takes 255 characters; the rest is the mark that says whose profile it is."""
+
+_SLUG = r"^[a-z0-9-]+$"
+_PROJECT_SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+
+
+class Mode(StrEnum):
+    """What the operator does with what it planned."""
+
+    APPLY = "Apply"
+    PLAN = "Plan"
+    SUSPENDED = "Suspended"
+    CREATE_ONCE = "CreateOnce"
+
+
+class RemoteDeletionPolicy(StrEnum):
+    """What becomes of the profile in the service when the object is deleted."""
+
+    DELETE = "Delete"
+    RETAIN = "Retain"
+
+
+def _secrets_once(certificates: tuple[Certificate, ...]) -> tuple[Certificate, ...]:
+    """Mirror the API server, which keeps a list of type map free of duplicates by itself."""
+    if len({one.name for one in certificates}) < len(certificates):
+        raise ValueError("names a certificate twice")
+    return certificates
+
+
+_DEFAULT_CHANGE = AuthorityChange()
+
+
+class CertificateProfileSpec(RuledModel):
+    """A profile of the service, and the certificates that are issued from it."""
+
+    identity_ref: Annotated[
+        IdentityRef,
+        Field(
+            description="The Secret with the credentials of the machine identity that asks for certificates."
+        ),
+    ]
+    project_id: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=64,
+            description="The id of the project. Without a project, the organization's project for certificates.",
+        ),
+    ] = None
+    project_slug: Annotated[
+        str | None,
+        Field(min_length=1, max_length=64, pattern=_PROJECT_SLUG, description="The slug of it instead."),
+    ] = None
+    mode: Annotated[
+        Mode,
+        Field(
+            strict=False,
+            description="Apply issues and writes. Plan issues and writes nothing, and lists in status.plan what "
+            "would be done and which rules of the policy stand against it. Suspended does nothing. CreateOnce issues "
+            "each certificate once and leaves it alone from then on.",
+        ),
+    ] = Mode.APPLY
+    existing: Annotated[
+        bool,
+        Field(
+            description="Uses a profile that the service has, and changes nothing of it. Else it is managed."
+        ),
+    ] = False
+    slug: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=255,
+            pattern=_SLUG,
+            description="The profile's name in the service. Without it, the name of this object.",
+        ),
+    ] = None
+    description: Annotated[
+        str | None, Field(max_length=DESCRIPTION_MAX, description="What it is for, for people.")
+    ] = None
+    issuer_type: Annotated[
+        IssuerType | None,
+        Field(strict=False, description="Who signs: ca (without it as well), or self-signed."),
+    ] = None
+    policy_ref: Annotated[
+        NameOrId | None, Field(description="The policy that certificates obey; it can't be changed later.")
+    ] = None
+    ca_ref: Annotated[
+        NameOrId | None, Field(description="The authority that signs; it can't be changed later.")
+    ] = None
+    defaults: Annotated[
+        ProfileDefaults | None, Field(description="What certificates say where nothing else does.")
+    ] = None
+    adopt: Annotated[
+        bool, Field(description="Lets this object manage a profile of its slug that nobody else manages.")
+    ] = False
+    application_id: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=64,
+            description="The id of the application that certificates are issued for.",
+        ),
+    ] = None
+    certificates: Annotated[
+        tuple[Certificate, ...],
+        Field(
+            strict=False,
+            max_length=CERTIFICATES_MAX,
+            description="The certificates, each in a Secret of this namespace.",
+            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+        ),
+        AfterValidator(_secrets_once),
+    ] = ()
+    authority_change: Annotated[
+        AuthorityChange, Field(description="How certificates follow when the authority has another key.")
+    ] = Field(default_factory=lambda: _DEFAULT_CHANGE)
+    hourly_mint_budget: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=1000,
+            description="How many certificates an hour may be issued because a key was lost, so that who deletes "
+            "Secrets again and again doesn't mint without end. First ones, renewals and changes don't count.",
+        ),
+    ] = 20
+    on_delete: Annotated[
+        RemoteDeletionPolicy,
+        Field(
+            strict=False,
+            description="What becomes of a managed profile in the service when this object is deleted.",
+        ),
+    ] = RemoteDeletionPolicy.DELETE
+    deletion_deadline: Annotated[
+        Duration,
+        Field(
+            description="How long the deletion of this object waits for revocations and for the profile to go; "
+            "after that it goes, and an Event names what was left."
+        ),
+    ] = timedelta(minutes=10)
+
+    @rule(
+        cel="!(has(self.projectId) && has(self.projectSlug))",
+        message="give at most one of projectId and projectSlug",
+    )
+    def _names_one_project(self) -> bool:
+        return self.project_id is None or self.project_slug is None
+
+    @rule(
+        cel="!self.existing || !(has(self.description) || has(self.issuerType) || has(self.policyRef)"
+        " || has(self.caRef) || has(self.defaults) || self.adopt)",
+        message="an existing profile is as it is: leave out description, issuerType, policyRef, caRef, defaults and "
+        "adopt",
+    )
+    def _changes_nothing_that_exists(self) -> bool:
+        parts = (self.description, self.issuer_type, self.policy_ref, self.ca_ref, self.defaults)
+        return not self.existing or (all(part is None for part in parts) and not self.adopt)
+
+    @rule(
+        cel="self.existing || (has(self.policyRef) && has(self.caRef) !="
+        " (has(self.issuerType) && self.issuerType == 'self-signed'))",
+        message="a profile needs policyRef, and caRef unless issuerType is self-signed; to use one that the service "
+        "has, set existing: true",
+    )
+    def _describes_a_whole_profile(self) -> bool:
+        has_authority = self.ca_ref is not None
+        return self.existing or (
+            self.policy_ref is not None and has_authority != (self.issuer_type is IssuerType.SELF_SIGNED)
+        )
+
+    @rule(
+        cel="!has(self.certificates) || self.certificates.all(one, self.certificates.exists_one(other,"
+        " (has(one.secretName) ? one.secretName : one.name) =="
+        " (has(other.secretName) ? other.secretName : other.name)))",
+        message="each certificate needs a Secret of its own: two name the same",
+    )
+    def _keeps_each_in_its_own_secret(self) -> bool:
+        return len({one.target_name for one in self.certificates}) == len(self.certificates)
+
+    @rule(
+        cel="!has(self.issuerType) || self.issuerType != 'self-signed' || !has(self.certificates)"
+        " || self.certificates.all(one, has(one.privateKey) && has(one.privateKey.generatedBy)"
+        " && one.privateKey.generatedBy == 'Service')",
+        message="certificates of a self-signed profile need privateKey.generatedBy: Service, for only the service "
+        "can sign them",
+    )
+    def _lets_the_service_sign_what_signs_itself(self) -> bool:
+        return self.issuer_type is not IssuerType.SELF_SIGNED or all(
+            one.csr is None and one.key.generated_by is Origin.SERVICE for one in self.certificates
+        )
+
+    def remote_slug(self, own_name: str) -> str:
+        """Return the slug in the service; `own_name` is the name of the CertificateProfile."""
+        return self.slug or own_name
+
+
+CERTIFICATE_PROFILE = CustomResource(
+    kind="CertificateProfile",
+    plural="certificateprofiles",
+    singular="certificateprofile",
+    short_names=("kbcp",),
+    description="Issues certificates from a profile of the service, keeps them in Secrets and renews them.",
+    spec=CertificateProfileSpec,
+    status=CertificateProfileStatus,
+    columns=(
+        PrinterColumn("Profile", ".status.profile.slug", description="The profile in the service."),
+        PrinterColumn("Certificates", ".status.issued", description="How many of all are issued and valid."),
+        ready_column("Every certificate is in its Secret and valid."),
+        REASON_COLUMN,
+        PrinterColumn("Renewal", ".status.nextRenewalTime", description="When the next one is renewed."),
+        AGE_COLUMN,
+    ),
+)

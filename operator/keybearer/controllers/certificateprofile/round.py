@@ -1,0 +1,306 @@
+"""One round for the certificates of a profile: look, decide, note, send, judge, store.
+
+What must survive is noted before it is needed: an attempt with its key stands in the keyring before anything of it is
+sent. All attempts of a round are noted in one write; requests go out and Secrets are written side by side, so many at
+a time. A round may be cut off between any two lines and run again from the top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from keybearer.base.certificate_terms import RequestStatus
+from keybearer.controllers.certificateprofile.abreast import Abreast
+from keybearer.controllers.certificateprofile.authority_change import Rolling, plan_wave
+from keybearer.controllers.certificateprofile.budget import mints_left, with_mints
+from keybearer.controllers.certificateprofile.case import Case
+from keybearer.controllers.certificateprofile.decisions import (
+    Decision,
+    Fail,
+    Fetch,
+    Keep,
+    Mint,
+    Post,
+    Step,
+    Wait,
+)
+from keybearer.controllers.certificateprofile.noting import Noting
+from keybearer.controllers.certificateprofile.plan import decide
+from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.request_lookup import look_for_revoked, look_up_requests
+from keybearer.controllers.certificateprofile.resource import Mode
+from keybearer.controllers.certificateprofile.service import Order
+from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
+from keybearer.controllers.certificateprofile.signing import csr_of
+from keybearer.controllers.certificateprofile.situation import Allowance, SecretState
+from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need
+from keybearer.controllers.certificateprofile.storage import CertificateStorage
+from keybearer.controllers.certificateprofile.timing import poll_interval
+from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
+from keybearer.kube.errors import AlreadyExistsError, KubeError, LeaseLostError
+from keybearer.pki.keys import PrivateKey
+
+__all__ = ["CertificateRound"]
+
+_AT_ONCE = 16
+"""Certificates that are asked for and stored side by side."""
+
+
+@dataclass(slots=True)
+class CertificateRound:
+    """The round; made anew for each.
+
+    Attributes:
+        tools: what it works with.
+        setting: what it is about.
+        cases: the certificates.
+        rolling: how far a change of the authority is.
+        lost_keys: what of the budget is used, as the status will say.
+        more: whether attempts were left for the next round.
+    """
+
+    tools: RoundTools
+    setting: Setting
+    cases: Sequence[Case]
+    rolling: Rolling = field(default_factory=Rolling)
+    lost_keys: LostKeys | None = None
+    more: bool = False
+    _now: datetime = field(init=False)
+    _storage: CertificateStorage = field(init=False)
+    _abreast: Abreast = field(default_factory=lambda: Abreast(_AT_ONCE), init=False)
+
+    def __post_init__(self) -> None:
+        self._now = self.tools.now()
+        previous = self.setting.scene.previous
+        self.lost_keys = previous.lost_keys
+        self._storage = CertificateStorage(self.tools, self.setting, self.cases, self._now)
+        self.rolling = plan_wave(
+            self.setting.scene.seen.uid,
+            None if self.setting.authority is None else self.setting.authority.key,
+            {case.name: case.entry.authority for case in self.cases if case.is_valid(self._now)},
+            previous.wave,
+            per_hour=self.setting.scene.spec.authority_change.per_hour,
+            now=self._now,
+        )
+
+    @property
+    def authorities(self) -> tuple[AuthorityStatus, ...]:
+        """What `ca.crt` holds, as the status will say."""
+        return self._storage.authorities
+
+    async def run(self) -> None:
+        """Do what is to be done; what came of it stands in the cases.
+
+        Raises:
+            ObjectGoneError: the CertificateProfile is gone.
+            ReconcileError: the keyring can't be written, or the service not be asked at all.
+            KubeError: the API server refuses or can't be asked.
+        """
+        if self.setting.compared:
+            await look_for_revoked(self.setting, self.cases, self._abreast)
+        decisions = self._decide()
+        if any(case.entry.is_open for case in self.cases) or any(map(_does_something, decisions)):
+            decisions = await self._begin(decisions)
+        await self._abreast.take(
+            self._advance(case, decision) for case, decision in zip(self.cases, decisions, strict=True)
+        )
+        await self._refit()
+
+    async def preview(self) -> list[Decision]:
+        """Return what would be done; nothing is.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        await self._read_what_is_noted()
+        return self._decide()
+
+    def _decide(self) -> list[Decision]:
+        left, hour_ends = mints_left(self.lost_keys, self.setting.scene.spec.hourly_mint_budget, self._now)
+        allowance = Allowance(
+            now=self._now,
+            authority=None if self.setting.authority is None else self.setting.authority.key,
+            rolling=self.rolling.names,
+            mints=left,
+            asked=self.setting.asked,
+            renew=self.setting.renew,
+            once=self.setting.scene.spec.mode is Mode.CREATE_ONCE,
+        )
+        decided: list[Decision] = []
+        for case in self.cases:
+            decision = decide(case.view(key_held=self._storage.holds_key(case)), allowance)
+            match decision.step:
+                case Mint(need=Need.KEY_LOST):
+                    allowance = replace(allowance, mints=allowance.mints - 1)
+                case Wait(reason=Reason.BUDGET_USED):
+                    decision = replace(decision, step=Wait(Reason.BUDGET_USED, hour_ends))
+                case _:
+                    pass
+            decided.append(decision)
+        return decided
+
+    async def _begin(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Find out what was begun, begin what is decided, and return what is decided by then."""
+        if self._is_first():
+            try:
+                return await self._note(decisions, is_first=True)
+            except AlreadyExistsError:
+                pass  # a run before this one was cut off after it had noted its attempts
+        await self._read_what_is_noted()
+        await look_up_requests(self.setting, self.cases, self._abreast, self.tools.orders, self._now)
+        return await self._note(self._decide(), is_first=False)
+
+    def _is_first(self) -> bool:
+        """Tell whether nothing speaks for a keyring: no status, no certificate, nothing that the watch showed."""
+        is_new = not self.setting.scene.previous.certificate_requests
+        return (
+            is_new
+            and not self._storage.was_ever_noted()
+            and not any(case.has_certificate or case.secret is SecretState.DRIFTED for case in self.cases)
+        )
+
+    async def _note(self, decisions: Sequence[Decision], *, is_first: bool) -> list[Decision]:
+        noting = Noting(self.setting, self._storage, self._abreast, self._now)
+        settled = await noting.begin(self.cases, decisions, is_first=is_first)
+        self.more = noting.more
+        self.lost_keys = with_mints(self.lost_keys, noting.minted, self._now)
+        return settled
+
+    async def _read_what_is_noted(self) -> None:
+        await self._storage.read_keyring()
+        drifted = [case for case in self.cases if case.secret is SecretState.DRIFTED and case.present is None]
+        await self._abreast.take(self._storage.read_secret(case) for case in drifted)
+
+    # What is sent and stored
+
+    async def _advance(self, case: Case, decision: Decision) -> None:
+        try:
+            if decision.restore:
+                await self._storage.rebuild(case)
+            await self._go_on(case, decision.step)
+            if case.entry.restart_due:
+                await self._restart(case)
+        except ReconcileError as error:
+            case.trouble = error
+        except KubeError as error:
+            if isinstance(error, LeaseLostError):
+                raise
+            case.trouble = WaitingError(Reason.CLUSTER_UNAVAILABLE, f"{error}; it is tried again")
+
+    async def _go_on(self, case: Case, step: Step) -> None:
+        match step:
+            case Keep():
+                self._keep(case)
+            case Wait(reason=reason, until=until):
+                self._wait(case, reason, until)
+            case Post():
+                await self._post(case)
+            case Fetch(certificate_id=certificate_id):
+                await self._fetch(case, certificate_id)
+            case Fail(attempt=attempt, status=status, message=message):
+                case.say(status=status)
+                self._count(case, _REASONS.get(status, Reason.REQUEST_FAILED), message, attempt.revision)
+            case Mint():
+                raise TypeError(step)
+
+    async def _restart(self, case: Case) -> None:
+        """Restart the workloads that read the Secret, once for each certificate."""
+        value = f"{case.entry.secret_name}:{case.entry.serial_number}"
+        await self.tools.restarter.restart_for(
+            self.setting.scene.seen, case.desired.entry.rollout_restart, value
+        )
+        case.say(restart_due=None)
+
+    def _keep(self, case: Case) -> None:
+        if case.is_good:
+            case.say(reason=None, message=None, next_attempt_time=None)
+        case.look_at(case.entry.renewal_time)
+
+    def _wait(self, case: Case, reason: Reason, until: datetime | None) -> None:
+        if reason is not Reason.BACKING_OFF:
+            case.say(reason=reason.value)
+        if case.request is not None:
+            if case.request.status is not case.entry.status or case.request.message != case.entry.message:
+                case.told(case.request, self._now)
+            until = until or self._now + poll_interval(case.waits_since(self._now))
+        case.look_at(until)
+
+    async def _post(self, case: Case) -> None:
+        attempt, desired, setting = case.open_attempt, case.desired, self.setting
+        if attempt is None:
+            raise TypeError(case.name)
+        key = self._storage.attempted_key(case, attempt)
+        order = Order(
+            profile_id=setting.profile.id,
+            application_id=setting.scene.spec.application_id,
+            csr=desired.csr if key is None else await self._csr(case, key),
+            attributes=desired.attributes,
+            metadata=setting.scene.marks_of(case.name, attempt),
+        )
+        self.tools.require_lead()  # the service can't know which of two replicas leads
+        which = setting.scene.order_of(case.name, attempt)
+        self.tools.orders.begun(*which)
+        try:
+            answer = await setting.scene.service.issue(order)
+        except StalledError as error:
+            self.tools.orders.ended(*which)
+            if error.reason not in (Reason.REQUEST_REFUSED, "PermissionDenied"):
+                raise
+            self._count(case, Reason.REQUEST_REFUSED, error.message, None)
+            return
+        self.tools.orders.found(*which)
+        case.request = answer.request
+        case.told(answer.request, self._now)
+        if answer.issued is not None:
+            await self._storage.store(case, answer.issued, key)
+            return
+        if answer.request.status.is_final:
+            # Issued, and the certificate is to be fetched; or over already.
+            case.look_at(self._now)
+            return
+        self._wait(case, _WAITING.get(answer.request.status, Reason.PENDING), None)
+
+    @staticmethod
+    async def _csr(case: Case, key: PrivateKey) -> str:
+        return case.made.csr if case.made is not None else await csr_of(case.desired, key)
+
+    async def _fetch(self, case: Case, certificate_id: str) -> None:
+        attempt = case.open_attempt
+        if attempt is None:
+            raise TypeError(case.name)
+        issued = await self.setting.scene.service.bundle(certificate_id)
+        if issued is None:
+            self._count(
+                case, Reason.REQUEST_FAILED, "the certificate is gone from the service", attempt.revision
+            )
+            return
+        await self._storage.store(case, issued, self._storage.attempted_key(case, attempt))
+
+    async def _refit(self) -> None:
+        """Write those Secrets anew whose `ca.crt` isn't what it should be by now."""
+        stale = self._storage.stale()
+        await self._abreast.take(self._advance(case, Decision(Keep(), restore=True)) for case in stale)
+        if any(case.trouble is not None for case in stale):
+            # Noted only when all have it, so that what failed is written again.
+            self._storage.authorities = self.setting.scene.previous.authorities or self._storage.authorities
+
+    def _count(self, case: Case, reason: Reason, message: str, revision: int | None) -> None:
+        case.failed(reason, message, now=self._now, rng=self.tools.rng, revision=revision)
+
+
+_WAITING = {
+    RequestStatus.PENDING_APPROVAL: Reason.PENDING_APPROVAL,
+    RequestStatus.PENDING: Reason.PENDING,
+    RequestStatus.PENDING_VALIDATION: Reason.PENDING_VALIDATION,
+}
+_REASONS = {
+    RequestStatus.FAILED: Reason.REQUEST_FAILED,
+    RequestStatus.REJECTED: Reason.REQUEST_REJECTED,
+    RequestStatus.ISSUED: Reason.NOT_CONFORMANT,
+}
+
+
+def _does_something(decision: Decision) -> bool:
+    return decision.restore or not isinstance(decision.step, Keep)

@@ -1,0 +1,118 @@
+"""What can be decided about a target, and what is known of the circumstances when it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from keybearer.controllers.secretsync.changes import KeyChanges
+from keybearer.controllers.secretsync.desired import DesiredTarget
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.status import PlanStatus
+
+__all__ = [
+    "ApplyTarget",
+    "CreateTarget",
+    "MergeTarget",
+    "PlanContext",
+    "RecreateTarget",
+    "ReplaceTarget",
+    "TargetAction",
+    "TargetPlan",
+    "Verdict",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTarget:
+    """POST it: the only verb that never touches an object that appeared meanwhile."""
+
+    desired: DesiredTarget
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyTarget:
+    """Server-side apply to that very object; nothing of it has to go."""
+
+    desired: DesiredTarget
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceTarget:
+    """One patch at a known version that sets what is planned and removes what is not: readers see no mixture."""
+
+    desired: DesiredTarget
+    uid: str
+    resource_version: str
+    patch: dict[str, JsonValue] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RecreateTarget:
+    """Delete that very object and POST the new one."""
+
+    desired: DesiredTarget
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTarget:
+    """Server-side apply under the object's own field manager: its keys, and no others, are set or let go."""
+
+    desired: DesiredTarget
+    uid: str
+    force: bool
+
+
+TargetAction = CreateTarget | ApplyTarget | ReplaceTarget | RecreateTarget | MergeTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why nothing is done although something should be."""
+
+    reason: Reason
+    message: str
+    stalled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPlan:
+    """What to do, what it changes, and what stands against it."""
+
+    action: TargetAction | None = None
+    changes: KeyChanges = field(default_factory=KeyChanges)
+    verdict: Verdict | None = None
+    left_alone: bool = False
+    """`mode: CreateOnce` has done its work: the target may be whatever it is by now."""
+
+    @property
+    def guarded(self) -> bool:
+        """Tell whether the guard holds the change back."""
+        return self.verdict is not None and self.verdict.reason is Reason.GUARDED
+
+
+@dataclass(frozen=True, slots=True)
+class PlanContext:
+    """The circumstances of one plan.
+
+    Attributes:
+        owner_uid: UID of the SecretSync.
+        merged_keys: keys that an earlier merge of ours wrote, as far as known.
+        released: the change that the guard held and a person let through, this once; another one is held again.
+        approved: the plan that a person saw and approved, this once; another one is shown first.
+        written_before: the target was written at least once.
+        found: how many secrets the sources hold.
+        rivals: names, by UID, of other living SecretSyncs that own the target or merged into it.
+    """
+
+    owner_uid: str
+    merged_keys: frozenset[str] = frozenset()
+    released: PlanStatus | None = None
+    approved: PlanStatus | None = None
+    written_before: bool = False
+    found: int = 0
+    rivals: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -1,0 +1,56 @@
+"""How often syncs of the service are looked at: at leisure, and again and again while something is under way."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.client import SecretSync
+from keybearer.controllers.secretsync.remote_syncs import RemoteSyncs, SyncBoard
+from keybearer.controllers.work import WorkKey
+
+__all__ = ["BUSY", "REFRESH", "SyncWatch", "is_busy"]
+
+BUSY = frozenset({"pending", "running"})
+"""What the status of a job says until it has ended."""
+REFRESH = timedelta(minutes=5)
+"""Between two looks at a sync at rest: what others do with it in the service."""
+_SOON = timedelta(milliseconds=300)
+"""Between two looks at a run that is under way."""
+_LATER = timedelta(seconds=2)
+_SOON_FOR_SECONDS = 30.0
+
+
+def is_busy(sync: SecretSync) -> bool:
+    """Return whether something of the sync is under way."""
+    return not BUSY.isdisjoint({sync.sync_status, sync.import_status, sync.remove_status})
+
+
+class SyncWatch:
+    """Looks that all who wait share; remembers since when each object awaits its sync, as long as it does."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._board = SyncBoard(clock)
+        self._awaited: dict[WorkKey, tuple[str, float]] = {}
+
+    async def look(self, remote: RemoteSyncs, project_id: str, sync_id: str) -> SecretSync | None:
+        """Return the sync as it is now, by a look that others share; None where the project has none of that id."""
+        recent = self._clock.monotonic() - _SOON.total_seconds() / 2
+        return await self._board.look(remote.session, project_id, sync_id, not_before=recent)
+
+    def pause(self, key: WorkKey, sync: SecretSync) -> timedelta:
+        """Return when an object looks again: soon while something is under way, less soon once that takes long."""
+        if not is_busy(sync):
+            self._awaited.pop(key, None)
+            return REFRESH
+        now = self._clock.monotonic()
+        sync_id, since = self._awaited.get(key, (sync.id, now))
+        if sync_id != sync.id:
+            since = now
+        self._awaited[key] = sync.id, since
+        return _SOON if now - since < _SOON_FOR_SECONDS else _LATER
+
+    def forget(self, key: WorkKey) -> None:
+        """End what an object that is gone awaits."""
+        self._awaited.pop(key, None)

@@ -1,0 +1,161 @@
+"""One run for the target: what the sources hold is gathered, planned and written, and what hangs on it restarted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.freshness import Freshness
+from keybearer.controllers.objects import ObservedObject, TargetKey
+from keybearer.controllers.requests import PendingRequest
+from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.secretsync.conclusion import conclude
+from keybearer.controllers.secretsync.decisions import PlanContext, TargetPlan
+from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
+from keybearer.controllers.secretsync.gather import Gatherer, Material
+from keybearer.controllers.secretsync.materialize import Materializer
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.report import Report
+from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.secretsync.spec_target import CreationPolicy
+from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
+from keybearer.controllers.sources.reader import SourceReader
+from keybearer.controllers.workers import RunResult
+
+__all__ = ["TargetRun"]
+
+
+class TargetRun:
+    """Brings the target of a SecretSync to what its sources hold."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        sources: SourceReader,
+        gatherer: Gatherer,
+        materializer: Materializer,
+        restarter: WorkloadRestarter,
+        cleaner: Cleaner,
+        fingerprinter: Fingerprinter,
+        freshness: Freshness,
+    ) -> None:
+        self._clock = clock
+        self._sources = sources
+        self._gatherer = gatherer
+        self._materializer = materializer
+        self._restarter = restarter
+        self._cleaner = cleaner
+        self._fingerprinter = fingerprinter
+        self._freshness = freshness
+
+    async def bring_about(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        request: PendingRequest | None,
+        *,
+        not_before: float,
+    ) -> tuple[Report, RunResult]:
+        """Have the target written, and return how that ended.
+
+        Args:
+            seen: the SecretSync.
+            spec: its spec.
+            previous: its status.
+            request: what a person asks for.
+            not_before: monotonic seconds; what was read of the sources before is read anew.
+
+        Raises:
+            ReconcileError: something stands against it.
+            ObjectGoneError: the SecretSync was deleted meanwhile.
+            KubeError: the API server refuses or can't be asked.
+        """
+        material = await self._gatherer.gather(
+            seen, spec, not_before=not_before, follow_target=_depends_on_foreign_target(spec, previous)
+        )
+        desired = build_target(seen.key, seen.uid, spec.target, material.payload, self._fingerprinter)
+        await self._cleaner.prepare(seen, spec, approved=request is not None and request.approves_plan)
+        context = replace(_context(seen, previous, request, desired.key), found=material.found)
+        planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
+        self._note_freshness(seen, previous, desired, planned, material)
+        # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
+        fulfilled = planned.verdict is None and (
+            spec.mode is not Mode.PLAN or planned.action is not None or previous.plan is not None
+        )
+        settled = fulfilled and not planned.left_alone
+        if settled:
+            await self._materializer.retire_old(seen, previous, desired.key)
+            await self._restart(seen, spec, previous, desired)
+            if previous.sync is None:  # else the sync of a former destination is still to be taken back
+                await self._cleaner.settle(seen, spec)
+        read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
+        refreshed_at = self._clock.now() - read_ago
+        return conclude(
+            spec, previous, desired, planned, material, settled=settled, refreshed_at=refreshed_at
+        )
+
+    def _note_freshness(
+        self,
+        seen: ObservedObject,
+        previous: SecretSyncStatus,
+        desired: DesiredTarget,
+        planned: TargetPlan,
+        material: Material,
+    ) -> None:
+        if planned.verdict is not None or planned.left_alone:
+            return
+        before = previous.target
+        wrote_change = (
+            planned.action is not None
+            and before is not None
+            and before.fingerprint != desired.data_fingerprint
+            and previous.observed_generation == seen.generation
+        )
+        self._freshness.reached(
+            seen.key,
+            material.readings,
+            wrote_change=wrote_change,
+            refreshed_at=previous.last_refresh_time,
+            by_events=wrote_change and self._sources.is_instant(seen.key) is True,
+        )
+
+    async def _restart(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        desired: DesiredTarget,
+    ) -> None:
+        before = previous.target
+        if before is None or before.fingerprint in (None, desired.data_fingerprint):
+            return
+        if spec.target.rollout_restart:
+            await self._restarter.restart(seen, spec.target.rollout_restart, desired)
+
+
+def _context(
+    seen: ObservedObject, previous: SecretSyncStatus, request: PendingRequest | None, now: TargetKey
+) -> PlanContext:
+    before = previous.target
+    # What was written to an object of another name says nothing about this one.
+    written_before = before is not None and (before.kind, before.name) == (now.kind, now.name)
+    merged = (key.key for key in previous.keys if key.state is KeyState.SYNCED) if written_before else ()
+    return PlanContext(
+        owner_uid=seen.uid,
+        merged_keys=frozenset(merged),
+        released=previous.plan if request is not None and request.releases_guard else None,
+        approved=previous.plan if request is not None and request.approves_plan else None,
+        written_before=written_before,
+    )
+
+
+def _depends_on_foreign_target(spec: SecretSyncSpec, previous: SecretSyncStatus) -> bool:
+    """Tell whether the run waits for what somebody else does to an object of the target's name."""
+    if spec.target.creation_policy is CreationPolicy.MERGE:
+        return True
+    return any(condition.reason == Reason.TARGET_CONFLICT for condition in previous.conditions)

@@ -1,0 +1,1 @@
+"""Signers for what others ask of a CertificateProfile through the cluster's own kinds of requests."""

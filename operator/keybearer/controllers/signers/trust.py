@@ -1,0 +1,186 @@
+"""One run for the trust bundles of one profile: publish what its authority is, and take it back with the profile.
+
+The service isn't asked: the profile's own runs compare its authority, and its status holds who is to be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
+from keybearer.controllers.finalizer import TRUST_FINALIZER, FinalizerKeeper
+from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
+from keybearer.controllers.reading import read_status
+from keybearer.controllers.signers.anchors import anchors_text
+from keybearer.controllers.signers.bundles import (
+    OUR_BUNDLES,
+    BundleStore,
+    SeenBundle,
+    build_bundle,
+    read_bundle,
+)
+from keybearer.controllers.signers.profiles import Profiles, profile_key
+from keybearer.controllers.signers.rights import BundleRights
+from keybearer.controllers.work import WorkItem
+from keybearer.controllers.workers import RunResult
+from keybearer.kube.errors import ForbiddenError, KubeError, LeaseLostError, NotFoundError
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.optional_watch import OptionalWatch
+from keybearer.kube.resources import CERTIFICATE_PROFILES, CLUSTER_TRUST_BUNDLES, ObjectKey
+from keybearer.pki.errors import MalformedError
+
+__all__ = ["TrustReconciler"]
+
+_log = get_logger(__name__)
+
+_SOON: Final = timedelta(seconds=1)
+
+
+class TrustReconciler:
+    """Keeps the ClusterTrustBundle of each profile's authority.
+
+    Args:
+        clock: for instants.
+        gateway: the API server.
+        objects: the profiles.
+        profiles: as they are to be looked up.
+        bundles: those that are there.
+        watch: that shows them: nothing is published that can't be followed.
+        rights: whether we may publish: without them no profile is held.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        gateway: Gateway,
+        objects: ObjectStore,
+        profiles: Profiles,
+        bundles: BundleStore,
+        watch: OptionalWatch,
+        rights: BundleRights,
+    ) -> None:
+        self._clock = clock
+        self._gateway = gateway
+        self._objects = objects
+        self._profiles = profiles
+        self._bundles = bundles
+        self._watch = watch
+        self._rights = rights
+        self._finalizer = FinalizerKeeper(clock, gateway, TRUST_FINALIZER)
+
+    async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
+        """Run once for a profile.
+
+        Raises:
+            LeaseLostError: another replica leads; nothing more may be written.
+        """
+        key = ObjectKey(item.key.namespace, item.key.name)
+        seen = self._objects.get(profile_key(key))
+        try:
+            if seen is None:
+                return await self._without_profile(key)
+            if seen.deletion_timestamp is not None:
+                return await self._clean_up(key, seen)
+            return await self._publish(key)
+        except LeaseLostError:
+            raise
+        except ObjectGoneError:
+            return RunResult(
+                requeue_after=_SOON
+            )  # its own first run follows its identity, or it is gone just now
+        except (ReconcileError, KubeError, MalformedError) as error:
+            _log.warning(
+                "trust_bundle_failed",
+                namespace=key.namespace,
+                name=key.name,
+                error=str(error),
+                id=reconcile_id,
+            )
+            return RunResult(failed=True)
+
+    async def _publish(self, key: ObjectKey) -> RunResult:
+        if self._watch.trouble is not None or not self._rights.granted:
+            return (
+                RunResult()
+            )  # whoever watches calls when they are served, and who asks when they are granted
+        profile = self._profiles.require(key)
+        if not profile.view.issues:
+            return RunResult()
+        # What the profile's own runs learned of it: the present authority, and those whose certificates still serve.
+        status = read_status(profile.seen, CertificateProfileStatus)
+        anchors = anchors_text(one.anchors for one in status.authorities)
+        if profile.authority is None:
+            if profile.view.service_id is not None and not anchors:
+                # Its certificates sign themselves by now.
+                await self._take_back(self._bundles.of_profile(key).values())
+            return RunResult()  # the profile's next status calls
+        if not anchors:
+            return RunResult()  # not known yet: likewise
+        besides = (one.anchors for one in status.former_authorities)
+        wanted = build_bundle(key, profile.authority, anchors_text((anchors, *besides)))
+        await self._finalizer.set(profile.seen, present=True)
+        # Looked at and expected without a wait between, also where it is there as it should be: an end that the watch
+        # shows before is seen here, and one that it shows later calls.
+        present = self._bundles.of_profile(key)
+        there = present.get(wanted.key)
+        self._bundles.expect(wanted.key, wanted.digest)
+        if there is None or there.digest != wanted.digest:
+            try:
+                await self._gateway.apply(CLUSTER_TRUST_BUNDLES, wanted.key, wanted.body)
+            except ForbiddenError:
+                self._rights.lost()
+                marked = replace(profile.seen, finalizers=(*profile.seen.finalizers, TRUST_FINALIZER))
+                await self._finalizer.set(marked, present=False)
+                raise
+        await self._take_back(one for name, one in present.items() if name != wanted.key)
+        return RunResult()
+
+    async def _clean_up(self, key: ObjectKey, seen: ObservedObject) -> RunResult:
+        if TRUST_FINALIZER not in seen.finalizers:
+            return RunResult()
+        try:
+            await self._delete_all(key)
+        except KubeError as error:
+            left = self._finalizer.time_left(seen)
+            if isinstance(error, LeaseLostError) or left is not None:
+                raise
+            _log.error("trust_bundle_orphaned", namespace=key.namespace, name=key.name, error=str(error))
+        await self._finalizer.set(seen, present=False)
+        return RunResult()
+
+    async def _without_profile(self, key: ObjectKey) -> RunResult:
+        """Take back what a profile left that went without us, its finalizer removed by somebody."""
+        if not self._bundles.of_profile(key):
+            return RunResult()
+        if await self._gateway.get(CERTIFICATE_PROFILES, key, metadata_only=True) is not None:
+            return RunResult(requeue_after=_SOON)  # the watch of profiles is on its way
+        await self._delete_all(key)
+        return RunResult()
+
+    async def _delete_all(self, key: ObjectKey) -> None:
+        """Delete the bundles of a profile; where the API server serves none, there are none.
+
+        Raises:
+            KubeError: they can't be listed or deleted.
+        """
+        try:
+            found = [
+                bundle
+                async for body in self._gateway.list(CLUSTER_TRUST_BUNDLES, label_selector=OUR_BUNDLES)
+                if (bundle := read_bundle(body)) is not None and bundle.profile == key
+            ]
+        except NotFoundError:
+            return
+        await self._take_back(found)
+
+    async def _take_back(self, bundles: Iterable[SeenBundle]) -> None:
+        for bundle in bundles:
+            self._bundles.expect(bundle.key, None)
+            await self._gateway.delete(CLUSTER_TRUST_BUNDLES, bundle.key, uid=bundle.uid)

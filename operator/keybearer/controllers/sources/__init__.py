@@ -1,0 +1,1 @@
+"""Sources: folders of the service that are read for all who want them, and followed."""

@@ -1,0 +1,1 @@
+"""External Secrets Operator: `external-secrets.io`."""

@@ -1,0 +1,1 @@
+"""The Infisical operator: `secrets.infisical.com`."""

@@ -1,0 +1,1 @@
+"""Vault Secrets Operator: `secrets.hashicorp.com`."""
