@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Fills the project that the examples read, and prints the identity Secrets that they name.
+"""Fills the projects that the examples use, and prints the identity Secrets that they name.
 
 Reads an administrator's credentials from standard input: either the `admin.json` that `keybearer serve`
 writes, or a Kubernetes Secret with `clientId` and `clientSecret` as `kubectl get secret -o json` prints it.
-Writes a manifest of two Secrets to standard output, for `kubectl apply -f -`: `keybearer-identity` may read the
-project, and `keybearer-manager` may manage its connections and syncs as well. Needs nothing but Python.
+Writes a manifest of three Secrets to standard output, for `kubectl apply -f -`: `keybearer-identity` may read the
+project of secrets, `keybearer-manager` may manage its connections and syncs as well, and `keybearer-issuer` may
+ask for certificates in the project of certificates. Needs nothing but Python.
 
-May be run again: the project and secrets that exist stay as they are, and fresh identities are made.
+May be run again: what exists stays as it is, and fresh identities are made.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import json
 import secrets
 import ssl
 import sys
+import time
 from typing import TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -34,8 +36,26 @@ FOLDERS: dict[str, dict[str, str]] = {
         "REGISTRY_PASSWORD": secrets.token_urlsafe(18),
     },
 }
-IDENTITIES = {"keybearer-identity": "viewer", "keybearer-manager": "admin"}
-"""Names of the Secrets, and the roles of the identities behind them."""
+CERTIFICATES_PROJECT = "keybearer-demo-pki"
+AUTHORITY: dict[str, Json] = {
+    "type": "root",
+    "commonName": "Keybearer demo",
+    "keyAlgorithm": "EC_prime256v1",
+    "maxPathLength": 0,
+}
+AUTHORITY_DAYS = 3650
+POLICY: dict[str, Json] = {
+    "subject": [{"type": "common_name", "allowed": ["*.demo.example"]}],
+    "sans": [{"type": "dns_name", "allowed": ["*.demo.example"]}],
+    "extendedKeyUsages": {"allowed": ["server_auth", "client_auth"]},
+    "validity": {"max": "90d"},
+}
+IDENTITIES = {
+    "keybearer-identity": (PROJECT, "viewer"),
+    "keybearer-manager": (PROJECT, "admin"),
+    "keybearer-issuer": (CERTIFICATES_PROJECT, "member"),
+}
+"""Names of the Secrets, and of the identities behind them the project and the role in it."""
 
 
 class Refused(Exception):  # noqa: N818 - reads as what happened
@@ -101,17 +121,20 @@ def read_credentials(document: str) -> tuple[str, str]:
     return text(given, "clientId"), text(given, "clientSecret")
 
 
-def fill_project(service: Service) -> tuple[str, str]:
-    """Make project, folders and secrets where they are missing; return the ids of project and owner."""
+def make_project(service: Service, slug: str, name: str, kind: str) -> tuple[str, str]:
+    """Make a project where it is missing; return the ids of project and owner."""
     try:
-        project = service.call("GET", f"/api/v1/projects/slug/{PROJECT}")
+        project = service.call("GET", f"/api/v1/projects/slug/{slug}")
     except Refused as refusal:
         if refusal.status != http.HTTPStatus.NOT_FOUND:
             raise
-        wanted: Json = {"projectName": "Keybearer demo", "slug": PROJECT, "type": "secret-manager"}
-        created = service.call("POST", "/api/v1/projects", wanted)
+        created = service.call("POST", "/api/v1/projects", {"projectName": name, "slug": slug, "type": kind})
         project = created["project"] if isinstance(created, dict) else None
-    project_id = text(project, "id")
+    return text(project, "id"), text(project, "orgId")
+
+
+def fill_project(service: Service, project_id: str) -> None:
+    """Make folders and secrets where they are missing."""
     place: dict[str, Json] = {"projectId": project_id, "environment": ENVIRONMENT}
     for path, values in FOLDERS.items():
         if path != "/":
@@ -119,7 +142,16 @@ def fill_project(service: Service) -> tuple[str, str]:
         for key, value in values.items():
             body: Json = {**place, "secretPath": path, "secretValue": value}
             unless_there(service, f"/api/v4/secrets/{quote(key)}", body)
-    return project_id, text(project, "orgId")
+
+
+def fill_certificates_project(service: Service, project_id: str) -> None:
+    """Make an authority and a policy where they are missing."""
+    ends = time.gmtime(time.time() + AUTHORITY_DAYS * 24 * 60 * 60)
+    configuration: Json = {**AUTHORITY, "notAfter": time.strftime("%Y-%m-%dT%H:%M:%SZ", ends)}
+    place: dict[str, Json] = {"projectId": project_id, "name": "demo"}
+    authority: Json = {**place, "status": "active", "configuration": configuration}
+    unless_there(service, "/api/v1/cert-manager/ca/internal", authority)
+    unless_there(service, "/api/v1/cert-manager/certificate-policies", {**place, **POLICY})
 
 
 def unless_there(service: Service, path: str, body: Json) -> None:
@@ -151,7 +183,7 @@ def make_identity(service: Service, project_id: str, organization_id: str, name:
 def main() -> None:
     """Run."""
     parser = argparse.ArgumentParser(
-        description="Fills the project of the examples; prints the identity Secrets."
+        description="Fills the projects of the examples; prints the identity Secrets."
     )
     parser.add_argument(
         "--url", required=True, help="where the service answers, for example https://localhost:8443"
@@ -161,8 +193,18 @@ def main() -> None:
     service = Service(arguments.url, arguments.ca_file)
     try:
         service.log_in(*read_credentials(sys.stdin.read()))
-        place = fill_project(service)
-        items: list[Json] = [make_identity(service, *place, name, role) for name, role in IDENTITIES.items()]
+        projects = {
+            PROJECT: make_project(service, PROJECT, "Keybearer demo", "secret-manager"),
+            CERTIFICATES_PROJECT: make_project(
+                service, CERTIFICATES_PROJECT, "Keybearer demo certificates", "cert-manager"
+            ),
+        }
+        fill_project(service, projects[PROJECT][0])
+        fill_certificates_project(service, projects[CERTIFICATES_PROJECT][0])
+        items: list[Json] = [
+            make_identity(service, *projects[project], name, role)
+            for name, (project, role) in IDENTITIES.items()
+        ]
     except (Refused, OSError) as error:
         raise SystemExit(str(error)) from error
     manifest: Json = {"apiVersion": "v1", "kind": "List", "items": items}

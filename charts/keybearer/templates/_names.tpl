@@ -22,6 +22,11 @@
 {{ include "keybearer.fullname" . }}-operator
 {{- end }}
 
+{{- /* Not empty where the embedded service serves metrics. */}}
+{{- define "keybearer.serviceMetrics" -}}
+{{- if and .Values.embeddedService.enabled (or .Values.embeddedService.metrics.enabled .Values.monitoring.serviceMonitor.enabled) }}true{{ end }}
+{{- end }}
+
 {{- define "keybearer.serviceName" -}}
 {{ include "keybearer.fullname" . }}-service
 {{- end }}
@@ -44,14 +49,32 @@
 {{- end }}
 
 {{- define "keybearer.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/name: {{ include "keybearer.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-app.kubernetes.io/part-of: keybearer
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
+{{- $own := dict
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-")
+  "app.kubernetes.io/name" (include "keybearer.name" .)
+  "app.kubernetes.io/instance" .Release.Name
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/managed-by" .Release.Service
+  "app.kubernetes.io/part-of" "keybearer" }}
+{{- merge $own .Values.commonLabels | toYaml }}
+{{- end }}
+
+{{- /*
+The inside of `metadata`. Call with a dict: root, name; component, labels and annotations if there are any; namespace
+where it isn't the release's, and clusterWide for what lives in none. What the chart says itself wins over values.
+*/}}
+{{- define "keybearer.metadata" -}}
+name: {{ .name }}
+{{- if not .clusterWide }}
+namespace: {{ default .root.Release.Namespace .namespace }}
+{{- end }}
+labels:
+  {{- $own := include "keybearer.labels" .root | fromYaml }}
+  {{- with .component }}{{ $_ := set $own "app.kubernetes.io/component" . }}{{ end }}
+  {{- merge $own (default dict .labels) | toYaml | nindent 2 }}
+{{- with merge dict (default dict .annotations) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 

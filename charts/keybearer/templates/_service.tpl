@@ -5,6 +5,11 @@
 {{- end }}
 
 {{- define "keybearer.serviceUrl" -}}
+{{- with .Values.operator }}
+{{- if and (hasPrefix "http://" .serviceUrl) (not .allowInsecureHttp) (not (regexMatch "^http://(localhost|127[.][0-9.]+|[[]::1[]])(:|/|$)" .serviceUrl)) }}
+{{- fail "operator.serviceUrl is http://, which carries secret values in clear text: use https://, or set operator.allowInsecureHttp" }}
+{{- end }}
+{{- end }}
 {{- if .Values.operator.serviceUrl }}
 {{- .Values.operator.serviceUrl }}
 {{- else if .Values.embeddedService.enabled }}
@@ -41,17 +46,4 @@ asked (helm template). Call with (list $ "name").
 {{- with lookup "v1" "Secret" $root.Release.Namespace (index . 1) }}
 {{- toYaml .data }}
 {{- end }}
-{{- end }}
-
-{{- /*
-Metadata of a Secret made once. It is immutable, so that a render without the cluster (helm template, GitOps), which
-makes fresh contents each time, is refused by the API server and can't destroy what depends on the old ones.
-*/}}
-{{- define "keybearer.madeOnceMetadata" -}}
-{{- $root := index . 0 -}}
-name: {{ index . 1 }}
-namespace: {{ $root.Release.Namespace }}
-labels:
-  {{- include "keybearer.labels" $root | nindent 2 }}
-  app.kubernetes.io/component: service
 {{- end }}

@@ -4,7 +4,7 @@
 {{- $service := .Values.embeddedService -}}
 metadata:
   labels:
-    {{- merge (include "keybearer.selectorLabels" (list . "service") | fromYaml) (include "keybearer.labels" . | fromYaml) $service.podLabels | toYaml | nindent 4 }}
+    {{- include "keybearer.podLabels" (list . "service" $service.podLabels) | nindent 4 }}
   annotations:
     kubectl.kubernetes.io/default-container: service
     {{- with $service.podAnnotations }}
@@ -21,15 +21,8 @@ spec:
   {{- end }}
   securityContext:
     {{- include "keybearer.podSecurityContext" . | nindent 4 }}
-  {{- with include "keybearer.placement" $service | trim }}
+  {{- with include "keybearer.placement" (list . "service" $service) | trim }}
   {{- . | nindent 2 }}
-  {{- end }}
-  {{- if $service.affinity }}
-  affinity:
-    {{- toYaml $service.affinity | nindent 4 }}
-  {{- else if gt (int $service.replicas) 1 }}
-  affinity:
-    {{- include "keybearer.spread" (list . "service") | nindent 4 }}
   {{- end }}
   containers:
     - name: service
@@ -63,33 +56,44 @@ spec:
         - --allow-outbound
         - {{ . | quote }}
         {{- end }}
+        {{- with $service.publicUrl }}
+        - --public-url
+        - {{ . | quote }}
+        {{- end }}
+        {{- if include "keybearer.serviceMetrics" . }}
+        - --metrics-listen
+        - 0.0.0.0:9090
+        {{- end }}
+        - --log-format
+        - {{ $service.log.format }}
+        - --log-level
+        - {{ $service.log.level }}
         {{- with $service.extraArgs }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
-      {{- if $service.database.ca.existingSecret }}
+      {{- if or $service.database.ca.existingSecret $service.extraEnv }}
       env:
+        {{- if $service.database.ca.existingSecret }}
         # What the URL says itself wins.
         - {name: PGSSLMODE, value: verify-full}
         - {name: PGSSLROOTCERT, value: /etc/keybearer/database-ca/ca.crt}
+        {{- end }}
+        {{- with $service.extraEnv }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       {{- end }}
       securityContext:
         {{- include "keybearer.containerSecurityContext" . | nindent 8 }}
       ports:
         - name: https
           containerPort: 8443
-      startupProbe:
-        httpGet: {path: /api/status, port: https, scheme: HTTPS}
-        periodSeconds: 2
-        failureThreshold: 90
-      livenessProbe:
-        httpGet: {path: /api/status, port: https, scheme: HTTPS}
-        periodSeconds: 10
-        timeoutSeconds: 5
-        failureThreshold: 6
-      readinessProbe:
-        httpGet: {path: /api/status, port: https, scheme: HTTPS}
-        periodSeconds: 5
-        timeoutSeconds: 5
+        {{- if include "keybearer.serviceMetrics" . }}
+        - name: metrics
+          containerPort: 9090
+        {{- end }}
+      {{- include "keybearer.probe" (list "startup" (dict "path" "/api/status" "port" "https" "scheme" "HTTPS") $service.probes) | nindent 6 }}
+      {{- include "keybearer.probe" (list "liveness" (dict "path" "/api/status" "port" "https" "scheme" "HTTPS") $service.probes) | nindent 6 }}
+      {{- include "keybearer.probe" (list "readiness" (dict "path" "/api/status" "port" "https" "scheme" "HTTPS") $service.probes) | nindent 6 }}
       resources:
         {{- toYaml $service.resources | nindent 8 }}
       volumeMounts:
@@ -103,6 +107,9 @@ spec:
         {{- end }}
         {{- if $service.database.ca.existingSecret }}
         - {name: database-ca, mountPath: /etc/keybearer/database-ca, readOnly: true}
+        {{- end }}
+        {{- with $service.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
         {{- end }}
   volumes:
     - name: tmp
@@ -144,5 +151,8 @@ spec:
         secretName: {{ .existingSecret }}
         items: [{key: {{ .key }}, path: ca.crt}]
     {{- end }}
+    {{- end }}
+    {{- with $service.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
 {{- end }}
