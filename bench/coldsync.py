@@ -19,7 +19,16 @@ from bench.proxy import EVENT_ROUTE, Route
 from bench.stage import Stage
 from bench.workload import Workload
 
-__all__ = ["ColdSync", "Running", "Window", "settle", "synced", "with_operator", "without_subscriptions"]
+__all__ = [
+    "ColdSync",
+    "Running",
+    "Window",
+    "came_to_rest",
+    "settle",
+    "synced",
+    "with_operator",
+    "without_subscriptions",
+]
 
 _QUIET_SECONDS = 3.0
 _QUIET_SHARE_OF_A_CORE = 0.05
@@ -128,12 +137,17 @@ async def synced(stage: Stage, workload: Workload) -> AsyncIterator[tuple[Runnin
 
 
 async def settle(running: Running, within_seconds: float = 60.0) -> bool:
-    """Return whether the operator came to rest in time: 3 s without a write, on under 5 % of a core."""
+    """Return whether the operator came to rest in time."""
+    return await came_to_rest(running.stage, running.operator, within_seconds)
+
+
+async def came_to_rest(stage: Stage, operator: RunningOperator, within_seconds: float = 60.0) -> bool:
+    """Return whether an operator came to rest in time: 3 s without a write, on under 5 % of a core."""
     deadline = time.monotonic() + within_seconds
     while time.monotonic() < deadline:
-        window, cpu = Window(running.stage), running.operator.meter.cpu_seconds()
+        window, cpu = Window(stage), operator.meter.cpu_seconds()
         await asyncio.sleep(_QUIET_SECONDS)
-        spent = running.operator.meter.cpu_seconds() - cpu
+        spent = operator.meter.cpu_seconds() - cpu
         if not window.api().writes_total and spent < _QUIET_SECONDS * _QUIET_SHARE_OF_A_CORE:
             return True
     return False

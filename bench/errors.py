@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["BenchError", "NotInTimeError", "causes"]
+__all__ = ["BenchError", "NotInTimeError", "RefusedError", "causes"]
 
 _NAMED = 20
 _LINES = 16
@@ -13,6 +13,14 @@ _COLUMNS = 240
 
 class BenchError(RuntimeError):
     """A part that the measurement needs did not do what it should; the message says which."""
+
+
+class RefusedError(BenchError):
+    """The API server refused; `status` says how."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class NotInTimeError(BenchError):

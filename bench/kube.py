@@ -21,7 +21,7 @@ import orjson
 import yaml
 from yarl import URL
 
-from bench.errors import BenchError
+from bench.errors import BenchError, RefusedError
 
 __all__ = [
     "APPLY_PATCH",
@@ -83,7 +83,7 @@ class KubeApi:
         """Return the body of the answer.
 
         Raises:
-            BenchError: the status was 400 or more.
+            RefusedError: the status was 400 or more.
         """
         content = orjson.dumps(body) if isinstance(body, Mapping) else body
         headers = {} if content is None else {"Content-Type": content_type}
@@ -91,7 +91,7 @@ class KubeApi:
             answered = await answer.read()
             if answer.status >= 400:
                 msg = f"{method} {path}: {answer.status}: {answered[:400].decode(errors='replace')}"
-                raise BenchError(msg)
+                raise RefusedError(answer.status, msg)
             return answered
 
     async def serves(self, path: str) -> bool:

@@ -7,49 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NotRequired, TypedDict
 
-import orjson
-
-from bench.errors import BenchError, NotInTimeError
-from bench.kube import SECRETSYNCS, KubeApi, ObjectMeta
+from bench.errors import NotInTimeError
+from bench.kube import SECRETSYNCS, KubeApi
+from bench.watching import MANAGED_SECRETS, SECRETS, Watched, WatchEvent, watching
 from bench.workload import Key, Workload, encoded
 
-__all__ = ["Observer", "Sighting", "WatchEvent", "observing", "read_event"]
-
-_MANAGED = "keybearer.dev/managed=true"
-_WATCH_SECONDS = "7200"
-_WATCHES_IN_VAIN_MAX = 5
-_SHORTEST_WATCH_SECONDS = 1.0
-
-
-class _Condition(TypedDict):
-    type: str
-    status: str
-    reason: NotRequired[str]
-    message: NotRequired[str]
-
-
-class _SyncStatus(TypedDict, total=False):
-    observedGeneration: int
-    conditions: list[_Condition]
-
-
-class _Object(TypedDict):
-    metadata: ObjectMeta
-    data: NotRequired[dict[str, str]]
-    status: NotRequired[_SyncStatus]
-    message: NotRequired[str]
-
-
-class WatchEvent(TypedDict):
-    """One line of a watch stream."""
-
-    type: str
-    object: _Object
+__all__ = ["Observer", "Sighting", "observing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,70 +159,10 @@ class Observer:
                 waiter.met.set()
 
 
-def read_event(line: bytes) -> WatchEvent:
-    """Return what the line says.
-
-    Raises:
-        BenchError: it says that the stream ended with an error.
-    """
-    event: WatchEvent = orjson.loads(line)
-    if event["type"] == "ERROR":
-        msg = f"a watch ended with an error: {event['object'].get('message')}"
-        raise BenchError(msg)
-    return event
-
-
 @contextlib.asynccontextmanager
 async def observing(api: KubeApi, workload: Workload) -> AsyncIterator[Observer]:
     """While the block runs, all changes after its start are seen; an error in a stream ends it."""
     observer = Observer(workload)
-    secrets_start = await _now(api, "/api/v1/secrets")
-    syncs_start = await _now(api, SECRETSYNCS)
-    async with asyncio.TaskGroup() as group:
-        streams = [
-            group.create_task(
-                _watch(api, "/api/v1/secrets", secrets_start, _MANAGED, observer.see_secret),
-                name="watch of Secrets",
-            ),
-            group.create_task(
-                _watch(api, SECRETSYNCS, syncs_start, "", observer.see_secretsync),
-                name="watch of SecretSyncs",
-            ),
-        ]
+    secrets = Watched(SECRETS, observer.see_secret, MANAGED_SECRETS)
+    async with watching(api, secrets, Watched(SECRETSYNCS, observer.see_secretsync)):
         yield observer
-        for stream in streams:
-            stream.cancel()
-
-
-async def _now(api: KubeApi, path: str) -> str:
-    listed = orjson.loads(await api.send("GET", path, query={"limit": "1"}))
-    return str(listed["metadata"]["resourceVersion"])
-
-
-async def _watch(
-    api: KubeApi, path: str, start: str, selector: str, see: Callable[[WatchEvent, float], None]
-) -> None:
-    """Show every event; where the API server closes a stream that it had to wait for, go on where it ended.
-
-    Raises:
-        BenchError: several streams in a row ended at once and had brought nothing.
-    """
-    query = {"watch": "true", "timeoutSeconds": _WATCH_SECONDS, "allowWatchBookmarks": "true"}
-    if selector:
-        query["labelSelector"] = selector
-    version, in_vain = start, 0
-    while True:
-        begun_at, opened_at = version, time.monotonic()
-        async for at, line in api.lines(path, {**query, "resourceVersion": version}):
-            if not line:
-                continue
-            event = read_event(line)
-            version = event["object"]["metadata"]["resourceVersion"]
-            if event["type"] != "BOOKMARK":
-                see(event, at)
-        is_in_vain = version == begun_at and time.monotonic() - opened_at < _SHORTEST_WATCH_SECONDS
-        in_vain = in_vain + 1 if is_in_vain else 0
-        # One alone is what an API server does whose cache was just filled anew.
-        if in_vain >= _WATCHES_IN_VAIN_MAX:
-            msg = f"the API server ends the watch of {path} at once"
-            raise BenchError(msg)

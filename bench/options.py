@@ -26,6 +26,9 @@ class Options:
         repairs: edits, and deletions, at rest; also the least number during a cold sync.
         steady_seconds: length of the steady window.
         endurance_minutes: length of the long run.
+        certificates: that are issued, at 50 per profile and at 1.
+        many_certificates: that are issued at once, at 50 per profile.
+        signing_seconds: how long bare signing is measured.
         deadline_seconds: how long anything may take that is awaited.
     """
 
@@ -40,6 +43,9 @@ class Options:
     repairs: int = 60
     steady_seconds: float = 60.0
     endurance_minutes: float = 10.0
+    certificates: int = 500
+    many_certificates: int = 1000
+    signing_seconds: float = 4.0
     deadline_seconds: float = 600.0
 
 
@@ -55,6 +61,9 @@ def quick(directory: Path, syncs: int) -> Options:
         repairs=10,
         steady_seconds=20.0,
         endurance_minutes=1.0,
+        certificates=50,
+        many_certificates=100,
+        signing_seconds=1.0,
         deadline_seconds=120.0,
     )
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import aiohttp
 from aiohttp import web
@@ -20,7 +21,15 @@ from yarl import URL
 
 from bench.errors import BenchError
 
-__all__ = ["CountingProxy", "Route", "counting_proxy", "route_of"]
+__all__ = [
+    "EVENT_ROUTE",
+    "CountingProxy",
+    "Route",
+    "counting_proxy",
+    "forwarding_session",
+    "route_of",
+    "serving",
+]
 
 EVENT_ROUTE = "/api/v1/events/subscribe/project-events"
 
@@ -40,6 +49,7 @@ _PER_HOP = frozenset(
     }
 )
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_SLUG = re.compile(r"/slug/[^/]+")
 _NAMED_SECRET = re.compile(r"^(/api/(?:v3/secrets/raw|v4/secrets))/.+$")
 # What clients take for good as "no event stream here" (wire.md section 7).
 _NO_EVENTS = {
@@ -63,8 +73,8 @@ class Route:
 
 
 def route_of(path: str) -> str:
-    """Return the path with names of secrets and ids replaced, so that equal requests count as one."""
-    return _UUID.sub("{id}", _NAMED_SECRET.sub(r"\1/{name}", path))
+    """Return the path with names of secrets, slugs and ids replaced, so that equal requests count as one."""
+    return _UUID.sub("{id}", _SLUG.sub("/slug/{slug}", _NAMED_SECRET.sub(r"\1/{name}", path)))
 
 
 class CountingProxy:
@@ -99,7 +109,7 @@ class CountingProxy:
         """Answer as the service does, later."""
         if not self.offers_events and request.path == EVENT_ROUTE:
             await asyncio.sleep(self._latency)
-            self._count(request, 400)
+            self.count(request, 400)
             return web.json_response(_NO_EVENTS, status=400)
         body = await request.read()
         await asyncio.sleep(self._latency)
@@ -112,10 +122,10 @@ class CountingProxy:
                 allow_redirects=False,
             )
         except aiohttp.ClientError as error:
-            self._count(request, 502)
+            self.count(request, 502)
             return web.Response(status=502, text=f"the service does not answer: {type(error).__name__}")
         async with answer:
-            self._count(request, answer.status)
+            self.count(request, answer.status)
             if answer.content_type == "text/event-stream":
                 return await self._stream(request, answer)
             return web.Response(
@@ -136,7 +146,8 @@ class CountingProxy:
             self.open_streams -= 1
         return downstream
 
-    def _count(self, request: web.BaseRequest, status: int) -> None:
+    def count(self, request: web.BaseRequest, status: int) -> None:
+        """One request more had this outcome."""
         self._counts[Route(request.method, route_of(request.path), status)] += 1
 
 
@@ -144,26 +155,43 @@ def _end_to_end(headers: Mapping[str, str]) -> CIMultiDict[str]:
     return CIMultiDict((name, value) for name, value in headers.items() if name.lower() not in _PER_HOP)
 
 
+_Proxy = TypeVar("_Proxy", bound=CountingProxy)
+
+
 @contextlib.asynccontextmanager
 async def counting_proxy(upstream: str, *, latency_seconds: float) -> AsyncIterator[CountingProxy]:
     """Serve on a free loopback port while the block runs; `url` says where."""
+    async with (
+        forwarding_session() as session,
+        serving(CountingProxy(upstream, latency_seconds, session)) as proxy,
+    ):
+        yield proxy
+
+
+def forwarding_session() -> aiohttp.ClientSession:
+    """Return what a proxy forwards with; to be entered and left by the caller."""
     # A stream lives as long as its reader; the transport's own limits would end it.
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10)
-    connector = aiohttp.TCPConnector(limit=0)
-    async with aiohttp.ClientSession(timeout=timeout, connector=connector, auto_decompress=False) as session:
-        proxy = CountingProxy(upstream, latency_seconds, session)
-        # A reader that goes must end the upstream stream at once, or the service keeps counting it.
-        server = web.Server(proxy.handle, handler_cancellation=True, access_log=None)
-        runner = web.ServerRunner(server, shutdown_timeout=0.5)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, "127.0.0.1", 0)
-            await site.start()
-            port = _port_of(runner)
-            proxy.url = f"http://127.0.0.1:{port}"
-            yield proxy
-        finally:
-            await runner.cleanup()
+    return aiohttp.ClientSession(
+        timeout=timeout, connector=aiohttp.TCPConnector(limit=0), auto_decompress=False
+    )
+
+
+@contextlib.asynccontextmanager
+async def serving(proxy: _Proxy) -> AsyncIterator[_Proxy]:
+    """The proxy listens on a free loopback port while the block runs; `url` says where."""
+    # A reader that goes must end the upstream stream at once, or the service keeps counting it.
+    server = web.Server(proxy.handle, handler_cancellation=True, access_log=None)
+    runner = web.ServerRunner(server, shutdown_timeout=0.5)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = _port_of(runner)
+        proxy.url = f"http://127.0.0.1:{port}"
+        yield proxy
+    finally:
+        await runner.cleanup()
 
 
 def _port_of(runner: web.ServerRunner) -> int:

@@ -9,9 +9,11 @@ from functools import partial
 from bench.figures import RowResult
 from bench.options import Options, ServiceOptions
 from bench.rows import (
+    certificates,
     cold,
     endurance,
     foreign,
+    issuance,
     large,
     propagation,
     rates,
@@ -46,6 +48,7 @@ ROWS: Mapping[str, Row] = {
     "steady": Row(steady.run),
     "repair": Row(repair.run),
     "restart": Row(restart.run),
+    "certificates": Row(certificates.run),
     "endurance": Row(endurance.run, only_when_named=True),
 }
 """In the order of a run: later rows refer to earlier ones."""
@@ -57,5 +60,7 @@ SERVICE_ROWS: Mapping[str, Callable[[ServiceOptions], Awaitable[RowResult]]] = {
     "scale-postgresql": partial(scale.run, "postgresql"),
     "syncs-sqlite": partial(syncs.run, "sqlite"),
     "syncs-postgresql": partial(syncs.run, "postgresql"),
+    "issuance-sqlite": partial(issuance.run, "sqlite"),
+    "issuance-postgresql": partial(issuance.run, "postgresql"),
 }
 """In the order of a run; none needs another."""

@@ -37,7 +37,7 @@ class _AdminFile(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Credentials that may read the project and nothing more."""
+    """Credentials with one role in one project and nothing more."""
 
     client_id: str
     client_secret: str
@@ -106,12 +106,12 @@ class Admin:
                 await self._post(f"/api/v4/secrets/{key}", _secret_body(source, value))
         return sources
 
-    async def create_viewer(self, organization_id: str, project_id: str) -> Viewer:
-        """A machine identity exists that may read the project, with fresh Universal Auth credentials."""
+    async def create_viewer(self, organization_id: str, project_id: str, *, role: str = "viewer") -> Viewer:
+        """A machine identity exists with this role in the project, and fresh Universal Auth credentials."""
         newcomer = {"name": "bench-operator", "organizationId": organization_id, "role": "no-access"}
         identity = _text(await self._post("/api/v1/identities", newcomer), "identity", "id")
         membership = f"/api/v1/projects/{project_id}/memberships/identities/{identity}"
-        await self._post(membership, {"roles": [{"role": "viewer"}]})
+        await self._post(membership, {"roles": [{"role": role}]})
         method = f"/api/v1/auth/universal-auth/identities/{identity}"
         client_id = _text(await self._post(method, {}), "identityUniversalAuth", "clientId")
         client_secret = _text(await self._post(f"{method}/client-secrets", {}), "clientSecret")

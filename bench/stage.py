@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
+
 from bench.api_counters import AuditLog, audit_flags, audit_policy
 from bench.errors import NotInTimeError
 from bench.kube import SECRETSYNCS, KubeApi, connect, secret_path, secretsync_path
@@ -27,6 +29,24 @@ _ROOT = Path(__file__).parents[1]
 _NAMESPACE = "keybearer-system"
 _ACCOUNT = "keybearer"
 _AUDIT_LOG = "audit.log"
+_RIGHTS = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {"name": "keybearer-bench"},
+    # Wide, so that this file need not follow the chart's rules; but without certificates.k8s.io, as the chart ships:
+    # who has rights there publishes a trust bundle for each profile, which is a write more.
+    "rules": [
+        {
+            "apiGroups": [
+                *("", "apiextensions.k8s.io", "apps", "authentication.k8s.io", "authorization.k8s.io"),
+                *("coordination.k8s.io", "events.k8s.io", "keybearer.dev"),
+            ],
+            "resources": ["*"],
+            "verbs": ["*"],
+        },
+        {"nonResourceURLs": ["*"], "verbs": ["get"]},
+    ],
+}
 _CRD_SECONDS = 60.0
 _CRD_POLL_SECONDS = 0.1
 
@@ -144,9 +164,9 @@ def _install(plane: ControlPlane) -> Path:
     plane.kubectl("apply", "--server-side", "-f", str(_ROOT / "crds"))
     plane.kubectl("create", "namespace", _NAMESPACE)
     plane.kubectl("create", "serviceaccount", _ACCOUNT, "-n", _NAMESPACE)
-    # One rule for everything: RBAC is checked as always, but this file need not follow the chart's rules.
+    plane.kubectl("apply", "--filename=-", input=orjson.dumps(_RIGHTS).decode())  # JSON is YAML
     plane.kubectl(
-        *("create", "clusterrolebinding", "keybearer-bench", "--clusterrole=cluster-admin"),
+        *("create", "clusterrolebinding", "keybearer-bench", "--clusterrole=keybearer-bench"),
         f"--serviceaccount={_NAMESPACE}:{_ACCOUNT}",
     )
     return plane.service_account_kubeconfig(_NAMESPACE, _ACCOUNT)

@@ -41,7 +41,7 @@ class Stage:
         """Show a command and what it printed, as a user would see it."""
         self.console.print(f"   [dim]$[/] {escape(command)}")
         for line in text.rstrip().splitlines():
-            self.console.print(f"   {escape(line)}", soft_wrap=True)
+            self.console.print(f"   {line}", soft_wrap=True, markup=False)
 
     def table(self, title: str, rows: dict[str, str]) -> None:
         """Show names and values."""

@@ -6,16 +6,21 @@ import contextlib
 import json
 import secrets
 import signal
+import ssl
 import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from rich.markup import escape
+
 from demo.cluster import Cluster
 from demo.console import DemoError, Stage
 from demo.programs import Program, keybearer
+from demo.web import WebServer, ask
 from keybearer.client import Keybearer, UniversalAuth
+from keybearer.controllers.crds import CUSTOM_RESOURCES
 from support.remotes.moto import Moto
 
 __all__ = ["Tour"]
@@ -25,8 +30,12 @@ _NAMESPACE = "keybearer-demo"
 _PROJECT = "keybearer-demo"
 _SYNC = "web-database"
 _PUSH = "web-parameters"
+_PKI_PROJECT = "keybearer-demo-pki"
+_PROFILE, _TLS_SECRET, _HOST = "web", "web-tls", "www.demo.example"
+_CERTIFICATE = "certificate.yaml"
 _REGION, _PARAMETERS = "eu-central-1", "/keybearer-demo/"
 _READY_WITHIN_SECONDS = 60
+_GONE_WITHIN_SECONDS = 60
 
 
 class Tour:
@@ -47,12 +56,23 @@ class Tour:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._programs.close()
-        if self._made_namespace and not self._cluster.is_ours:
-            self._cluster.kubectl("delete", "namespace", _NAMESPACE, "--wait=false")
-            self._stage.observed(
-                f"namespace {_NAMESPACE} is being deleted; the custom resources stay in the cluster"
+        leaves = self._made_namespace and not self._cluster.is_ours
+        try:
+            if leaves:
+                self._delete_objects()
+        except DemoError as left:
+            if error is None:
+                raise
+            self._stage.console.print(
+                f"[bold red]Not all objects went:[/] {escape(str(left))}", soft_wrap=True
             )
+        finally:
+            self._programs.close()
+            if leaves:
+                self._cluster.kubectl("delete", "namespace", _NAMESPACE, "--wait=false")
+                self._stage.observed(
+                    f"namespace {_NAMESPACE} is being deleted; the custom resources stay in the cluster"
+                )
 
     def run(self) -> None:
         """Go through all steps.
@@ -68,6 +88,7 @@ class Tour:
         self._edit_by_hand()
         self._apply_more_examples()
         self._push_to_a_store()
+        self._serve_https()
 
     def stay(self) -> None:
         """Leave everything up until Ctrl-C, and say how to go on."""
@@ -79,7 +100,7 @@ class Tour:
         self._stage.table("\nStill running; in another terminal:", values)
         for line in (
             f"export KUBECONFIG={self._cluster.kubeconfig}",
-            f"kubectl -n {_NAMESPACE} get secretsyncs",
+            f"kubectl -n {_NAMESPACE} get secretsyncs,certificateprofiles",
         ):
             self._stage.console.print(f"  {line}", soft_wrap=True)
         self._stage.console.print("\nPress Ctrl-C to stop and remove everything.")
@@ -88,8 +109,9 @@ class Tour:
     def _install_crds(self) -> None:
         with self._stage.step("Install the custom resources") as observed:
             self._cluster.kubectl("apply", "--server-side", "-f", str(_ROOT / "crds"))
-            self._cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
-            observed("CRDs Established: secretsyncs.keybearer.dev, appconnections.keybearer.dev")
+            # Not `kubectl wait`, which fails where a CRD has no conditions yet; nor others that may be there.
+            self._cluster.wait_until("the Established custom resources", self._are_established)
+            observed("CRDs Established: secretsyncs, appconnections and certificateprofiles.keybearer.dev")
             if self._cluster.kubectl("get", "namespace", _NAMESPACE, "--ignore-not-found", "-o", "name"):
                 raise DemoError(
                     f"namespace {_NAMESPACE} exists already: another demo may be running there; "
@@ -100,6 +122,22 @@ class Tour:
             )
             self._made_namespace = True
 
+    def _delete_objects(self) -> None:
+        """The operator has let go of every object: without it they, and so their namespace, would stay."""
+        kinds = ",".join(one.name for one in CUSTOM_RESOURCES)
+        self._cluster.kubectl(
+            "-n", _NAMESPACE, "delete", kinds, "--all", f"--timeout={_GONE_WITHIN_SECONDS}s"
+        )
+
+    def _are_established(self) -> bool:
+        names = [one.name for one in CUSTOM_RESOURCES]
+        listed = json.loads(self._cluster.kubectl("get", "crd", *names, "-o", "json"))["items"]
+        conditions = [one.get("status", {}).get("conditions") or [] for one in listed]
+        return all(
+            any((one["type"], one["status"]) == ("Established", "True") for one in told)
+            for told in conditions
+        )
+
     @property
     def _store(self) -> Moto:
         """The store that secrets are pushed to: the cloud's interface, served on this machine."""
@@ -109,7 +147,7 @@ class Tour:
         return self._store_or_none
 
     def _start_service(self) -> None:
-        with self._stage.step("Start the secrets service and fill a project") as observed:
+        with self._stage.step("Start the service and fill two projects") as observed:
             data = self._folder / "service"
             service = Program(
                 "keybearer serve",
@@ -130,6 +168,7 @@ class Tour:
                 raise DemoError(f"examples/quickstart/prepare.py: {done.stderr.strip()}")
             self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", "-", given=done.stdout)
             observed(f"project {_PROJECT} is filled, and a reader's credentials are in {_NAMESPACE}")
+            observed(f"project {_PKI_PROJECT} has {self._pki()}")
 
     def _start_operator(self) -> None:
         with self._stage.step("Start the operator") as observed:
@@ -137,8 +176,10 @@ class Tour:
                 "keybearer operator",
                 [
                     *(keybearer(), "operator", "--service-url", self._admin["url"]),
-                    *(() if self._cluster.is_ours else ("--namespace", _NAMESPACE)),
                     *(
+                        # Here alone: who tries another operator beside the demo's finds the rest of the cluster free.
+                        "--namespace",
+                        _NAMESPACE,
                         "--metrics-listen",
                         "127.0.0.1:0",
                         "--lease-namespace",
@@ -223,12 +264,13 @@ class Tour:
     def _apply_more_examples(self) -> None:
         with self._stage.step("Apply the other examples and look at all of them") as observed:
             for manifest in sorted((_ROOT / "examples").glob("*.yaml")):
-                self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", str(manifest))
+                if manifest.name != _CERTIFICATE:
+                    self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", str(manifest))
 
             def settled() -> bool:
-                return all(_is_settled(one) for one in self._secret_syncs())
+                return all(_is_settled(one) for one in self._objects("secretsyncs,certificateprofiles"))
 
-            self._cluster.wait_until("a verdict on every SecretSync", settled)
+            self._cluster.wait_until("a verdict on every SecretSync and CertificateProfile", settled)
             columns = self._cluster.kubectl("-n", _NAMESPACE, "get", "secretsyncs")
             self._stage.output(f"kubectl -n {_NAMESPACE} get secretsyncs", columns)
             header = columns.splitlines()[0].split()
@@ -272,6 +314,56 @@ class Tour:
             )
             observed(f"DB_PASSWORD={value} arrived in the store within {took:.2f} s")
 
+    def _serve_https(self) -> None:
+        with self._stage.step("Ask for a certificate, and serve HTTPS with it") as observed:
+            manifest = _ROOT / "examples" / _CERTIFICATE
+            self._stage.output(f"kubectl apply -f {manifest.relative_to(_ROOT)}", manifest.read_text())
+            self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", str(manifest))
+            profile = f"certificateprofile/{_PROFILE}"
+            self._cluster.kubectl("-n", _NAMESPACE, "wait", "--for=condition=Ready", profile, "--timeout=30s")
+            columns = self._cluster.kubectl("-n", _NAMESPACE, "get", "certificateprofiles")
+            self._stage.output(f"kubectl -n {_NAMESPACE} get certificateprofiles", columns)
+            secret = self._cluster.secret(_NAMESPACE, _TLS_SECRET)
+            if sorted(secret) != ["ca.crt", "tls.crt", "tls.key"]:
+                raise DemoError(f"Secret {_TLS_SECRET} has the keys {sorted(secret)}")
+            observed(f"Secret {_TLS_SECRET} holds {', '.join(sorted(secret))}")
+            server = WebServer(self._folder)
+            self._programs.callback(server.stop)
+            server.load(secret)
+            server.start()
+            first = ask(server.port, _HOST, secret["ca.crt"])
+            observed(f"https://{_HOST}, {first.text!r}: a client that trusts ca.crt accepts it")
+            try:
+                ask(server.port, _HOST, None)
+            except ssl.SSLCertVerificationError as error:
+                observed(f"a client that doesn't, hangs up: {error.verify_message}")
+            else:
+                raise DemoError("a client that doesn't trust ca.crt accepted the server")
+            self._cluster.kubectl(
+                *("-n", _NAMESPACE, "annotate", profile, "--overwrite"),
+                *("keybearer.dev/request=renew", f"keybearer.dev/requestedAt={secrets.token_hex(4)}"),
+            )
+            took = self._cluster.wait_until(
+                "the renewed certificate",
+                lambda: self._cluster.secret(_NAMESPACE, _TLS_SECRET).get("tls.crt") != secret["tls.crt"],
+            )
+            server.load(self._cluster.secret(_NAMESPACE, _TLS_SECRET))
+            second = ask(server.port, _HOST, secret["ca.crt"])
+            if second.serial_number == first.serial_number:
+                raise DemoError("the server shows the certificate that it had before")
+            observed(f"renewed on request within {took:.2f} s; the same client accepts the new one")
+
+    def _pki(self) -> str:
+        """Return what the project for certificates has; the service is asked."""
+        with self._client() as client:
+            project = client.projects.get_by_slug(_PKI_PROJECT)
+            authorities = client.certificate_authorities.list_internal(project_id=project.id)
+            policies = client.certificate_policies.list(project_id=project.id).certificate_policies
+        active = [one.name for one in authorities if one.status == "active"]
+        if not active or not policies:
+            raise DemoError(f"project {_PKI_PROJECT} has no active authority, or no policy")
+        return f"the authority {active[0]} and the policy {policies[0].name}"
+
     def _client(self) -> Keybearer:
         return Keybearer(
             self._admin["url"], UniversalAuth(self._admin["clientId"], self._admin["clientSecret"])
@@ -286,8 +378,8 @@ class Tour:
     def _password(self) -> str | None:
         return self._cluster.secret(_NAMESPACE, _SYNC).get("DB_PASSWORD")
 
-    def _secret_syncs(self) -> list[dict[str, dict[str, object]]]:
-        listed = json.loads(self._cluster.kubectl("-n", _NAMESPACE, "get", "secretsyncs", "-o", "json"))
+    def _objects(self, kinds: str) -> list[dict[str, dict[str, object]]]:
+        listed = json.loads(self._cluster.kubectl("-n", _NAMESPACE, "get", kinds, "-o", "json"))
         items: list[dict[str, dict[str, object]]] = listed["items"]
         return items
 
@@ -296,13 +388,19 @@ def _manifest(kind: str, name: str, api_version: str) -> dict[str, object]:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}}
 
 
-def _is_settled(sync: dict[str, dict[str, object]]) -> bool:
-    """Tell whether it is Ready, or waits by design: a plan for approval, a push for the key of its store."""
-    conditions = sync.get("status", {}).get("conditions")
+def _is_settled(one: dict[str, dict[str, object]]) -> bool:
+    """Tell whether it is Ready, or waits by design.
+
+    A plan waits for approval or for another name, a push for the key of its store.
+    """
+    conditions = one.get("status", {}).get("conditions")
     reasons = {
-        (one["status"], one["reason"])
-        for one in (conditions if isinstance(conditions, list) else [])
-        if one["type"] == "Ready"
+        (condition["status"], condition["reason"])
+        for condition in (conditions if isinstance(conditions, list) else [])
+        if condition["type"] == "Ready"
     }
-    waits = {("False", "Planned"), ("False", "ConnectionNotReady")}
-    return ("True", "Synced") in reasons or bool(waits & reasons)
+    settled = {
+        *(("True", reason) for reason in ("Synced", "Issued")),
+        *(("False", reason) for reason in ("Planned", "ConnectionNotReady", "PolicyViolated")),
+    }
+    return bool(settled & reasons)

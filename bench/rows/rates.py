@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
 import orjson
@@ -11,28 +11,18 @@ from bench.bare_route import BareRoute, running_bare_route
 from bench.databases import NAMES, DatabaseKind, service_on
 from bench.errors import BenchError
 from bench.figures import Bar, Figure, RowResult, quantity
-from bench.load import NUMBER, Load, LoadResult, load, request_bytes
+from bench.load import NUMBER, request_bytes
 from bench.options import ServiceOptions
 from bench.process_meter import ProcessMeter
-from bench.samples import median
+from bench.server_load import WARM_UP_SHARE, LoadedServer, Rounds, load_server
 from bench.service import Service
 from bench.workload import Dimensions
 
 __all__ = ["run"]
 
 _LOGIN = "/api/v1/auth/universal-auth/login"
-_WARM_UP_SHARE = 0.25
 _LIST_BAR = Bar("≥ 50 % of a bare route", 0.5, of_ratio=True, at_least=True)
 _UNCHANGED_BAR = Bar("≥ 80 % of a bare route", 0.8, of_ratio=True, at_least=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One server, and what it is asked."""
-
-    url: str
-    pid: int
-    request: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +30,9 @@ class _Question:
     """What the service is asked, and the bare route beside it where there is one."""
 
     what: str
-    ours: _Side
-    bare: _Side | None = None
-    status: int = 200
+    ours: LoadedServer
+    bare: LoadedServer | None = None
     bar: Bar | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Half:
-    """One server under load."""
-
-    load: LoadResult
-    server_cpu_seconds: float
-
-    @property
-    def cpu_milliseconds(self) -> float:
-        """Return the server's processor time for each request."""
-        return self.server_cpu_seconds * 1000 / self.load.requests
 
 
 async def run(kind: DatabaseKind, options: ServiceOptions) -> RowResult:
@@ -122,13 +98,17 @@ def _questions(
     condition = {**who, "if-none-match": listed.tag}
     list_path = f"{listed.path}?{listed.query}"
 
-    def ours(method: str, path: str, headers: dict[str, str], body: object = None) -> _Side:
+    def ours(
+        method: str, path: str, headers: dict[str, str], body: object = None, *, status: int = 200
+    ) -> LoadedServer:
         content = None if body is None else orjson.dumps(body)
-        return _Side(service.url, service.pid, request_bytes(method, path, host, headers, content))
+        request = request_bytes(method, path, host, headers, content)
+        return LoadedServer(service.url, service.pid, request, status)
 
-    def floor(path: str, headers: dict[str, str]) -> _Side:
+    def floor(path: str, headers: dict[str, str], *, status: int = 200) -> LoadedServer:
         # The same headers: reading them is the server's work on both sides.
-        return _Side(bare.url, bare.pid, request_bytes("GET", path, urlsplit(bare.url).netloc, headers))
+        request = request_bytes("GET", path, urlsplit(bare.url).netloc, headers)
+        return LoadedServer(bare.url, bare.pid, request, status)
 
     second = service.sources[1]
     new = {
@@ -146,9 +126,8 @@ def _questions(
         ),
         _Question(
             "the same unchanged (304)",
-            ours("GET", list_path, condition),
-            floor("/unchanged", condition),
-            status=304,
+            ours("GET", list_path, condition, status=304),
+            floor("/unchanged", condition, status=304),
             bar=_UNCHANGED_BAR,
         ),
         # An unknown key of a query is ignored, but what was answered before is looked up under the whole query.
@@ -167,74 +146,41 @@ def _questions(
 
 async def _measured(question: _Question, options: ServiceOptions) -> tuple[list[Figure], list[str]]:
     """Return figures and notes: floor and service in turns, each warmed up before."""
-    sides = [question.ours] if question.bare is None else [question.bare, question.ours]
-    halves: dict[int, list[_Half]] = {side.pid: [] for side in sides}
+    ours, bare = Rounds(), None if question.bare is None else Rounds()
+    sides = [(question.ours, ours)]
+    if question.bare is not None and bare is not None:
+        sides.insert(0, (question.bare, bare))
     number = 0
-    warm_up = replace(options, seconds=options.seconds * _WARM_UP_SHARE)
-    for side in sides:
-        number += (await _half(question, side, warm_up, number)).load.requests
+    for server, _ in sides:
+        seconds = options.seconds * WARM_UP_SHARE
+        number += (await load_server(server, options.connections, seconds, first=number)).load.requests
     for _ in range(options.rounds):
-        for side in sides:
-            half = await _half(question, side, options, number)
-            halves[side.pid].append(half)
-            number += half.load.requests
-    ours = halves[question.ours.pid]
-    bare = None if question.bare is None else halves[question.bare.pid]
-    if bare is not None and {half.load.first_body for half in bare} != {
-        half.load.first_body for half in ours
-    }:
+        for server, rounds in sides:
+            seen = await load_server(server, options.connections, options.seconds, first=number)
+            rounds.seen.append(seen)
+            number += seen.load.requests
+    if bare is not None and bare.first_bodies != ours.first_bodies:
         msg = f"{question.what}: the bare route answers another number of bytes than the service"
         raise BenchError(msg)
     return _figures(question, ours, bare), _notes(question, ours, bare)
 
 
-async def _half(question: _Question, side: _Side, options: ServiceOptions, number: int) -> _Half:
-    meter, address = ProcessMeter(side.pid), urlsplit(side.url)
-    before = meter.cpu_seconds()
-    found = await load(
-        Load(
-            host=address.hostname or "",
-            port=address.port or 0,
-            request=side.request,
-            status=question.status,
-            connections=options.connections,
-            seconds=options.seconds,
-            first=number,
-        )
-    )
-    return _Half(found, meter.cpu_seconds() - before)
-
-
-def _figures(question: _Question, ours: list[_Half], bare: list[_Half] | None) -> list[Figure]:
-    def rate(halves: list[_Half]) -> float:
-        return median([half.load.per_second for half in halves])
-
-    def middle(halves: list[_Half]) -> float:
-        return median([half.load.milliseconds.p50 for half in halves])
-
-    def slowest(halves: list[_Half]) -> float:
-        return median([half.load.milliseconds.p99 for half in halves])
-
-    def cpu(halves: list[_Half]) -> float:
-        return median([half.cpu_milliseconds for half in halves])
-
+def _figures(question: _Question, ours: Rounds, bare: Rounds | None) -> list[Figure]:
     what = question.what
-    figures = [Figure(what, "per second", rate(ours), None if bare is None else rate(bare), bar=question.bar)]
-    for name, found in (("p50", middle), ("p99", slowest), ("CPU of the server per request", cpu)):
-        figures.append(Figure(f"{what}: {name}", "ms", found(ours), None if bare is None else found(bare)))
-    return figures
+    floor = None if bare is None else (bare.per_second, bare.p50, bare.p99, bare.cpu_milliseconds)
+    rate, middle, slowest, cpu = floor or (None,) * 4
+    return [
+        Figure(what, "per second", ours.per_second, rate, bar=question.bar),
+        Figure(f"{what}: p50", "ms", ours.p50, middle),
+        Figure(f"{what}: p99", "ms", ours.p99, slowest),
+        Figure(f"{what}: CPU of the server per request", "ms", ours.cpu_milliseconds, cpu),
+    ]
 
 
-def _notes(question: _Question, ours: list[_Half], bare: list[_Half] | None) -> list[str]:
-    notes = []
-    for name, halves in (("floor", bare), ("ours", ours)):
-        if halves is None:
-            continue
-        rates = ", ".join(quantity(half.load.per_second, "per second") for half in halves)
-        client = max(half.load.cpu_seconds / half.load.seconds for half in halves)
-        server = median([half.server_cpu_seconds / half.load.seconds for half in halves])
-        notes.append(
-            f"{question.what}, {name}: {rates}; the client used {client:.0%} of a processor at most, "
-            f"the server {server:.0%}"
-        )
-    return notes
+def _notes(question: _Question, ours: Rounds, bare: Rounds | None) -> list[str]:
+    return [
+        f"{question.what}, {name}: {rounds.rates}; the client used {rounds.client_share:.0%} of a processor at most, "
+        f"the server {rounds.server_share:.0%}"
+        for name, rounds in (("floor", bare), ("ours", ours))
+        if rounds is not None
+    ]
