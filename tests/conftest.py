@@ -10,6 +10,7 @@ pytest_plugins = [
     name
     for name in (
         "support.canary",
+        "support.order_of_tests",
         "support.logging_state",
         "support.cluster_fixtures",
         "support.postgres",

@@ -24,6 +24,7 @@ from support.controlplane.controlplane import ControlPlane
 from support.kube_api import KubeApi
 from support.operator_cluster import OperatorCluster, install_operator
 from support.operator_process import OperatorProcess
+from support.preloaded import PRELOADED
 from support.secrets_service import RestartableService, ServiceAdmin
 from support.tenant import open_tenant
 from support.waiting import NotInTimeError, eventually
@@ -91,14 +92,16 @@ class Storm:
     def run(self) -> StormReport:
         """Start everything, let the storm pass, and report; nothing runs afterwards."""
         with ExitStack() as stack:
-            service = stack.enter_context(RestartableService(self._directory))
+            service = stack.enter_context(RestartableService(self._directory, launch=PRELOADED))
             admin = stack.enter_context(ServiceAdmin(service))
             plane = stack.enter_context(ControlPlane())
             api = stack.enter_context(KubeApi(plane.admin_kubeconfig))
             cluster = install_operator(plane, api)
             # Without a Lease: each of these operators would wait 15 s for that of the one before it.
             flags = [f"--service-url={service.url}", f"--lease-namespace={cluster.namespace}"]
-            operator = OperatorProcess(cluster.kubeconfig, self._directory, [*flags, "--no-leader-election"])
+            operator = OperatorProcess(
+                cluster.kubeconfig, self._directory, [*flags, "--no-leader-election"], launch=PRELOADED
+            )
             stack.callback(operator.kill)
             population, sources = self._populate(cluster, admin)
             self._pass(cluster, service, operator, population, sources)

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
-from support.chart import CHART, NAMESPACE, RELEASE, ROOT, HelmError, Json, Manifest, helm, render
-from support.chart_values import ROWS
+from support.chart import (
+    CHART,
+    NAMESPACE,
+    RELEASE,
+    ROOT,
+    HelmError,
+    Json,
+    Manifest,
+    helm,
+    only,
+    pods_of,
+    render,
+)
+from support.chart_values import ROWS, VERSION_BEFORE
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import KubectlError
+from support.monitoring_crds import install_monitoring_crds
+from support.operator_cluster import wait_established
 
 pytestmark = pytest.mark.integration
 
@@ -20,9 +35,24 @@ _OPERATOR = f"system:serviceaccount:{NAMESPACE}:keybearer-operator"
 _SERVICE = f"system:serviceaccount:{NAMESPACE}:keybearer-service"
 _KEPT = ("keybearer-service-root-key", "keybearer-service-admin")
 _CRD = "secretsyncs.keybearer.dev"
+_CRDS = (_CRD, "appconnections.keybearer.dev", "certificateprofiles.keybearer.dev")
 _UNUSED = "chart-dry-run"
 """A namespace without a release, for manifests that are only tried."""
 _NAMED_IN_THE_ROWS = ("team-a", "team-b")
+_SYNC: Mapping[str, Json] = {
+    "apiVersion": "keybearer.dev/v1alpha1",
+    "kind": "SecretSync",
+    "metadata": {"name": "kept", "namespace": "team-a", "finalizers": ["keybearer.dev/cleanup"]},
+    "spec": {
+        "source": {"projectSlug": "web-shop", "environment": "prod"},
+        "identityRef": {"name": "keybearer-identity"},
+    },
+}
+_STATUS: Mapping[str, Json] = {"status": {"observedGeneration": 1, "updates": "Polling"}}
+_WITHOUT_FINALIZERS = (
+    *("patch", "secretsync", "kept", "--type=merge"),
+    '--patch={"metadata": {"finalizers": null}}',
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +68,55 @@ def namespaces(control_plane: ControlPlane) -> Iterator[str]:
         control_plane.kubectl("delete", "namespace", name, "--wait=false")
 
 
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """The chart, installed as its version before and then upgraded.
+
+    Attributes:
+        name: of the release.
+        refusal: what Helm said of an upgrade with nothing but the values of the version before.
+        before: what was there of custom resources and Secrets before the upgrade.
+        after: the same, right after it.
+    """
+
+    name: str
+    refusal: str
+    before: Mapping[str, Json]
+    after: Mapping[str, Json]
+
+
 @pytest.fixture(scope="module")
-def release(control_plane: ControlPlane, namespaces: str) -> Iterator[str]:
-    """The chart, installed. The CRD may be there already, from another test: it is taken over."""
-    _helm(control_plane, "install", RELEASE, str(CHART), "--take-ownership")
-    yield RELEASE
-    _helm(control_plane, "uninstall", RELEASE, "--ignore-not-found")
+def upgraded(control_plane: ControlPlane, namespaces: str) -> Iterator[_Release]:
+    """The chart of the version before, with a custom resource, upgraded to today's."""
+    # The CRDs may be there already, from another test: they are taken over.
+    _helm(control_plane, "install", RELEASE, str(VERSION_BEFORE), "--take-ownership")
+    wait_established(control_plane, *_CRDS)
+    control_plane.kubectl("apply", "--filename=-", input=json.dumps(_SYNC))
+    status = ["patch", "secretsync", "kept", "--namespace=team-a", "--subresource=status", "--type=merge"]
+    control_plane.kubectl(*status, f"--patch={json.dumps(_STATUS)}")
+    before = _state(control_plane)
+    with pytest.raises(HelmError) as refusal:
+        _helm(control_plane, "upgrade", RELEASE, str(CHART), "--reuse-values")
+    _helm(control_plane, "upgrade", RELEASE, str(CHART), "--reset-then-reuse-values")
+    yield _Release(RELEASE, str(refusal.value), before, _state(control_plane))
+    _helm(control_plane, "uninstall", RELEASE, "--no-hooks", "--ignore-not-found")
+    control_plane.kubectl("--namespace=team-a", "delete", "secretsync", "kept", "--wait=false")
+    control_plane.kubectl("--namespace=team-a", *_WITHOUT_FINALIZERS)
     control_plane.kubectl(f"--namespace={namespaces}", "delete", "secret", "--ignore-not-found", *_KEPT)
+
+
+@pytest.fixture
+def release(upgraded: _Release) -> str:
+    """The name of the release."""
+    return upgraded.name
+
+
+def _state(control_plane: ControlPlane) -> Mapping[str, Json]:
+    """The custom resource as it is, and the data of the Secrets that the chart made."""
+    sync = json.loads(
+        control_plane.kubectl("get", "secretsync", "kept", "--namespace=team-a", "--output=json")
+    )
+    return {"sync": sync, "secrets": {name: dict(data) for name, data in _secrets(control_plane).items()}}
 
 
 def _helm(control_plane: ControlPlane, *arguments: str) -> str:
@@ -65,13 +137,33 @@ def _secrets(control_plane: ControlPlane) -> dict[str, Mapping[str, str]]:
     return {item["metadata"]["name"]: item["data"] for item in listed["items"]}
 
 
-@pytest.mark.usefixtures("namespaces")
+@pytest.fixture(scope="module")
+def monitoring(control_plane: ControlPlane) -> None:
+    """The kinds of the Prometheus Operator are served."""
+    install_monitoring_crds(control_plane)
+
+
+@pytest.mark.usefixtures("namespaces", "monitoring")
 @pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
 def test_the_api_server_takes_every_manifest(control_plane: ControlPlane, values: Mapping[str, Json]) -> None:
-    tried = [one for one in render(values, namespace=_UNUSED) if one.kind != "CustomResourceDefinition"]
+    manifests = render(values, namespace=_UNUSED)
+    # The CRDs are the same with all values, but for labels: once is enough.
+    tried = [one for one in manifests if not values or one.kind != "CustomResourceDefinition"]
     # Fields are validated strictly: a misspelt one is an error, not a warning.
     answered = _try(control_plane, *tried)
     assert len(answered.splitlines()) == len(tried)
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_the_lease_can_be_given_up_and_taken_again_by_server_side_apply(control_plane: ControlPlane) -> None:
+    for row in ("defaults", "one replica without a Lease", "defaults"):
+        deployment = only(render(ROWS[row], namespace=_UNUSED), "Deployment", "-operator")
+        applied = control_plane.kubectl(
+            *("apply", "--server-side", "--output=jsonpath={.spec.strategy.type}", "--filename=-"),
+            input=deployment.as_yaml(),
+        )
+        assert applied == deployment.text("spec", "strategy", "type")
+    control_plane.kubectl(f"--namespace={_UNUSED}", "delete", "deployment", "keybearer-operator")
 
 
 @pytest.mark.usefixtures("namespaces")
@@ -79,19 +171,41 @@ def test_the_api_server_takes_every_manifest(control_plane: ControlPlane, values
 def test_a_namespace_for_restricted_pods_takes_the_pods(
     control_plane: ControlPlane, values: Mapping[str, Json]
 ) -> None:
-    rendered = render(values, namespace=_UNUSED)
-    workloads = [one for one in rendered if one.kind in {"Deployment", "StatefulSet"}]
-    assert workloads
-    for workload in workloads:
-        assert _try(control_plane, _pod_of(workload)) == f"pod/{workload.name}\n"
+    pods = [_tried(one) for one in pods_of(render(values, namespace=_UNUSED))]
+    assert pods
+    assert _try(control_plane, *pods).split() == [f"pod/{pod.name}" for pod in pods]
 
 
 @pytest.mark.usefixtures("namespaces")
 def test_a_namespace_for_restricted_pods_refuses_others(control_plane: ControlPlane) -> None:
-    pod = _pod_of(next(one for one in render(namespace=_UNUSED) if one.kind == "Deployment"))
+    pod = _tried(only(pods_of(render(namespace=_UNUSED)), "Pod", "-operator"))
     spec = {name: part for name, part in pod.mapping("spec").items() if name != "securityContext"}
     with pytest.raises(KubectlError, match='violates PodSecurity "restricted'):
         _try(control_plane, Manifest({**pod.body, "spec": spec}))
+
+
+def test_an_upgrade_from_the_version_before_keeps_custom_resources_and_keys(
+    control_plane: ControlPlane, upgraded: _Release
+) -> None:
+    assert _holds(upgraded.after, upgraded.before)
+    labels = control_plane.kubectl(
+        "get", "crd", *_CRDS, "--output=jsonpath={.items[*].metadata.labels.helm\\.sh/chart}"
+    )
+    assert set(labels.split()) == {only(render(), "Deployment").text("metadata", "labels", "helm.sh/chart")}
+
+
+def test_an_upgrade_without_the_values_that_are_new_is_refused_in_words(upgraded: _Release) -> None:
+    assert "missing properties" in upgraded.refusal
+    assert "'networkPolicy'" in upgraded.refusal
+
+
+def _holds(found: Json, expected: Json) -> bool:
+    """Whether all that was there is there: new CRDs may add defaults."""
+    if isinstance(expected, Mapping):
+        return isinstance(found, Mapping) and all(
+            key in found and _holds(found[key], value) for key, value in expected.items()
+        )
+    return found == expected
 
 
 def test_an_upgrade_keeps_keys_and_certificate(control_plane: ControlPlane, release: str) -> None:
@@ -103,6 +217,17 @@ def test_an_upgrade_keeps_keys_and_certificate(control_plane: ControlPlane, rele
         f"--namespace={NAMESPACE}", "get", "deployment", "keybearer-operator", "--output=json"
     )
     assert "16" in json.loads(deployment)["spec"]["template"]["spec"]["containers"][0]["args"]
+
+
+def test_an_upgrade_to_a_key_that_the_charts_own_secret_lacks_is_refused_in_words(
+    control_plane: ControlPlane, release: str
+) -> None:
+    before = _secrets(control_plane)
+    with pytest.raises(
+        HelmError, match=r"Secret keybearer-service-root-key was made with root\.key: keep that"
+    ):
+        _helm(control_plane, "upgrade", release, str(CHART), "--set=embeddedService.rootKey.key=other")
+    assert _secrets(control_plane) == before
 
 
 @pytest.mark.usefixtures("release")
@@ -133,7 +258,7 @@ def test_a_removed_release_leaves_what_data_depends_on_and_a_new_one_takes_it_up
 ) -> None:
     crd = ("get", "crd", _CRD, "--output=jsonpath={.metadata.uid} {.metadata.deletionTimestamp}")
     before, crd_before = _secrets(control_plane), control_plane.kubectl(*crd)
-    _helm(control_plane, "uninstall", release)
+    _helm(control_plane, "uninstall", release, "--no-hooks")
     assert _secrets(control_plane) == {name: before[name] for name in _KEPT}
     assert control_plane.kubectl(*crd) == crd_before
     _helm(control_plane, "install", release, str(CHART))
@@ -167,7 +292,7 @@ _ALLOWED: Mapping[str, _Question] = {
     "the operator records Events": (_OPERATOR, "create", "events.events.k8s.io", "default"),
     "the operator renews its Lease": (
         _OPERATOR,
-        "update",
+        "patch",
         "leases.coordination.k8s.io/keybearer-operator",
         NAMESPACE,
     ),
@@ -177,12 +302,20 @@ _DENIED: Mapping[str, _Question] = {
     "the operator mints no tokens": (_OPERATOR, "create", "serviceaccounts/token", "default"),
     "the operator edits no specs by update": (_OPERATOR, "update", "secretsyncs.keybearer.dev", "default"),
     "the operator makes no SecretSyncs": (_OPERATOR, "create", "secretsyncs.keybearer.dev", "default"),
+    "the operator reads no Deployments": (_OPERATOR, "get", "deployments.apps", "default"),
+    "the operator signs nothing unless asked": (
+        _OPERATOR,
+        "patch",
+        "certificatesigningrequests.certificates.k8s.io/status",
+        "",
+    ),
+    "the operator reads no namespaces but one": (_OPERATOR, "get", "namespaces/default", ""),
     "the operator runs no pods": (_OPERATOR, "create", "pods", "default"),
     "the operator deletes no Deployments": (_OPERATOR, "delete", "deployments.apps", "default"),
     "the operator changes no roles": (_OPERATOR, "patch", "clusterroles.rbac.authorization.k8s.io", ""),
     "the operator takes no Lease of others": (
         _OPERATOR,
-        "update",
+        "patch",
         "leases.coordination.k8s.io/other",
         NAMESPACE,
     ),
@@ -210,17 +343,19 @@ def test_what_the_accounts_do_not_need_is_denied(control_plane: ControlPlane, qu
 @pytest.mark.usefixtures("release")
 @pytest.mark.parametrize("file", sorted((ROOT / "examples").rglob("*.yaml")), ids=lambda file: file.stem)
 def test_an_example_applies_as_it_is(control_plane: ControlPlane, file: Path) -> None:
-    control_plane.kubectl("wait", "--for=condition=Established", f"crd/{_CRD}", "--timeout=60s")
+    wait_established(control_plane, *_CRDS)
     applied = control_plane.kubectl(
         "--namespace=default", "apply", "--dry-run=server", "--validate=strict", f"--filename={file}"
     )
-    assert "secretsync.keybearer.dev/" in applied
+    assert "secretsync.keybearer.dev/" in applied or "certificateprofile.keybearer.dev/" in applied
 
 
 def _try(control_plane: ControlPlane, *manifests: Manifest) -> str:
     """What the API server would make of them, one name a line."""
     return control_plane.kubectl(
-        "create",
+        "apply",
+        "--server-side",
+        "--force-conflicts",  # of CRDs that another test has installed
         "--dry-run=server",
         "--validate=strict",
         "--output=name",
@@ -231,9 +366,12 @@ def _try(control_plane: ControlPlane, *manifests: Manifest) -> str:
 
 def _can(control_plane: ControlPlane, question: _Question) -> bool:
     who, verb, what, where = question
-    scope = f"--namespace={where}" if where else "--all-namespaces"
+    flags = [f"--namespace={where}" if where else "--all-namespaces", f"--as={who}", "--quiet"]
+    plural, _, part = what.partition("/")
+    if part in {"status", "token"}:  # else it is the name of one object
+        what, flags = plural, [*flags, f"--subresource={part}"]
     try:
-        answer = control_plane.kubectl("auth", "can-i", verb, what, scope, f"--as={who}", "--quiet")
+        answer = control_plane.kubectl("auth", "can-i", verb, what, *flags)
     except KubectlError as error:
         if error.returncode == 1 and not error.stderr.strip():
             return False
@@ -241,20 +379,7 @@ def _can(control_plane: ControlPlane, question: _Question) -> bool:
     return not answer
 
 
-def _pod_of(workload: Manifest) -> Manifest:
-    """The pod that a controller would make of the template, with the volumes of its claims."""
-    spec = dict(workload.mapping("spec", "template", "spec"))
-    volumes = list(workload.mappings("spec", "template", "spec", "volumes"))
-    for position, _ in enumerate(workload.mappings("spec", "volumeClaimTemplates")):
-        name = workload.text("spec", "volumeClaimTemplates", position, "metadata", "name")
-        volumes.append({"name": name, "persistentVolumeClaim": {"claimName": name}})
-    # The account isn't made in a dry run; the default one stands in.
-    spec.pop("serviceAccountName")
-    return Manifest(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": workload.name, "namespace": workload.namespace},
-            "spec": {**spec, "volumes": [dict(volume) for volume in volumes]},
-        }
-    )
+def _tried(pod: Manifest) -> Manifest:
+    """The pod without its account, which isn't made in a dry run; the default one stands in."""
+    spec = {name: part for name, part in pod.mapping("spec").items() if name != "serviceAccountName"}
+    return Manifest({**pod.body, "spec": spec})

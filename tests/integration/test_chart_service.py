@@ -17,8 +17,9 @@ import httpx
 import pytest
 
 from support.canary import MARK, Canary
-from support.chart import ROOT, Json, Manifest, only, render
+from support.chart import ROOT, Json, Manifest, only, pods_of, render
 from support.chart_values import ROWS
+from support.controlplane.ports import free_port
 from support.postgres import PostgresServer
 from support.service_fixtures import start_service
 
@@ -46,7 +47,7 @@ def installed(tmp_path: Path, canary: Canary) -> Iterator[_Installed]:
     _mount_secrets(tmp_path, {"admin": admin})
     volume = tmp_path / "data"
     volume.mkdir()
-    service = start_service(volume / "data", *_arguments(statefulset, tmp_path), scheme="https")
+    service = start_service(volume / "data", *_arguments(statefulset, tmp_path), scheme="https", anew=True)
     yield _Installed(service.url, volume, tmp_path / "tls" / "ca.crt", admin)
     service.stop()
     canary.watch("log of keybearer serve", service.log.read_text)
@@ -56,6 +57,22 @@ def test_the_service_answers_under_the_certificate_of_the_chart(installed: _Inst
     trust = ssl.create_default_context(cafile=installed.ca_file)
     answer = httpx.get(f"{installed.url}/api/status", verify=trust, timeout=30)
     assert answer.json()["message"] == "Ok"
+
+
+def test_helm_test_trusts_the_service_under_the_ca_of_the_chart_alone(installed: _Installed) -> None:
+    _, script, *_ = only(pods_of(render()), "Pod", "-test").texts("spec", "containers", 0, "args")
+    nobody = f"http://127.0.0.1:{free_port()}"
+    trusting = _run(script, installed.url, nobody, str(installed.ca_file))
+    assert trusting.stderr.startswith(f"the operator at {nobody} doesn't answer"), "the service did"
+    distrustful = _run(script, installed.url, nobody)
+    assert "CERTIFICATE_VERIFY_FAILED" in distrustful.stderr
+    assert trusting.returncode == distrustful.returncode == 1
+
+
+def _run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script as the chart's pod does."""
+    command = [sys.executable, "-c", script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_no_credential_of_the_administrator_is_on_the_volume(installed: _Installed) -> None:
@@ -86,7 +103,7 @@ def test_two_replicas_serve_one_postgresql(postgres: PostgresServer, tmp_path: P
     _mount_secrets(tmp_path, {"admin": admin, "database": {"url": postgres.url(name)}})
     arguments = list(_arguments(deployment, tmp_path))
     folders = [tmp_path / f"data-{number}" for number in range(2)]
-    running = [start_service(folder / "data", *arguments, scheme="https") for folder in folders]
+    running = [start_service(folder / "data", *arguments, scheme="https", anew=True) for folder in folders]
     try:
         trust = ssl.create_default_context(cafile=tmp_path / "tls" / "ca.crt")
         with httpx.Client(verify=trust, timeout=30, trust_env=False) as client:

@@ -14,6 +14,7 @@ from keybearer.controllers.crds import CUSTOM_RESOURCES, crd_files
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import KubectlError
 from support.corpus import CorpusCase, corpus_cases
+from support.operator_cluster import install_crds
 
 pytestmark = pytest.mark.integration
 
@@ -25,9 +26,7 @@ _CHECKED_IN = Path(__file__).resolve().parents[2] / "crds"
 @pytest.fixture(scope="session")
 def cluster(control_plane: ControlPlane) -> ControlPlane:
     """Return the cluster with the CRDs served, and a namespace of these tests' own."""
-    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(_CHECKED_IN))
-    for resource in CUSTOM_RESOURCES:
-        control_plane.kubectl("wait", "--for=condition=Established", f"crd/{resource.name}", "--timeout=30s")
+    install_crds(control_plane)
     control_plane.kubectl("create", "namespace", "crds")
     return control_plane
 

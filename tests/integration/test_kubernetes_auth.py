@@ -175,7 +175,6 @@ def test_a_token_of_a_deleted_account_is_refused(watched: ServiceProcess, cluste
         # The API server keeps an authenticated token for ten seconds.
         lambda: watched.client().post(_LOGIN, json=body).status_code == 401,
         awaited="an end of the deleted account's token",
-        within=30,
     )
     assert login(watched, identity, token, 401)["error"] == _REVIEW_ERROR
 

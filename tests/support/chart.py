@@ -16,7 +16,19 @@ import yaml
 from support.controlplane.binaries import helm_binary
 from support.controlplane.environment import kubectl_environment
 
-__all__ = ["CHART", "NAMESPACE", "RELEASE", "ROOT", "HelmError", "Json", "Manifest", "helm", "only", "render"]
+__all__ = [
+    "CHART",
+    "NAMESPACE",
+    "RELEASE",
+    "ROOT",
+    "HelmError",
+    "Json",
+    "Manifest",
+    "helm",
+    "only",
+    "pods_of",
+    "render",
+]
 
 Json: TypeAlias = "Mapping[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -143,3 +155,28 @@ def only(manifests: list[Manifest], kind: str, suffix: str = "") -> Manifest:
     found = [one for one in manifests if one.kind == kind and one.name.endswith(suffix)]
     assert len(found) == 1, [f"{one.kind} {one.name}" for one in manifests]
     return found[0]
+
+
+def pods_of(manifests: list[Manifest]) -> list[Manifest]:
+    """Each pod that these objects are or lead to, with the volumes of its claims; under the name of its workload."""
+    return [pod for one in manifests if (pod := _pod_of(one)) is not None]
+
+
+def _pod_of(workload: Manifest) -> Manifest | None:
+    if workload.kind == "Pod":
+        return workload
+    if workload.kind not in {"Deployment", "StatefulSet", "Job"}:
+        return None
+    volumes = list(workload.mappings("spec", "template", "spec", "volumes"))
+    for position, _ in enumerate(workload.mappings("spec", "volumeClaimTemplates")):
+        name = workload.text("spec", "volumeClaimTemplates", position, "metadata", "name")
+        volumes.append({"name": name, "persistentVolumeClaim": {"claimName": name}})
+    names = {"name": workload.name, "namespace": workload.namespace}
+    return Manifest(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {**workload.mapping("spec", "template", "metadata"), **names},
+            "spec": {**workload.mapping("spec", "template", "spec"), "volumes": list(volumes)},
+        }
+    )

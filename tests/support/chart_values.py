@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import tarfile
 from collections.abc import Mapping
 
-from support.chart import Json
+import yaml
 
-__all__ = ["REFUSED", "ROWS"]
+from support.chart import ROOT, Json
+
+__all__ = ["MONITORED", "REFUSED", "ROWS", "SIGNERS", "VERSION_BEFORE"]
+
+VERSION_BEFORE = ROOT / "tests" / "golden" / "charts" / "keybearer-0.1.0.tgz"
+"""The chart that today's replaces, as `helm package` made it."""
+
+SIGNERS = ("certManager", "certificateSigningRequests", "podCertificates", "trustBundles")
 
 _CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
@@ -17,7 +25,25 @@ _GRANT: Mapping[str, Json] = {
     "secretPath": "/public",
 }
 
-ROWS: Mapping[str, Mapping[str, Json]] = {
+MONITORED: Mapping[str, Json] = {
+    "monitoring": {
+        "serviceMonitor": {
+            "enabled": True,
+            "labels": {"release": "prometheus"},
+            "interval": "30s",
+            "scrapeTimeout": "10s",
+        },
+        "prometheusRule": {
+            "enabled": True,
+            "labels": {"release": "prometheus"},
+            "alertLabels": {"team": "platform"},
+            "runbookUrl": "https://runbooks.example.com/keybearer",
+        },
+        "dashboard": {"enabled": True, "annotations": {"grafana_folder": "Platform"}},
+    }
+}
+
+_ROWS: Mapping[str, Mapping[str, Json]] = {
     "defaults": {},
     "a service elsewhere": {
         "embeddedService": {"enabled": False},
@@ -30,7 +56,7 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
     "the embedded service, yet an operator for another": {
         "operator": {"serviceUrl": "http://secrets.example.com", "allowInsecureHttp": True}
     },
-    "two namespaces only": {"operator": {"namespaces": ["team-a", "team-b"]}},
+    "two namespaces only": {"operator": {"namespaces": ["team-a", "team-b"], "clusterId": "edge"}},
     "a shared identity with grants": {
         "operator": {
             "sharedIdentity": {"existingSecret": "shared"},
@@ -49,6 +75,32 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
     "one replica without a Lease": {"operator": {"replicas": 1, "leaderElection": {"enabled": False}}},
     "ServiceAccount tokens and more target types": {
         "operator": {"allowServiceAccountTokens": True, "allowTargetTypes": ["example.com/token"]}
+    },
+    "a signer for cert-manager, which approves by itself": {
+        "operator": {
+            "signers": {
+                "certManager": {"enabled": True, "approver": {"namespace": "pki", "name": "cert-manager"}}
+            }
+        }
+    },
+    "every signer, and no restarts": {
+        "operator": {
+            "rolloutRestart": {"enabled": False},
+            "signers": {name: {"enabled": True} for name in SIGNERS},
+        }
+    },
+    "two namespaces with all that they can have, and grants by label": {
+        "operator": {
+            "namespaces": ["team-a", "keybearer-system"],
+            "clusterId": "edge",
+            "allowServiceAccountTokens": True,
+            "signers": {"certManager": {"enabled": True}},
+            "sharedIdentity": {"existingSecret": "shared"},
+            "sharedGrants": [
+                {"namespaceLabels": {"team": "a"}, "projectId": "8a0d", "environment": "dev"},
+            ],
+        },
+        "uninstall": {"deleteCustomResources": True, "timeoutSeconds": 60},
     },
     "secrets brought by the user": {
         "embeddedService": {
@@ -83,16 +135,45 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
         "operator": {"serviceAccount": {"create": False, "name": "my-operator"}},
         "embeddedService": {"serviceAccount": {"create": False, "name": "my-service"}},
     },
+    "closed networks": {
+        "operator": {"allowServiceUrls": ["https://other.example.com:8443", "https://third.example.com"]},
+        "networkPolicy": {
+            "enabled": True,
+            "apiServerPorts": [6443],
+            "dnsPorts": [53, 5353],
+            "operator": {
+                "metricsFrom": [
+                    {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
+                ],
+                "extraEgress": [{"to": [{"ipBlock": {"cidr": "10.1.0.0/16"}}], "ports": [{"port": 8200}]}],
+            },
+            "service": {
+                "from": [{"podSelector": {"matchLabels": {"app": "ci"}}}],
+                "egress": [{"ports": [{"port": 5432, "protocol": "TCP"}]}],
+            },
+        },
+    },
+    "closed networks, a service elsewhere, and nobody who reads metrics": {
+        "embeddedService": {"enabled": False},
+        "operator": {"serviceUrl": "https://secrets.example.com:9443"},
+        "networkPolicy": {"enabled": True},
+        "tests": {"enabled": False},
+        "uninstall": {"waitForFinalizers": False},
+    },
+    "all that watches": MONITORED,
     "everything about pods": {
         "nameOverride": "kb",
         "fullnameOverride": "kb",
         "commonLabels": {"team": "platform"},
+        "commonAnnotations": {"example.com/owner": "platform"},
+        "podSecurity": {"runAsUser": None, "runAsGroup": None, "fsGroup": 1000},
         "image": {"digest": "sha256:" + "a" * 64, "pullPolicy": "Always"},
         "imagePullSecrets": [{"name": "registry"}],
         "operator": {
             "replicas": 3,
             "workers": 64,
             "log": {"format": "text", "level": "debug"},
+            "extraArgs": ["--api-audience=https://kubernetes.default.svc"],
             "terminationGracePeriodSeconds": 90,
             "resources": {"requests": {"cpu": "1"}},
             "podLabels": {"a": "b"},
@@ -101,11 +182,36 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
             "nodeSelector": {"kubernetes.io/os": "linux"},
             "tolerations": [{"key": "dedicated", "operator": "Exists"}],
             "affinity": {"podAffinity": {}},
+            "labels": {"i": "j"},
+            "annotations": {"k": "l"},
+            "extraEnv": [
+                {"name": "TZ", "value": "UTC"},
+                {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+            ],
+            "extraVolumes": [{"name": "extra", "configMap": {"name": "extra"}}],
+            "extraVolumeMounts": [{"name": "extra", "mountPath": "/etc/extra", "readOnly": True}],
+            "probes": {"liveness": {"periodSeconds": 20}},
+            "podDisruptionBudget": {"enabled": False},
+            "topologySpreadConstraints": [
+                {
+                    "maxSkew": 2,
+                    "topologyKey": "topology.kubernetes.io/zone",
+                    "whenUnsatisfiable": "DoNotSchedule",
+                },
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "kubernetes.io/hostname",
+                    "whenUnsatisfiable": "ScheduleAnyway",
+                    "labelSelector": {"matchLabels": {"app": "other"}},
+                },
+            ],
             "serviceAccount": {"annotations": {"e": "f"}},
         },
         "embeddedService": {
             "persistence": {"size": "10Gi", "storageClassName": "fast"},
             "tls": {"validityDays": 30},
+            "log": {"format": "text", "level": "debug"},
+            "extraArgs": ["--sync-workers=5"],
             "terminationGracePeriodSeconds": 10,
             "podLabels": {"a": "b"},
             "podAnnotations": {"c": "d"},
@@ -113,9 +219,73 @@ ROWS: Mapping[str, Mapping[str, Json]] = {
             "nodeSelector": {"kubernetes.io/os": "linux"},
             "tolerations": [{"key": "dedicated", "operator": "Exists"}],
             "affinity": {"podAffinity": {}},
+            "labels": {"i": "j"},
+            "annotations": {"k": "l"},
+            "extraEnv": [
+                {"name": "TZ", "value": "UTC"},
+                {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+            ],
+            "extraVolumes": [{"name": "extra", "configMap": {"name": "extra"}}],
+            "extraVolumeMounts": [{"name": "extra", "mountPath": "/etc/extra", "readOnly": True}],
+            "probes": {"liveness": {"periodSeconds": 20}},
+            "podDisruptionBudget": {"enabled": False},
+            "topologySpreadConstraints": [
+                {
+                    "maxSkew": 2,
+                    "topologyKey": "topology.kubernetes.io/zone",
+                    "whenUnsatisfiable": "DoNotSchedule",
+                },
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "kubernetes.io/hostname",
+                    "whenUnsatisfiable": "ScheduleAnyway",
+                    "labelSelector": {"matchLabels": {"app": "other"}},
+                },
+            ],
             "serviceAccount": {"annotations": {"e": "f"}},
         },
     },
+}
+
+_AT_ONCE = (
+    "every signer, and no restarts",
+    "TokenReviews and no roles for users",
+    "ServiceAccount tokens and more target types",
+    "a shared identity with grants",
+    "secrets brought by the user",
+    "one service on PostgreSQL, with its CA",
+    "closed networks",
+    "all that watches",
+    "everything about pods",
+)
+
+
+def _whole_file_of_the_version_before() -> Mapping[str, Json]:
+    """What those have who copied the whole values.yaml when they installed it."""
+    with tarfile.open(VERSION_BEFORE) as archive:
+        file = archive.extractfile("keybearer/values.yaml")
+        assert file is not None
+        values: Mapping[str, Json] = yaml.safe_load(file)
+    return values
+
+
+def _merged(*rows: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Values of all rows, as Helm merges several files."""
+    merged: dict[str, Json] = {}
+    for row in rows:
+        for key, value in row.items():
+            before = merged.get(key)
+            if isinstance(before, Mapping) and isinstance(value, Mapping):
+                merged[key] = _merged(before, value)
+            else:
+                merged[key] = value
+    return merged
+
+
+ROWS: Mapping[str, Mapping[str, Json]] = {
+    **_ROWS,
+    "the whole file of the version before": _whole_file_of_the_version_before(),
+    "nearly all values at once": _merged(*(_ROWS[name] for name in _AT_ONCE)),
 }
 
 REFUSED: Mapping[str, tuple[Mapping[str, Json], str]] = {
@@ -124,10 +294,61 @@ REFUSED: Mapping[str, tuple[Mapping[str, Json], str]] = {
         {"embeddedService": {"enabled": False}},
         "operator.serviceUrl is required when embeddedService.enabled is false",
     ),
+    "a service over plain http": (
+        {"embeddedService": {"enabled": False}, "operator": {"serviceUrl": "http://secrets.example.com"}},
+        (
+            "operator.serviceUrl is http://, which carries secret values in clear text: use https://, or set "
+            "operator.allowInsecureHttp"
+        ),
+    ),
+    "a place without a scheme": (
+        {"embeddedService": {"publicUrl": "pki.example.com"}},
+        "/embeddedService/publicUrl",
+    ),
+    "a place with a query": (
+        {"embeddedService": {"publicUrl": "http://pki.example.com/?q"}},
+        "/embeddedService/publicUrl",
+    ),
     "two replicas that both work": (
         {"operator": {"leaderElection": {"enabled": False}}},
         "operator.replicas must be at most 1",
     ),
+    "values of the version before, reused without the new ones": (
+        {"networkPolicy": None, "uninstall": None},
+        "missing properties 'networkPolicy', 'uninstall'",
+    ),
+    "single namespaces of a cluster without a name": (
+        {"operator": {"namespaces": ["team-a"]}},
+        "operator.clusterId is required with operator.namespaces",
+    ),
+    "a signer across the cluster for single namespaces": (
+        {
+            "operator": {
+                "namespaces": ["team-a"],
+                "clusterId": "edge",
+                "signers": {"podCertificates": {"enabled": True}},
+            }
+        },
+        "operator.signers.podCertificates needs rights across the cluster",
+    ),
+    "a volume over one of ours": (
+        {"embeddedService": {"extraVolumes": [{"name": "root-key", "emptyDir": {}}]}},
+        "/embeddedService/extraVolumes/0/name",
+    ),
+    "a variable with two values": (
+        {"operator": {"extraEnv": [{"name": "A", "value": "b", "valueFrom": {"fieldRef": {}}}]}},
+        "/operator/extraEnv/0",
+    ),
+    "a toleration that is none": (
+        {"operator": {"tolerations": [{"keys": "a"}]}},
+        "additional properties 'keys' not allowed",
+    ),
+    "a root user": ({"podSecurity": {"runAsUser": 0}}, "/podSecurity/runAsUser"),
+    "an alert after no time": (
+        {"monitoring": {"prometheusRule": {"notReadyFor": "0m"}}},
+        "/monitoring/prometheusRule/notReadyFor",
+    ),
+    "a label that Kubernetes refuses": ({"commonLabels": {"a": "b c"}}, "/commonLabels/a"),
     "several services on one volume": (
         {"embeddedService": {"replicas": 2}},
         "/embeddedService/replicas",

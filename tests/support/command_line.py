@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
+from keybearer.cli.main import app
+from support.preloaded import can_preload, run_preloaded
 from support.waiting import eventually
 
 __all__ = ["PROGRAM", "Answer", "CommandLine", "at_a_terminal"]
@@ -36,10 +40,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """Runs `keybearer` with nothing of the tester's own environment but what programs need to start."""
+    """Runs `keybearer` with nothing of the tester's own environment but what programs need to start.
+
+    Attributes:
+        home: of its user.
+        variables: of its environment, besides.
+        program: what is run instead, and its first words.
+    """
 
     home: Path
     variables: dict[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = (str(PROGRAM),)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -53,24 +64,41 @@ class CommandLine:
         return self.home / "config" / "keybearer" / "login.json"
 
     def __call__(self, *arguments: str, stdin: str | None = None, **variables: str) -> Answer:
-        """Run a command to its end."""
-        done = subprocess.run(
-            [str(PROGRAM), *arguments],
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-            env={**self.environment, **variables},
-        )
+        """Run a command to its end; `keybearer` itself in a process that need not load it."""
+        command, environment = [*self.program, *arguments], {**self.environment, **variables}
+        if self.program == (str(PROGRAM),) and can_preload():
+            done = run_preloaded(command, environment, stdin, within=_SECONDS)
+        else:
+            done = subprocess.run(
+                command,
+                input=stdin,
+                stdin=subprocess.DEVNULL if stdin is None else None,
+                capture_output=True,
+                text=True,
+                timeout=_SECONDS,
+                check=False,
+                env=environment,
+            )
         return Answer(done.returncode, done.stdout, done.stderr)
+
+    def here(self, *arguments: str, stdin: str | None = None, **variables: str) -> Answer:
+        """Run a command to its end within this process, which takes no time to load it; faults of it are raised."""
+        foreign = dict.fromkeys(os.environ)  # noqa: TID251 - none of them is for it
+        done = CliRunner().invoke(
+            app,
+            arguments,
+            input=stdin,
+            env={**foreign, **self.environment, **variables},
+            catch_exceptions=False,
+            prog_name="keybearer",
+        )
+        return Answer(done.exit_code, done.stdout, done.stderr)
 
     def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         """Start a command; the caller ends it."""
         return subprocess.Popen(
             # A shell has the programs that it starts in the background ignore Ctrl-C, and so would the command.
-            ["env", "--default-signal=INT", str(PROGRAM), *arguments],
+            ["env", "--default-signal=INT", *self.program, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

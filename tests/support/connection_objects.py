@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from support.kube_api import Body
 from support.operator_fixtures import Installation
 from support.secrets_service import Login, SourceProject
-from support.secretsync_objects import identity_secret, message_of, reason_of, secret, told_of
+from support.secretsync_objects import identity_secret, secret
 from support.tenant import Tenant
-from support.waiting import PATIENCE_SECONDS, eventually
+from support.waiting import PATIENCE_SECONDS
 
 __all__ = ["Connections", "open_connections"]
 
@@ -84,32 +84,13 @@ class Connections:
         self, name: str, holds: Callable[[Body], bool], awaited: str, *, within: float = PATIENCE_SECONDS
     ) -> Body:
         """Return an AppConnection once the condition holds."""
-
-        def probe() -> Body | None:
-            found = self.find(name)
-            return found if found is not None and holds(found) else None
-
-        return eventually(
-            probe,
-            awaited=f"{awaited} of AppConnection {name}",
-            within=within,
-            told=lambda: told_of(self.find(name)),
-        )
+        return self.tenant.until(name, holds, awaited, within=within, kind="AppConnection")
 
     def until_reason(
         self, name: str, reason: str, *, saying: str = "", within: float = PATIENCE_SECONDS
     ) -> Body:
         """Return an AppConnection once Ready has this reason, for its newest spec."""
-        return self.until(
-            name,
-            lambda found: (
-                reason_of(found) == reason
-                and found["status"].get("observedGeneration") == found["metadata"]["generation"]
-                and saying in message_of(found)
-            ),
-            f"the reason {reason}",
-            within=within,
-        )
+        return self.tenant.until_reason(name, reason, saying=saying, within=within, kind="AppConnection")
 
 
 def open_connections(tenant: Tenant, installation: Installation) -> Connections:

@@ -22,7 +22,7 @@ from sqlalchemy import URL
 from keybearer.store.engines import database_url, sqlite_url
 from support.postgres import PostgresServer
 
-__all__ = ["OwnDatabase", "database_kind", "on_every_database", "own_database"]
+__all__ = ["OwnDatabase", "database_kind", "new_database", "on_every_database", "own_database"]
 
 KINDS = ("sqlite", "postgresql")
 
@@ -71,16 +71,24 @@ class OwnDatabase:
         return [file for file in data_dir.iterdir() if file.name.startswith(_file(data_dir).name)]
 
 
+def new_database(kind: str, request: pytest.FixtureRequest) -> OwnDatabase:
+    """Return a database of this kind with the tables of this version and nothing in it.
+
+    One of PostgreSQL stays until it is dropped, or until the server of this run ends.
+    """
+    if kind == "sqlite":
+        return OwnDatabase()
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return OwnDatabase(server, server.create())
+
+
 @pytest.fixture
 def own_database(database_kind: str, request: pytest.FixtureRequest) -> Iterator[OwnDatabase]:
     """Yield a database with the tables of this version and nothing in it; gone after the test."""
-    if database_kind == "sqlite":
-        yield OwnDatabase()
-        return
-    server: PostgresServer = request.getfixturevalue("postgres")
-    name = server.create()
-    yield OwnDatabase(server, name)
-    server.drop(name)
+    own = new_database(database_kind, request)
+    yield own
+    if own.server is not None:
+        own.server.drop(own.name)
 
 
 def _file(data_dir: Path) -> Path:

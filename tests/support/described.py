@@ -20,12 +20,13 @@ from schemathesis.generation.meta import TestPhase
 
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext
+from support.pki_house import Pki
 from support.service_fixtures import Client, Credentials, ServiceProcess
 from support.strict_answers import check_answer
 
 __all__ = ["Surroundings", "answers_as_written_down", "described_here", "is_left_to_long_runs", "surround"]
 
-_SENT_OF_COVERAGE = 4
+_ONE_SENT_OF = 5
 _BODY_OF_SHORT_RUNS = 50_000
 """Characters. A batch of a thousand secrets, as bounds ask for, takes seconds."""
 _PROJECT = "/api/v1/projects/{project_id}"
@@ -62,12 +63,12 @@ def described_here() -> dict[str, Any]:
 
 
 def is_left_to_long_runs(case: Case[Any]) -> bool:
-    """Return whether it is very large, or one of three in four of the systematic requests, always the same ones."""
+    """Return whether it is very large, or among four in five of the systematic requests, always the same ones."""
     if len(repr(case.body)) > _BODY_OF_SHORT_RUNS:
         return True
     if case.meta is None or case.meta.phase.name is not TestPhase.COVERAGE:
         return False
-    return _digest(case) % _SENT_OF_COVERAGE != 0
+    return _digest(case) % _ONE_SENT_OF != 0
 
 
 @dataclass(frozen=True)
@@ -159,12 +160,31 @@ def surround(service: ServiceProcess, *, calls_itself: bool = False) -> Surround
         "tag_id": (tag["id"],),
         "grant_id": (grant["id"],),
         "client_secret_id": (listed[0]["id"],),
+        **_certificates(Pki(client, project.id)),
     }
     if calls_itself:
         connection = _connection(service, client, me, project.id)
         ids = dict.fromkeys(("connection_id", "connectionId"), (connection["id"],))
         known |= {**ids, "app": (connection["app"],), "connection_name": (connection["name"],)}
     return Surroundings(client, token, known)
+
+
+def _certificates(pki: Pki) -> dict[str, tuple[object, ...]]:
+    """Return what parameters and fields about certificates may hold, once there is one of everything."""
+    authority, policy = pki.authority(), pki.policy()
+    profile = pki.profile(caId=authority["id"], certificatePolicyId=policy["id"])["id"]
+    application = pki.application(profile)["id"]
+    issued = pki.issue(profile)
+    certificate, own = issued["certificate"]["certificateId"], authority["configuration"]["activeCaCertId"]
+    return {
+        **dict.fromkeys(("authority_id", "caId", "parentCaId"), (authority["id"],)),
+        **dict.fromkeys(("policy_id", "certificatePolicyId"), (policy["id"],)),
+        **dict.fromkeys(("profile_id", "profileId"), (profile,)),
+        **dict.fromkeys(("application_id", "applicationId"), (application,)),
+        "profileIds": ([profile],),
+        "certificate_id": (certificate, own),
+        "request_id": (issued["certificateRequestId"],),
+    }
 
 
 def _connection(

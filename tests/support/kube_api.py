@@ -15,11 +15,16 @@ import yaml
 
 from keybearer.kube.resources import (
     APP_CONNECTIONS,
+    CERTIFICATE_PROFILES,
+    CERTIFICATE_REQUESTS,
+    CERTIFICATE_SIGNING_REQUESTS,
+    CLUSTER_TRUST_BUNDLES,
     CONFIG_MAPS,
     DEPLOYMENTS,
     EVENTS,
     LEASES,
     NAMESPACES,
+    POD_CERTIFICATE_REQUESTS,
     SECRET_SYNCS,
     SECRETS,
     ObjectKey,
@@ -35,11 +40,16 @@ _RESOURCES = {
     resource.kind: resource
     for resource in (
         APP_CONNECTIONS,
+        CERTIFICATE_PROFILES,
+        CERTIFICATE_REQUESTS,
+        CERTIFICATE_SIGNING_REQUESTS,
+        CLUSTER_TRUST_BUNDLES,
         CONFIG_MAPS,
         DEPLOYMENTS,
         EVENTS,
         LEASES,
         NAMESPACES,
+        POD_CERTIFICATE_REQUESTS,
         SECRETS,
         SECRET_SYNCS,
     )
@@ -81,6 +91,10 @@ class KubeApi:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """No connection is left."""
         self._http.close()
 
     def find(self, kind: str, namespace: str, name: str) -> Body | None:
@@ -115,6 +129,12 @@ class KubeApi:
                 params={"fieldValidation": "Strict"},
             )
         )
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Body:
+        """The answer to a request of any kind; a body of PATCH is merged into the object (RFC 7386)."""
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        content = None if body is None else json.dumps(dict(body))
+        return _object(self._http.request(method, path, content=content, headers={"Content-Type": kind}))
 
     def history(self, kind: str, namespace: str, since: str) -> Sequence[tuple[str, str]]:
         """What happened to the objects of a namespace since a resourceVersion: ADDED and so on, and the name."""

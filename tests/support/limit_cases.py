@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from support.pki_house import Pki, pki_of
 from support.service_fixtures import Client, Project, ServiceProcess
 
 __all__ = ["KEY_SIGN", "Limit", "World", "items", "number", "text"]
@@ -73,6 +74,14 @@ class World:
     def tag(self) -> str:
         path = f"/api/v1/projects/{self.project.id}/tags"
         return str(self.admin.json("POST", path, json={"slug": self.fresh()})["tag"]["id"])
+
+    @cached_property
+    def pki(self) -> Pki:
+        return pki_of(self.service)
+
+    @cached_property
+    def certificate_profile(self) -> str:
+        return str(self.pki.profile()["id"])
 
     @cached_property
     def secret(self) -> Json:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from keybearer.controllers.crds import CUSTOM_RESOURCES
 from support.chart import NAMESPACE, ROOT, Json, Manifest, render
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import KubectlError
@@ -13,10 +14,27 @@ from support.kube_api import KubeApi
 from support.secretsync_objects import namespace
 from support.waiting import eventually
 
-__all__ = ["OPERATOR_LEASE", "OperatorCluster", "install_crds", "install_operator", "install_rights"]
+__all__ = [
+    "EVERY_SIGNER",
+    "OPERATOR_LEASE",
+    "SIGNERS_ENABLED",
+    "OperatorCluster",
+    "install_crds",
+    "install_operator",
+    "install_rights",
+    "wait_established",
+]
 
 OPERATOR_LEASE = "keybearer-operator"
 """The Lease that the chart's rules name; the fingerprint key's Secret is named after it."""
+SIGNERS_ENABLED: Mapping[str, Json] = {
+    "signers": {
+        name: {"enabled": True}
+        for name in ("certManager", "certificateSigningRequests", "podCertificates", "trustBundles")
+    }
+}
+"""Settings of the operator with the rights for all signers, which are off by themselves."""
+EVERY_SIGNER: Mapping[str, Json] = {"operator": SIGNERS_ENABLED}
 _INSTALLED = {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
 
 
@@ -44,7 +62,21 @@ class OperatorCluster:
 def install_crds(plane: ControlPlane) -> None:
     """CRDs are served."""
     plane.kubectl("apply", "--server-side", "--force-conflicts", f"--filename={ROOT / 'crds'}")
-    plane.kubectl("wait", "--for=condition=Established", "crd/secretsyncs.keybearer.dev", "--timeout=60s")
+    wait_established(plane, *(resource.name for resource in CUSTOM_RESOURCES))
+
+
+def wait_established(plane: ControlPlane, *names: str) -> None:
+    """The kinds of these CRDs are served."""
+    crds = [f"crd/{name}" for name in names]
+
+    def established() -> bool:
+        try:
+            plane.kubectl("wait", "--for=condition=Established", *crds, "--timeout=60s")
+        except KubectlError:  # it can't wait for what has no conditions yet
+            return False
+        return True
+
+    eventually(established, awaited=f"the kinds of {', '.join(names)}")
 
 
 def install_rights(
@@ -55,7 +87,7 @@ def install_rights(
         api.create(namespace(where))
     wanted = [
         one
-        for one in render(values, namespace=where)
+        for one in render(EVERY_SIGNER if values is None else values, namespace=where)
         if one.kind in _INSTALLED and _component(one) == "operator"
     ]
     plane.kubectl("apply", "--filename=-", input="---\n".join(one.as_yaml() for one in wanted))
@@ -76,7 +108,7 @@ def install_operator(
     Args:
         plane: a running cluster.
         api: its administrator.
-        values: of the chart.
+        values: of the chart; with the rights of all signers where none are given.
         where: the namespace of the release; made if need be. Two releases keep apart by it.
     """
     install_crds(plane)
@@ -91,7 +123,7 @@ def _component(manifest: Manifest) -> Json:
 def _may_hold_lease(plane: ControlPlane, where: str, who: str) -> bool:
     what = f"leases.coordination.k8s.io/{OPERATOR_LEASE}"
     try:
-        plane.kubectl("auth", "can-i", "update", what, f"--namespace={where}", f"--as={who}", "--quiet")
+        plane.kubectl("auth", "can-i", "patch", what, f"--namespace={where}", f"--as={who}", "--quiet")
     except KubectlError:
         return False
     return True

@@ -12,11 +12,13 @@ from typing import Protocol
 import pytest
 
 from support.canary import Canary
+from support.chart import Json
 from support.controlplane.controlplane import ControlPlane
 from support.kube_api import KubeApi
-from support.operator_cluster import OperatorCluster, install_operator
+from support.operator_cluster import SIGNERS_ENABLED, OperatorCluster, install_operator
 from support.operator_process import OperatorProcess
 from support.outlets import Outlets
+from support.preloaded import PRELOADED
 from support.secrets_service import Login, RestartableService, ServiceAdmin, SourceProject
 from support.service_proxy import ServiceProxy
 from support.tenant import Tenant, open_tenant
@@ -46,6 +48,19 @@ REMOTE_INSECURE_URL = "http://secrets.example.com"
 SHARED_LABEL = {"tests.keybearer.dev/shared": "granted"}
 """Namespaces with this label may use the operator's shared identity for `SHARED_PATH` of its project."""
 SHARED_PATH = "/common"
+_GRANT: Mapping[str, Json] = {
+    "namespaceLabels": SHARED_LABEL,
+    "environment": "dev",
+    "secretPath": SHARED_PATH,
+}
+_VALUES: Mapping[str, Json] = {
+    "operator": {
+        **SIGNERS_ENABLED,
+        "sharedIdentity": {"existingSecret": "shared"},
+        "sharedGrants": [{**_GRANT, "projectSlug": "shared-project"}],
+    }
+}
+"""With the rights for all that the tests switch on: signers, and a grant that looks at labels of namespaces."""
 
 _serial = itertools.count(1)
 
@@ -94,7 +109,7 @@ class NewTenant(Protocol):
 def operator_cluster() -> Iterator[OperatorCluster]:
     """Yield a cluster of the operator's own: it serves all namespaces, and other tests bring theirs."""
     with ControlPlane() as plane, KubeApi(plane.admin_kubeconfig) as api:
-        yield install_operator(plane, api)
+        yield install_operator(plane, api, _VALUES)
 
 
 @pytest.fixture(scope="session")
@@ -102,7 +117,9 @@ def secrets_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restar
     """Yield the service that the shared operator reads, by way of the proxy."""
     # Remotes of connections are on this machine too.
     flags = ["--allow-outbound=127.0.0.0/8"]
-    with RestartableService(tmp_path_factory.mktemp("secrets-service"), flags=flags) as service:
+    with RestartableService(
+        tmp_path_factory.mktemp("secrets-service"), flags=flags, launch=PRELOADED
+    ) as service:
         yield service
 
 
@@ -124,7 +141,10 @@ def service_proxy(secrets_service: RestartableService) -> Iterator[ServiceProxy]
 def far_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FarService]:
     """Yield the second service; the shared operator may be sent there by an identity's `url`."""
     directory = tmp_path_factory.mktemp("far-service")
-    with RestartableService(directory, "far-service") as process, ServiceAdmin(process) as admin:
+    with (
+        RestartableService(directory, "far-service", launch=PRELOADED) as process,
+        ServiceAdmin(process) as admin,
+    ):
         yield FarService(process, admin)
 
 
@@ -139,13 +159,7 @@ def shared_access(secrets_admin: ServiceAdmin, tmp_path_factory: pytest.TempPath
     for name, text in login.as_secret().items():
         (directory / name).write_text(text + "\n")
     grants = directory / "grants.yaml"
-    grant = {
-        "namespaceLabels": SHARED_LABEL,
-        "projectSlug": project.slug,
-        "environment": "dev",
-        "secretPath": SHARED_PATH,
-    }
-    grants.write_text(json.dumps([grant]))
+    grants.write_text(json.dumps([{**_GRANT, "projectSlug": project.slug}]))
     return SharedAccess(project, login, [f"--identity-dir={directory}", f"--shared-grants={grants}"])
 
 
@@ -177,7 +191,7 @@ def _operator(
         *shared.flags,
         *cluster.lease_flags(),
     ]
-    return OperatorProcess(cluster.kubeconfig, directory, flags)
+    return OperatorProcess(cluster.kubeconfig, directory, flags, launch=PRELOADED)
 
 
 @pytest.fixture(scope="session")

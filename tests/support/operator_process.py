@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import httpx
 
 from support.controlplane.ports import free_port
-from support.controlplane.process import Process
+from support.controlplane.process import Launch, Process
 from support.waiting import eventually
 
 __all__ = ["OperatorProcess", "keybearer_command"]
@@ -34,15 +35,26 @@ class OperatorProcess:
         directory: private to it.
         flags: of `keybearer operator`, besides log format and metrics address.
         name: how messages and files call it.
+        program: what runs it; the `keybearer` command unless told otherwise.
+        launch: what starts that; as people do unless told otherwise.
     """
 
-    def __init__(self, kubeconfig: Path, directory: Path, flags: list[str], name: str = "operator") -> None:
+    def __init__(
+        self,
+        kubeconfig: Path,
+        directory: Path,
+        flags: list[str],
+        name: str = "operator",
+        *,
+        program: Sequence[str | Path] = (),
+        launch: Launch | None = None,
+    ) -> None:
         self.log_file = directory / f"{name}.log"
         self._port = free_port()
         self._process = Process(
             name,
             [
-                keybearer_command(),
+                *(program or (keybearer_command(),)),
                 "operator",
                 "--log-format=json",
                 f"--metrics-listen=127.0.0.1:{self._port}",
@@ -50,13 +62,18 @@ class OperatorProcess:
             ],
             self.log_file,
             environment={"PATH": os.defpath, "HOME": str(directory), "KUBECONFIG": str(kubeconfig)},
+            launch=launch,
         )
 
     def start(self, *, wait: bool = True) -> None:
         """It runs, and is ready where `wait`: as a leader its watches have begun, or it stands by."""
         self._process.start()
         if wait:
-            self._process.wait_until(self._is_ready, awaited="become ready", within=_READY)
+            self.wait_ready()
+
+    def wait_ready(self) -> None:
+        """It is ready: before that, it has nothing to end in good order."""
+        self._process.wait_until(self._is_ready, awaited="become ready", within=_READY)
 
     def terminate(self) -> None:
         """It has ended after SIGTERM, in good order."""
@@ -78,6 +95,11 @@ class OperatorProcess:
     def kill(self) -> None:
         """It has ended at once, by SIGKILL."""
         self._process.kill()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the running program; ControlPlaneError when it doesn't run."""
+        return self._process.pid
 
     @property
     def running(self) -> bool:
@@ -107,9 +129,14 @@ class OperatorProcess:
         """How many bytes it has logged."""
         return self.log_file.stat().st_size
 
+    @property
+    def metrics_url(self) -> str:
+        """Where it answers probes and tells its metrics."""
+        return f"http://127.0.0.1:{self._port}"
+
     def metrics(self) -> str:
         """What `/metrics` answers."""
-        answer = httpx.get(f"http://127.0.0.1:{self._port}/metrics", timeout=_TIMEOUT_SECONDS)
+        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=_TIMEOUT_SECONDS)
         answer.raise_for_status()
         return answer.text
 

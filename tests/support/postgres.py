@@ -33,6 +33,7 @@ __all__ = ["PostgresServer", "postgres"]
 _SYSTEM = Path("/usr/lib/postgresql")
 _USER = "keybearer"
 _TEMPLATE = "keybearer_template"
+_QUIETLY = ("--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1")
 _START = timedelta(seconds=60)
 _GRACE = timedelta(seconds=20)
 # What an answered write survives is PostgreSQL's matter and not ours: here it need not reach the disk.
@@ -114,10 +115,24 @@ class PostgresServer:
         Raises:
             RuntimeError: the statement failed.
         """
-        done = self._psql(name, statement)
-        if done.returncode != 0:
-            raise RuntimeError(f"psql ended with {done.returncode}: {done.stderr}")
-        return done.stdout
+        return self._run("psql", *_QUIETLY, "--dbname", name, "--command", statement)
+
+    def dump(self, name: str, file: Path) -> None:
+        """Back a database up as the page on operations says.
+
+        Raises:
+            RuntimeError: it failed.
+        """
+        self._run("pg_dump", "--no-owner", "--file", file, "--dbname", name)
+
+    def load(self, name: str, file: Path) -> None:
+        """Restore what `dump` wrote into an empty database, as the page on operations says.
+
+        Raises:
+            RuntimeError: it failed.
+        """
+        settings = ("--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--single-transaction")
+        self._run("psql", *settings, "--file", file, "--dbname", name)
 
     def files_of(self, name: str) -> list[Path]:
         """Return the files that hold a database, written out."""
@@ -129,21 +144,24 @@ class PostgresServer:
         return [file for file in (self.data / "base" / number).iterdir() if file.is_file()]
 
     def _answers(self) -> bool:
-        return self._psql("postgres", "SELECT 1").returncode == 0
+        try:
+            self.execute("postgres", "SELECT 1")
+        except RuntimeError:
+            return False
+        return True
 
-    def _psql(self, name: str, statement: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [
-                self._programs / "psql",
-                *("--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"),
-                *("--host", self.sockets, "--username", _USER, "--dbname", name, "--command", statement),
-            ],
+    def _run(self, program: str, *arguments: str | Path) -> str:
+        done = subprocess.run(
+            [self._programs / program, "--host", self.sockets, "--username", _USER, *arguments],
             check=False,
             capture_output=True,
             text=True,
             timeout=_START.total_seconds(),
             env={"PATH": os.defpath},
         )
+        if done.returncode != 0:
+            raise RuntimeError(f"{program} ended with {done.returncode}: {done.stderr}")
+        return done.stdout
 
     def _initialize(self) -> None:
         done = subprocess.run(

@@ -97,15 +97,15 @@ class Pushed:
             found = self.get(sync)
             return found if found is not None and found[f"{kind}Status"] in _ENDS else None
 
-        found = eventually(probe, awaited=f"an end of the {kind}", within=60)
+        found = eventually(probe, awaited=f"an end of the {kind}")
         assert found[f"{kind}Status"] == status, found[f"last{kind.title()}Message"]
         return found
 
     def holds(self, **wanted: str) -> None:
-        """Wait until the test's path holds this and nothing else."""
+        """Wait until the test's path holds this and nothing else, and what did that is among the calls."""
 
         def probe() -> bool:
-            return self.values == wanted
+            return self.values == wanted and self.account.proxy.is_at_rest
 
         eventually(
             probe, awaited=f"{sorted(wanted)} in the parameter store", told=lambda: str(sorted(self.values))

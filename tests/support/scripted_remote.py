@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import TypeAdapter
 
-from keybearer.domain.syncs.run import Wiring
+from keybearer.domain.syncs.pushing import Wiring
 from keybearer.outbound.destinations.protocol import Change, DriverInput, Present, Traits, Written
 from keybearer.outbound.remote import RemoteError
 from keybearer.wire.destinations.base import DestinationConfig, DestinationModel, SyncOptions

@@ -16,7 +16,7 @@ import httpx
 
 from keybearer.client import Keybearer, UniversalAuth
 from support.controlplane.ports import free_port
-from support.controlplane.process import Process
+from support.controlplane.process import Launch, Process
 from support.operator_process import keybearer_command
 
 __all__ = ["Login", "RestartableService", "ServiceAdmin", "SourceProject"]
@@ -46,9 +46,17 @@ class RestartableService:
         directory: private to it; holds data and log.
         name: how messages and files call it.
         flags: of `keybearer serve`, besides its data and address.
+        launch: what starts it; as people do unless told otherwise.
     """
 
-    def __init__(self, directory: Path, name: str = "service", flags: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        name: str = "service",
+        flags: Sequence[str] = (),
+        *,
+        launch: Launch | None = None,
+    ) -> None:
         self._data = directory / f"{name}-data"
         self.log_file = directory / f"{name}.log"
         port = free_port()
@@ -58,6 +66,7 @@ class RestartableService:
             [keybearer_command(), "serve", f"--data-dir={self._data}", f"--listen=127.0.0.1:{port}", *flags],
             self.log_file,
             environment={"PATH": os.defpath, "HOME": str(directory)},
+            launch=launch,
         )
 
     def __enter__(self) -> Self:
@@ -81,6 +90,16 @@ class RestartableService:
     def kill(self) -> None:
         """It has ended at once, by SIGKILL."""
         self._process.kill()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the running program; ControlPlaneError when it doesn't run."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._process.running
 
     def admin_file(self) -> dict[str, str]:
         """What the first start wrote for its administrator."""
@@ -107,14 +126,20 @@ class RestartableService:
 
 
 class ServiceAdmin:
-    """The service as its administrator: the library where it has a method, plain HTTP where it has none."""
+    """The service as its administrator: the library where it has a method, plain HTTP where it has none.
 
-    def __init__(self, service: RestartableService) -> None:
+    Args:
+        service: what it is the administrator of.
+        url: another place where that is reached, such as a balancer.
+    """
+
+    def __init__(self, service: RestartableService, url: str | None = None) -> None:
         written = service.admin_file()
+        where = url or service.url
         self._organization = written["organizationId"]
         self.login = Login(written["identityId"], written["clientId"], written["clientSecret"])
-        self.client = Keybearer(service.url, UniversalAuth(self.login.client_id, self.login.client_secret))
-        self._http = httpx.Client(base_url=service.url, timeout=_TIMEOUT_SECONDS)
+        self.client = Keybearer(where, UniversalAuth(self.login.client_id, self.login.client_secret))
+        self._http = httpx.Client(base_url=where, timeout=_TIMEOUT_SECONDS)
         self._http.headers["Authorization"] = f"Bearer {self.new_token(self.login)}"
 
     def __enter__(self) -> Self:

@@ -6,11 +6,12 @@ import json
 import os
 import secrets
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -20,11 +21,12 @@ from pydantic import BaseModel
 
 from support.canary import Canary
 from support.controlplane.process import spawn
-from support.databases import OwnDatabase
-from support.postgres import PostgresServer
+from support.databases import OwnDatabase, new_database
+from support.preloaded import RunningProgram, can_preload, spawn_preloaded
 from support.strict_answers import check_answer
 
 __all__ = [
+    "PUBLIC_URL",
     "Client",
     "Credentials",
     "Model",
@@ -42,6 +44,8 @@ __all__ = [
 
 Model = TypeVar("Model", bound=BaseModel)
 
+PUBLIC_URL = "http://pki.example.com"
+"""What certificates of the shared service say of where it is reached; nobody is there."""
 _START_SECONDS = 60
 _STOP_SECONDS = 30
 
@@ -72,6 +76,12 @@ class Project:
     slug: str
 
 
+@cache
+def _trust() -> ssl.SSLContext:
+    """Return whom clients trust: reading that anew for each takes longer than most requests."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class Client(httpx.Client):
     """An httpx client that speaks for one identity."""
 
@@ -87,7 +97,7 @@ class Client(httpx.Client):
 class ServiceProcess:
     """A running service. `log` is what it wrote to stderr."""
 
-    process: subprocess.Popen[bytes]
+    process: RunningProgram
     url: str
     data_dir: Path
     log: Path
@@ -124,6 +134,7 @@ class ServiceProcess:
             headers=headers,
             timeout=30,
             trust_env=False,
+            verify=_trust(),
             event_hooks={"response": [check_answer]},
         )
         self._clients.append(client)
@@ -195,6 +206,17 @@ class ServiceProcess:
             "secretValue": value,
         }
         self.admin_client().json("POST", f"/api/v4/secrets/{key}", json=body)
+
+    def show_log_to(self, canary: Canary) -> None:
+        """Have what it logs from here on searched for marked values after the test."""
+        start = self.log.stat().st_size
+
+        def written() -> str:
+            with self.log.open("rb") as log:
+                log.seek(start)
+                return log.read().decode(errors="replace")
+
+        canary.watch("log of keybearer serve", written)
 
     def kill(self) -> None:
         """End the process as a power failure would, without a word to it."""
@@ -294,6 +316,7 @@ class Starter(Protocol):
         *flags: str,
         environment: Mapping[str, str] | None = None,
         scheme: str = "http",
+        anew: bool = False,
     ) -> ServiceProcess:
         """Return it when it accepts connections."""
         ...
@@ -305,10 +328,12 @@ def start_service(
     environment: Mapping[str, str] | None = None,
     scheme: str = "http",
     database_url: str | None = None,
+    anew: bool = False,
 ) -> ServiceProcess:
     """Start `keybearer serve` on a free port and return when it accepts connections.
 
-    Without a URL, its database is SQLite in the data directory.
+    Without a URL, its database is SQLite in the data directory. `anew`: as people start it, by its program;
+    tests of starting do.
 
     Raises:
         RuntimeError: it ended instead; the text is what it said.
@@ -318,13 +343,14 @@ def start_service(
     program = Path(sys.executable).with_name("keybearer")
     command = [str(program), "serve", "--data-dir", str(data_dir)]
     given = {} if database_url is None else {"KEYBEARER_DATABASE_URL": database_url}
+    arguments = [*command, "--listen", "127.0.0.1:0", *flags]
+    variables = {**os.environ, **given, **(environment or {})}  # noqa: TID251 - it needs PATH and HOME
+    process: RunningProgram
     with log.open("ab") as stderr:
-        process = spawn(
-            [*command, "--listen", "127.0.0.1:0", *flags],
-            output=subprocess.PIPE,
-            errors=stderr,
-            environment={**os.environ, **given, **(environment or {})},  # noqa: TID251 - it needs PATH and HOME
-        )
+        if anew or not can_preload():
+            process = spawn(arguments, output=subprocess.PIPE, errors=stderr, environment=variables)
+        else:
+            process = spawn_preloaded(arguments, output=subprocess.PIPE, errors=stderr, environment=variables)
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
@@ -342,11 +368,13 @@ def service_process(
 ) -> Iterator[ServiceProcess]:
     """Yield the one service that tests share; they keep apart by making projects of their own."""
     data_dir = tmp_path_factory.mktemp("service") / "data"
-    url = None
-    if database_kind == "postgresql":
-        server: PostgresServer = request.getfixturevalue("postgres")
-        url = server.url(server.create())
-    running = start_service(data_dir, database_url=url)
+    running = start_service(
+        data_dir,
+        "--public-url",
+        f"{PUBLIC_URL}/",
+        database_url=new_database(database_kind, request).url,
+        anew=True,
+    )
     yield running
     running.stop()
 
@@ -360,12 +388,5 @@ def start(own_database: OwnDatabase) -> Starter:
 @pytest.fixture
 def service(service_process: ServiceProcess, canary: Canary) -> ServiceProcess:
     """Return the shared service; its log is searched for marked values after the test."""
-    start = service_process.log.stat().st_size
-
-    def written() -> str:
-        with service_process.log.open("rb") as log:
-            log.seek(start)
-            return log.read().decode(errors="replace")
-
-    canary.watch("log of keybearer serve", written)
+    service_process.show_log_to(canary)
     return service_process

@@ -226,6 +226,7 @@ _ACTOR = (
         "user that acted",
         {"type": Literal["user"], "metadata": shape("user", {"userId": Uuid, "username": str | None})},
     )
+    | shape("the service itself", {"type": Literal["platform"], "metadata": shape("its part", {"name": str})})
     | shape("nobody known", {"type": Literal["unknown"], "metadata": shape("nothing", {})})
 )
 _AUDIT_EVENT = shape("event", {"type": Slug, "metadata": dict[str, str | int | bool | list[str] | None]})

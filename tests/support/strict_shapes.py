@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue
 
 from support import strict_administration as administration
+from support import strict_certificates as certificates
 from support import strict_connections as connections
 from support import strict_contents as contents
 from support import strict_syncs as syncs
@@ -58,6 +59,7 @@ _OPENAPI = shape(
 )
 
 _ANY = "GET|POST|PATCH|DELETE"
+_PKI = "/api/v1/cert-manager"
 # Method, path, shape: the first that matches. `*` is one part of a path, `**` any number.
 ROUTES: tuple[tuple[str, str, Shape], ...] = (
     ("GET", "/api/status", administration.MESSAGE),
@@ -173,6 +175,69 @@ ROUTES: tuple[tuple[str, str, Shape], ...] = (
     (_ANY, "/api/v1/app-connections/auth0/**", connections.PUBLISHED_ONE_IDP_CONNECTION),
     ("GET", "/api/v1/app-connections/*", connections.CONNECTIONS),
     (_ANY, "/api/v1/app-connections/*/**", connections.ONE_CONNECTION),
+    # Certificates: requests and what came of them
+    ("POST", f"{_PKI}/certificates", certificates.ISSUED),
+    ("GET", f"{_PKI}/certificates", certificates.CERTIFICATES),
+    ("POST", f"{_PKI}/certificates/import-certificate", certificates.IMPORTED),
+    ("GET", f"{_PKI}/certificates/certificate-requests", certificates.REQUESTS),
+    ("POST", f"{_PKI}/certificates/certificate-requests/search", certificates.REQUESTS),
+    ("GET", f"{_PKI}/certificates/certificate-requests/*", certificates.REQUEST_DETAIL),
+    ("POST", f"{_PKI}/certificates/certificate-requests/*/cancel", certificates.CANCELLED),
+    ("GET|DELETE", f"{_PKI}/certificates/*", certificates.ONE_CERTIFICATE),
+    ("GET", f"{_PKI}/certificates/*/bundle", certificates.BUNDLE),
+    ("GET", f"{_PKI}/certificates/*/certificate", certificates.CERTIFICATE_TEXT),
+    ("POST", f"{_PKI}/certificates/*/renew", certificates.RENEWED),
+    ("PATCH", f"{_PKI}/certificates/*/config", certificates.CERTIFICATE_CONFIG),
+    ("POST", f"{_PKI}/certificates/*/revoke", certificates.REVOKED),
+    ("POST", f"{_PKI}/ca/internal/*/certificates/*/revoke", certificates.REVOKED),
+    # Approval
+    ("GET", f"{_PKI}/approval-policies", certificates.APPROVAL_POLICIES),
+    (_ANY, f"{_PKI}/approval-policies/**", certificates.ONE_APPROVAL_POLICY),
+    ("GET", f"{_PKI}/approval-requests", certificates.APPROVAL_REQUESTS),
+    ("GET|POST", f"{_PKI}/approval-requests/*/**", certificates.ONE_APPROVAL_REQUEST),
+    # Profiles, policies, applications
+    ("GET", f"{_PKI}/certificate-profiles", certificates.PROFILES),
+    ("GET", f"{_PKI}/certificate-profiles/slug/*", certificates.ONE_PROFILE),
+    ("GET", f"{_PKI}/certificate-profiles/*/certificates", certificates.CERTIFICATES),
+    (
+        "GET",
+        f"{_PKI}/certificate-profiles/*/certificates/latest-active-bundle",
+        certificates.LATEST_BUNDLE,
+    ),
+    ("GET", f"{_PKI}/certificate-profiles/*/acme/eab-secret/reveal", certificates.EAB_SECRET),
+    ("GET", f"{_PKI}/certificate-profiles/*", certificates.PROFILE_DETAIL),
+    ("POST|PATCH|DELETE", f"{_PKI}/certificate-profiles/**", certificates.ONE_PROFILE),
+    ("GET", f"{_PKI}/certificate-policies", certificates.POLICIES),
+    (_ANY, f"{_PKI}/certificate-policies/**", certificates.ONE_POLICY),
+    ("GET", f"{_PKI}/applications", certificates.APPLICATIONS),
+    ("GET|POST", f"{_PKI}/applications/*/profiles", certificates.ATTACHED_PROFILES),
+    ("DELETE", f"{_PKI}/applications/*/profiles/*", certificates.DETACHED),
+    ("GET", f"{_PKI}/applications/*/profiles/*/enrollment", certificates.APPLICATION_ENROLLMENT),
+    ("PUT|DELETE", f"{_PKI}/applications/*/profiles/*/enrollment/*", certificates.ENROLLMENT),
+    (_ANY, f"{_PKI}/applications/**", certificates.ONE_APPLICATION),
+    # Authorities
+    ("GET", f"{_PKI}/ca", certificates.AUTHORITIES),
+    ("GET", f"{_PKI}/ca/acme", certificates.ACME_AUTHORITIES),
+    ("POST", f"{_PKI}/ca/acme", certificates.ACME_AUTHORITY),
+    ("GET|PATCH|DELETE", f"{_PKI}/ca/acme/*", certificates.ACME_AUTHORITY),
+    ("GET", f"{_PKI}/ca/internal", certificates.INTERNAL_AUTHORITIES),
+    ("GET|POST", f"{_PKI}/ca/internal/*/certificate", certificates.GENERATED_AUTHORITY_CERTIFICATE),
+    ("GET", f"{_PKI}/ca/internal/*/certificate/*", certificates.AUTHORITY_CERTIFICATE_DETAIL),
+    ("GET", f"{_PKI}/ca/internal/*/ca-certificates", certificates.AUTHORITY_CERTIFICATES),
+    ("GET", f"{_PKI}/ca/internal/*/csr", certificates.AUTHORITY_CSR),
+    ("POST", f"{_PKI}/ca/internal/*/sign-intermediate", certificates.SIGNED_INTERMEDIATE),
+    ("POST", f"{_PKI}/ca/internal/*/import-certificate", certificates.IMPORTED_AUTHORITY_CERTIFICATE),
+    ("POST", f"{_PKI}/ca/internal/*/renew", certificates.AUTHORITY_CERTIFICATE),
+    ("GET", f"{_PKI}/ca/internal/*/crls", certificates.CRLS),
+    ("POST", f"{_PKI}/ca/internal", certificates.AUTHORITY),
+    ("GET|PATCH|DELETE", f"{_PKI}/ca/internal/*", certificates.AUTHORITY),
+    # Subscribers
+    ("POST", "/api/v1/pki/subscribers/*/issue-certificate", certificates.SUBSCRIBER_ISSUED),
+    ("POST", "/api/v1/pki/subscribers/*/sign-certificate", certificates.SUBSCRIBER_SIGNED),
+    ("POST", "/api/v1/pki/subscribers/*/order-certificate", certificates.SUBSCRIBER_ORDERED),
+    ("GET", "/api/v1/pki/subscribers/*/latest-certificate-bundle", certificates.SUBSCRIBER_BUNDLE),
+    (_ANY, "/api/v1/pki/subscribers/**", certificates.SUBSCRIBER),
+    ("GET", "/api/v1/projects/*/pki-subscribers", certificates.SUBSCRIBERS),
 )
 
 

@@ -18,13 +18,13 @@ from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.ids import ProjectId
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.outbound import OutboundSettings, outbound_of
+from keybearer.domain.secrets.changes import ChangedSecret, NewSecret
 from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.questions import SecretListing, ShownSecret
-from keybearer.domain.secrets.writing import ChangedSecret, NewSecret
 from keybearer.domain.syncs.engine import SyncEngine
 from keybearer.domain.syncs.jobs import JobTerms
+from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
-from keybearer.domain.syncs.run import Pushing
 from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.database import Database

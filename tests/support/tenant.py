@@ -99,19 +99,25 @@ class Tenant:
         return None if found is None else decoded(found)
 
     def until(
-        self, name: str, holds: Callable[[Body], bool], awaited: str, *, within: float = PATIENCE_SECONDS
+        self,
+        name: str,
+        holds: Callable[[Body], bool],
+        awaited: str,
+        *,
+        within: float = PATIENCE_SECONDS,
+        kind: str = "SecretSync",
     ) -> Body:
-        """Return a SecretSync once the condition holds."""
+        """Return an object of the kind once the condition holds."""
 
         def probe() -> Body | None:
-            found = self.api.find("SecretSync", self.namespace, name)
+            found = self.api.find(kind, self.namespace, name)
             return found if found is not None and holds(found) else None
 
         return eventually(
             probe,
-            awaited=f"{awaited} of SecretSync {name}",
+            awaited=f"{awaited} of {kind} {name}",
             within=within,
-            told=lambda: told_of(self.api.find("SecretSync", self.namespace, name)),
+            told=lambda: told_of(self.api.find(kind, self.namespace, name)),
         )
 
     def until_ready(self, name: str, *, within: float = PATIENCE_SECONDS) -> Body:
@@ -119,25 +125,33 @@ class Tenant:
         return self.until_reason(name, "Synced", within=within)
 
     def until_reason(
-        self, name: str, reason: str, *, saying: str = "", within: float = PATIENCE_SECONDS
+        self,
+        name: str,
+        reason: str,
+        *,
+        saying: str = "",
+        within: float = PATIENCE_SECONDS,
+        kind: str = "SecretSync",
     ) -> Body:
-        """Return a SecretSync once Ready has this reason, for its newest spec.
+        """Return an object of the kind once Ready has this reason, for its newest spec.
 
         Args:
             name: which.
             reason: the word.
             saying: part of the message.
             within: seconds.
+            kind: of the object.
         """
         return self.until(
             name,
-            lambda sync: (
-                reason_of(sync) == reason
-                and sync["status"].get("observedGeneration") == sync["metadata"]["generation"]
-                and saying in message_of(sync)
+            lambda found: (
+                reason_of(found) == reason
+                and found["status"].get("observedGeneration") == found["metadata"]["generation"]
+                and saying in message_of(found)
             ),
             f"the reason {reason}",
             within=within,
+            kind=kind,
         )
 
     def until_data(self, name: str, expected: Mapping[str, str], *, within: float = PATIENCE_SECONDS) -> Body:

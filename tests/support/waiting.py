@@ -10,7 +10,7 @@ __all__ = ["PATIENCE_SECONDS", "NotInTimeError", "eventually"]
 
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 """What usually takes a second may take this long on a machine that does other things as well."""
 _POLL_SECONDS = 0.03
 
@@ -30,7 +30,7 @@ def eventually(
 
     Args:
         probe: looks once.
-        awaited: completes "within 30 s there was not ...".
+        awaited: completes "within 60 s there was not ...".
         within: seconds.
         told: what to tell besides when it never came; never a value of a secret.
 

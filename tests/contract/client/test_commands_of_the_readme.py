@@ -39,9 +39,14 @@ esac
 """
 
 
-def block_of(page: Path) -> str:
-    """Return the indented lines of a page around the command that sets a secret."""
-    blocks = re.findall(r"(?:^    .*\n)+", page.read_text(), re.MULTILINE)
+def block_of(page: Path, chapter: str = "") -> str:
+    """Return the indented lines of a page, or of a chapter of it, around the command that sets a secret."""
+    told = (
+        page.read_text().partition(f"## {chapter}\n")[2].partition("\n## ")[0]
+        if chapter
+        else page.read_text()
+    )
+    blocks = re.findall(r"(?:^    .*\n)+", told, re.MULTILINE)
     (block,) = (block for block in blocks if "keybearer secrets set" in block)
     return re.sub(r"^    ", "", block, flags=re.MULTILINE)
 
@@ -81,7 +86,7 @@ def test_the_readme_changes_a_value(
 ) -> None:
     service, ca_file = prepared
     canary.watch("log of keybearer serve", service.log.read_text)
-    exports, command = block_of(ROOT / "README.md").splitlines()
+    exports, command = block_of(ROOT / "README.md", "What you will see").splitlines()
     given = {
         "KEYBEARER_URL": service.url,
         "KEYBEARER_CLIENT_ID": service.admin.client_id,

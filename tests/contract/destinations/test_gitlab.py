@@ -30,6 +30,7 @@ from keybearer.wire.destinations.gitlab import GITLAB
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, given_to, run
 from support.remotes.gitlab import GitLabCopy, VariablesPlace, too_many
+from support.remotes.outages import WRITTEN_BEFORE, push_through_an_outage
 from support.remotes.pushing import Target
 from support.remotes.serving import served
 from support.remotes.way_out import WayOut, way_out
@@ -288,17 +289,8 @@ async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_
     copy: GitLabCopy, project: VariablesPlace, target: Make, answer: Callable[[], web.Response] | None
 ) -> None:
     source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
-    copy.visits.answer_instead("POST", "/variables", answer, after=3)
-    pushed = target()
-    with pytest.raises(RemoteUnavailableError) as caught:
-        await pushed.push(source)
-    assert caught.value.is_retryable
-    assert "cnry-" not in str(caught.value)
-    assert pushed.written == ["KEY_0", "KEY_1", "KEY_2"]
-    assert project.values() == {name: source[name] for name in pushed.written}
-    await pushed.push(source)
-    assert pushed.written == ["KEY_3", "KEY_4"]
-    assert project.values() == source
+    copy.visits.answer_instead("POST", "/variables", answer, after=WRITTEN_BEFORE)
+    await push_through_an_outage(target(), project.values, source)
 
 
 @pytest.mark.parametrize("name", ["A-B", "A/B", "A B", "Ä", "A" * 256])

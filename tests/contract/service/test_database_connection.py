@@ -78,8 +78,8 @@ def refusal(tmp_path: Path, *flags: str, url: str | None = None) -> str:
     return text
 
 
-def started(tmp_path: Path, *flags: str, url: str | None = None) -> ServiceProcess:
-    running = start_service(tmp_path / "data", *flags, database_url=url)
+def started(tmp_path: Path, *flags: str, url: str | None = None, anew: bool = False) -> ServiceProcess:
+    running = start_service(tmp_path / "data", *flags, database_url=url, anew=anew)
     assert running.login(running.admin)
     return running
 
@@ -87,7 +87,7 @@ def started(tmp_path: Path, *flags: str, url: str | None = None) -> ServiceProce
 def test_a_url_with_a_password_comes_from_a_file_and_shows_nowhere(own: OwnDatabase, tmp_path: Path) -> None:
     file = tmp_path / "url"
     file.write_text(url_of(own) + "\n")
-    running = started(tmp_path, "--database-url-file", str(file))
+    running = started(tmp_path, "--database-url-file", str(file), anew=True)
     process = Path(f"/proc/{running.process.pid}")
     assert PASSWORD not in (process / "cmdline").read_text()
     assert PASSWORD not in (process / "environ").read_text()

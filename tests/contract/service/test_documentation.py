@@ -14,6 +14,11 @@ PUBLIC = {
     ("/api/v3/auth/login", "post"),
     ("/api/v1/auth/token/renew", "post"),
     ("/api/v1/auth/token/revoke", "post"),
+    ("/api/v1/cert-manager/ca/internal/{authority_id}/certificates/{certificate_id}/der", "get"),
+    ("/api/v1/cert-manager/crl/{certificate_id}", "get"),
+    ("/.well-known/acme-challenge/{token}", "get"),
+    ("/api/v1/cert-manager/ocsp/{certificate_id}", "post"),
+    ("/api/v1/cert-manager/ocsp/{certificate_id}/{question}", "get"),
 }
 
 

@@ -213,19 +213,6 @@ def test_status_says_exactly_ok_without_a_token(service: ServiceProcess) -> None
     assert service.client().json("GET", "/api/status") == {"message": "Ok"}
 
 
-@pytest.mark.any_database
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("POST", "/api/v1/cert-manager/certificates"),
-        ("POST", "/api/v1/cert-manager/certificates/certificate-requests/search"),
-    ],
-)
-def test_what_is_not_offered_yet_is_an_unknown_route(admin: Client, method: str, path: str) -> None:
-    # Who adds one of these gives its limits their tests, and docs/interface-coverage.md their names.
-    assert admin.json(method, path, status=404)["error"] == "Not Found"
-
-
 def test_a_fault_that_nobody_foresaw_is_500_and_tells_nothing(
     start: Starter, own_database: OwnDatabase, tmp_path: Path
 ) -> None:

@@ -14,18 +14,28 @@ from typing import Any
 
 import pytest
 
+from keybearer.base.certificate_terms import NameType, SubjectField
 from keybearer.base.errors import ConfigurationError
 from keybearer.server.rate_limits import parse_rate_limits
 from keybearer.wire import limits
+from support.issuing_house import IssuingHouse
 from support.limit_cases import KEY_SIGN, Limit, World
 from support.limits_of_administration import LIMITS_OF_ADMINISTRATION
+from support.limits_of_certificates import LIMITS_OF_CERTIFICATES
 from support.limits_of_connections import LIMITS_OF_CONNECTIONS
 from support.limits_of_contents import LIMITS_OF_CONTENTS
 from support.limits_of_syncs import LIMITS_OF_SYNCS
+from support.pki_house import Pki, pki_of
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
-LIMITS = (*LIMITS_OF_CONTENTS, *LIMITS_OF_ADMINISTRATION, *LIMITS_OF_CONNECTIONS, *LIMITS_OF_SYNCS)
+LIMITS = (
+    *LIMITS_OF_CONTENTS,
+    *LIMITS_OF_ADMINISTRATION,
+    *LIMITS_OF_CONNECTIONS,
+    *LIMITS_OF_SYNCS,
+    *LIMITS_OF_CERTIFICATES,
+)
 # Limits that no single field has, and which test has them.
 ELSEWHERE = {
     "REQUEST_BODY_MAX_BYTES": "test_a_request_body_is_bounded",
@@ -36,7 +46,10 @@ ELSEWHERE = {
     "REFERENCE_DEPTH_MAX": "test_references_are_followed_to_their_depth",
     "IMPORT_DEPTH_MAX": "test_imports_are_followed_to_their_depth",
     "IMPORT_STEPS_MAX": "test_a_list_whose_imports_meet_again_and_again_is_refused (domain/test_many_imports.py)",
-    "APP_CONNECTIONS_MAX": "test_there_are_only_so_many (test_app_connections.py)",
+    "ACME_TOKEN_MAX": "test_what_is_no_token_is_refused (test_acme_authorities.py)",
+    "CERTIFICATE_OBJECTS_MAX": "test_a_project_has_only_so_many_objects_of_certificates (test_limits_of_number.py)",
+    "CERTIFICATE_PAGE_DEFAULT": "test_a_page_of_certificates_holds_twenty_unless_it_is_told",
+    "APP_CONNECTIONS_MAX": "test_there_are_only_so_many (app_connections/test_kept_connections.py)",
     "SECRET_SYNCS_MAX": "test_a_project_has_only_so_many (test_secret_syncs.py)",
     "IMPORTS_PER_FOLDER_MAX": "test_there_are_only_so_many_of_a_kind (test_limits_of_number.py)",
     "VERSIONS_MAX_ITEMS": "test_no_more_versions_are_shown_at_once",
@@ -61,7 +74,18 @@ OTHER_FIELDS = {
     ("secretKey", 512): "test_a_name_in_a_path_is_counted_in_characters",
     ("organization", 64): "test_the_name_of_a_new_organization_is_bounded",
     ("roleArn", 2048): "never reached: test_what_is_no_role_is_refused (wire/test_cloud_models.py)",
+    ("subject", 20): "test_a_policy_has_only_so_many_rules",
+    ("sans", 20): "test_a_policy_has_only_so_many_rules",
     ("register", 10): "test_a_stream_has_only_so_many_registrations",
+}
+# Lists of certificates that come in pages.
+PAGES = {
+    "/certificates": "certificates",
+    "/certificates/certificate-requests": "certificateRequests",
+    "/certificate-policies": "certificatePolicies",
+    "/certificate-profiles": "certificateProfiles",
+    "/certificate-profiles/{profile_id}/certificates": "certificates",
+    "/applications": "applications",
 }
 
 
@@ -331,6 +355,47 @@ class TestLists:
         path = f"/api/v1/secret/{secret['id']}/secret-versions"
         found = admin.json("GET", path, params={"limit": str(asked)})["secretVersions"]
         assert [version["version"] for version in found] == list(range(51, 51 - min(asked, 50), -1))
+
+    @pytest.mark.any_database
+    @pytest.mark.parametrize(("count", "shown"), [(19, 19), (20, 20), (21, 20)])
+    def test_a_page_of_certificates_holds_twenty_unless_it_is_told(
+        self, service: ServiceProcess, count: int, shown: int
+    ) -> None:
+        house = IssuingHouse.build(service, issuerType="self-signed", caId=None)
+        pki = Pki(house.client, house.project_id)
+        for number in range(1, count):
+            pki.policy(name=f"p{number}")
+            pki.profile(slug=f"s{number}", issuerType="self-signed", certificatePolicyId=house.policy_id)
+        for number in range(count):
+            pki.application(name=f"a{number}")
+            pki.issue(house.profile_id)
+        params = {"projectId": house.project_id}
+        for path, name in PAGES.items():
+            found = pki.call("GET", path.format_map(vars(house)), params=params)
+            assert (len(found[name]), found["totalCount"]) == (shown, count), path
+        found = house.search()
+        assert (len(found["certificateRequests"]), found["totalCount"]) == (shown, count)
+
+    @pytest.mark.any_database
+    @pytest.mark.parametrize("field", ["subject", "sans"])
+    def test_a_policy_has_only_so_many_rules(self, service: ServiceProcess, field: str) -> None:
+        pki = pki_of(service)
+        kinds = {"subject": SubjectField, "sans": NameType}[field]
+        every = [{"type": kind.value} for kind in kinds]
+        # There are fewer types than rules may be, and one of each at most.
+        repeated = (every * 20)[:20]
+
+        def make(rules: list[dict[str, str]], status: int) -> Any:  # noqa: ANN401 - JSON
+            body = {"projectId": pki.project_id, "name": "p", field: rules}
+            return pki.call("POST", "/certificate-policies", status=status, json=body)
+
+        make([], 200)
+        make(every, 200)
+        (issue,) = make(repeated, 422)["message"]
+        assert f"{field} holds more than one rule of a type" in issue["message"]
+        (issue,) = make([*repeated, every[0]], 422)["message"]
+        assert issue["path"] == [field]
+        assert "at most 20" in issue["message"]
 
 
 class TestSettings:

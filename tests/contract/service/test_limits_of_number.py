@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keybearer.wire.limits import IMPORTS_PER_FOLDER_MAX
+from keybearer.wire.limits import CERTIFICATE_OBJECTS_MAX, IMPORTS_PER_FOLDER_MAX
 from support.databases import OwnDatabase
+from support.pki_house import PKI, pki_of
 from support.service_fixtures import Client, Starter
 
 # Rows after the first are copies of it, made by the database: a thousand requests would tell nothing more.
@@ -19,6 +20,26 @@ COPIED_IMPORTS = """WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM
 COPIED_TAGS = """WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
     INSERT INTO tags (id, project_id, slug, name, color, created_at, updated_at)
     SELECT {uuid}, project_id, slug || i, name, color, created_at, updated_at FROM tags, n"""
+# Of each kind of certificates: what names one, and what else is copied.
+CERTIFICATE_KINDS = {
+    "certificate_policies": ("name", "description, rules"),
+    "certificate_authorities": (
+        "name",
+        "kind, status, enable_direct_issuance, configuration, certificate_id, private_key",
+    ),
+    "certificate_profiles": (
+        "slug",
+        "policy_id, authority_id, description, issuer_type, enrollment_type, external_configs, defaults",
+    ),
+    "certificate_applications": ("name", "description"),
+    "pki_subscribers": (
+        "name",
+        "authority_id, common_name, status, ttl, subject_alternative_names, key_usages, extended_key_usages",
+    ),
+}
+COPIED_OF_CERTIFICATES = """WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+    INSERT INTO {table} (id, project_id, {name}, {rest}, created_at, updated_at)
+    SELECT {uuid}, project_id, {name} || '-' || i, {rest}, created_at, updated_at FROM {table}, n"""
 UUIDS = {
     "sqlite": "substr('00000000-0000-4000-8000-000000000000', 1, 36 - length(i)) || i",
     "postgresql": "gen_random_uuid()::text",
@@ -98,4 +119,45 @@ def test_there_are_only_so_many_of_a_kind(
         refusal = kind.add(admin, names, kind.most, status=400)["message"]
         assert kind.word in refusal
         assert str(kind.most) in refusal.replace(",", "")
+    service.stop()
+
+
+def test_a_project_has_only_so_many_objects_of_certificates(
+    start: Starter, own_database: OwnDatabase, database_kind: str, tmp_path: Path
+) -> None:
+    service = start(tmp_path / "data")
+    pki = pki_of(service)
+    # It waits for its certificate, so that nothing is done about the copies of it.
+    authority = pki.authority("a", notAfter=None)["id"]
+    policy = pki.policy(name="p")["id"]
+    paths = {
+        "certificate policies": (f"{PKI}/certificate-policies", {}),
+        "certificate authorities": (
+            f"{PKI}/ca/internal",
+            {"configuration": {"type": "root", "commonName": "c", "keyAlgorithm": "EC_prime256v1"}},
+        ),
+        "certificate profiles": (
+            f"{PKI}/certificate-profiles",
+            {"certificatePolicyId": policy, "caId": authority},
+        ),
+        "applications": (f"{PKI}/applications", {}),
+        "PKI subscribers": ("/api/v1/pki/subscribers", {"caId": authority, "commonName": "c", "ttl": "1d"}),
+    }
+
+    def add(word: str, name: str, *, status: int = 200) -> dict[str, Any]:
+        path, rest = paths[word]
+        body = {"projectId": pki.project_id, "name": name, "slug": name, **rest}
+        return pki.client.json("POST", path, status=status, json=body)
+
+    for word in ("certificate profiles", "applications", "PKI subscribers"):
+        add(word, "first")
+    for table, (name, rest) in CERTIFICATE_KINDS.items():
+        copied = COPIED_OF_CERTIFICATES.format(
+            table=table, name=name, rest=rest, count=CERTIFICATE_OBJECTS_MAX - 1, uuid=UUIDS[database_kind]
+        )
+        own_database.execute(service.data_dir, copied)
+    for word in paths:
+        add(word, "the-last")
+        refusal = add(word, "one-too-many", status=400)["message"]
+        assert refusal == f"A project has at most {CERTIFICATE_OBJECTS_MAX} {word}"
     service.stop()

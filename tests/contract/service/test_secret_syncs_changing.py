@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, JobStatus
+from keybearer.store.sync_turns import Turns
 from support.quiet_service import IN_ONE_LOOP, QuietService
 from support.sync_bodies import CONFIGS, IMPORTING, OVERWRITING
 from support.sync_house import SYNCS, House, open_house
@@ -34,8 +35,13 @@ async def run(quiet: QuietService, sync: dict[str, Any]) -> None:
     """Claim what waits for the sync, as the engine of some process does."""
     now = quiet.database.clock.now()
     async with quiet.database.writing() as unit:
-        claimed = await unit.sync_jobs.claim(
-            str(uuid4()), now=now, lease_ends_at=now + timedelta(minutes=5), limit=1000, per_connection=5
+        claimed = await unit.sync_claims.claim(
+            str(uuid4()),
+            now=now,
+            lease=timedelta(minutes=5),
+            limit=1000,
+            per_connection=5,
+            turns=Turns(1000),
         )
         assert sync["id"] in {job.sync_id for job in claimed}
 

@@ -667,7 +667,7 @@ def test_every_answer_is_the_one_that_the_model_gives(
         def __init__(self) -> None:
             super().__init__(world)
 
-    examples = max(settings().max_examples // 5, 1)
+    examples = max(settings().max_examples // 7, 1)
     run_state_machine_as_test(
         Machine,
         settings=settings(

@@ -454,7 +454,7 @@ def test_a_list_that_differs_has_another_tag(
         def __init__(self) -> None:
             super().__init__(world)
 
-    examples = max(settings().max_examples // 12, 1)
+    examples = max(settings().max_examples // 16, 1)
     run_state_machine_as_test(
         Machine,
         settings=settings(

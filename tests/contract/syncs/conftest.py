@@ -10,8 +10,7 @@ import pytest
 
 from keybearer.wire.connections.cloud import AccessKeyCredentials
 from support.canary import Canary
-from support.databases import on_every_database
-from support.postgres import PostgresServer
+from support.databases import new_database, on_every_database
 from support.pushed import Pushed
 from support.remotes.moto import CloudFixture, CloudProxy, Moto
 from support.remotes.moto import moto as moto  # noqa: PLC0414 - a fixture
@@ -37,13 +36,9 @@ def pushing_service(
     proxy: CloudProxy,
 ) -> Iterator[ServiceProcess]:
     """Yield a service whose cloud is the one on loopback, and that doesn't wait for long."""
-    url = None
-    if database_kind == "postgresql":
-        server: PostgresServer = request.getfixturevalue("postgres")
-        url = server.url(server.create())
     directory: Path = tmp_path_factory.mktemp("pushing") / "data"
     flags = ("--app-endpoint", f"cloud={proxy.url}", "--sync-start-delay", "0", "--sync-retry-delay", "0.1")
-    running = start_service(directory, *flags, database_url=url)
+    running = start_service(directory, *flags, database_url=new_database(database_kind, request).url)
     yield running
     assert running.stop() == 0
 
@@ -62,12 +57,5 @@ def account(moto: Moto, proxy: CloudProxy) -> Iterator[CloudFixture]:
 @pytest.fixture
 def pushed(pushing_service: ServiceProcess, account: CloudFixture, canary: Canary) -> Pushed:
     """Return a project with a connection to the account; the service's log is searched for values afterwards."""
-    start = pushing_service.log.stat().st_size
-
-    def written() -> str:
-        with pushing_service.log.open("rb") as log:
-            log.seek(start)
-            return log.read().decode(errors="replace")
-
-    canary.watch("log of keybearer serve", written)
+    pushing_service.show_log_to(canary)
     return Pushed.new(pushing_service, account, path=f"/{secrets.token_hex(4)}/")

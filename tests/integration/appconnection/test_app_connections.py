@@ -51,11 +51,11 @@ def test_any_order_of_manifests_comes_to_the_same(connections: Connections) -> N
     connections.create("store", identityRef={"name": "comes-last"})
     connections.until_reason("store", "CredentialsNotFound", saying="create it, or correct spec.credentials")
     connections.keep_login()
-    connections.until_reason("store", "IdentityNotFound", within=5)
+    connections.until_reason("store", "IdentityNotFound")
     held = tenant.api.get("Secret", tenant.namespace, MANAGER)["data"]
     tenant.api.create({**identity_secret(tenant.namespace, "comes-last", {}), "data": held})
 
-    connections.until_reason("store", "Connected", within=5)
+    connections.until_reason("store", "Connected")
 
 
 def test_wrong_credentials_are_told_and_corrected_ones_acted_on_at_once(connections: Connections) -> None:
@@ -66,7 +66,7 @@ def test_wrong_credentials_are_told_and_corrected_ones_acted_on_at_once(connecti
 
     connections.keep_login()
 
-    connections.until_reason("store", "Connected", within=5)
+    connections.until_reason("store", "Connected")
 
 
 def test_changed_credentials_are_given_to_the_service(
@@ -175,7 +175,7 @@ def test_a_connection_that_syncs_use_stays_and_says_so_until_its_deadline(
     tenant.api.delete("AppConnection", tenant.namespace, "store")
 
     connections.until_reason("store", "InUse", saying="Cannot delete App Connection")
-    tenant.until_gone("AppConnection", "store", within=40)
+    tenant.until_gone("AppConnection", "store")
     assert [one["name"] for one in _of_service(connections, installation)] == ["store"]
 
 

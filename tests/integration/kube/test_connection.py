@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Self
 from urllib.parse import urlsplit
 
+import aiohttp
 import pytest
 import yaml
 from kubernetes.aio.config import incluster_config
@@ -110,6 +113,46 @@ async def test_a_library_of_its_own_may_use_a_session_with_our_credentials(
         session.get(f"{connection.server}/api/v1/namespaces/{namespace}/configmaps") as response,
     ):
         assert response.status == 200
+
+
+async def test_such_a_session_takes_up_a_token_that_was_replaced(
+    pod: Pod, control_plane: ControlPlane, namespace: str
+) -> None:
+    async with await Connection.open() as connection, connection.open_session(limit=2) as session:
+        pod.token.write_text(await fresh_token(control_plane, namespace))
+        async with session.get(f"{connection.server}/api/v1/namespaces/{namespace}/configmaps") as response:
+            assert response.status == 200
+
+
+async def test_such_a_session_finds_nobody_where_its_token_stays_invalid(pod: Pod, namespace: str) -> None:
+    assert pod.token.exists()
+    async with await Connection.open() as connection, connection.open_session(limit=2) as session:
+        # To the library an answer of 401 would be the end: it has no other credentials to try.
+        with pytest.raises(aiohttp.ClientConnectionError, match="credentials"):
+            await session.get(f"{connection.server}/api/v1/namespaces/{namespace}/configmaps")
+
+
+class Ahead(datetime):
+    """Minutes later."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return super().now(tz) + timedelta(minutes=2)
+
+
+async def test_the_last_token_goes_on_while_its_file_is_away(
+    pod: Pod, control_plane: ControlPlane, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pod.token.write_text(await fresh_token(control_plane, namespace))
+    async with await Connection.open() as connection:
+        pod.token.unlink()
+        # The loader reads it anew each minute.
+        monkeypatch.setattr(
+            incluster_config, "datetime", SimpleNamespace(datetime=Ahead, timedelta=timedelta)
+        )
+        gateway = Gateway(connection, may_write=lambda: None)
+        found = await gateway.get(CONFIG_MAPS, ObjectKey(namespace, "none"))
+    assert found is None
 
 
 @pytest.mark.parametrize(("name", "fits"), [("localhost", True), ("elsewhere.example", False)])

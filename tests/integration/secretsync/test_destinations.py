@@ -239,7 +239,7 @@ def test_a_push_that_fails_is_told_with_the_service_s_message(pushing: Pushing) 
     config = {"projectId": pushing.tenant.project.id, "environment": "dev", "secretPath": "/"}
     pushing.tenant.sync(_NAME, **pushing.spec(destinationConfig=config))
 
-    failed = pushing.tenant.until_reason(_NAME, "PushFailed", saying="the last push to", within=60)
+    failed = pushing.tenant.until_reason(_NAME, "PushFailed", saying="the last push to")
 
     assert failed["status"]["sync"]["syncStatus"] == "failed"
     assert failed["status"]["sync"]["lastSyncMessage"]

@@ -15,6 +15,7 @@ from support.kube_api import KubeApi
 from support.operator_cluster import OperatorCluster, install_operator
 from support.operator_process import OperatorProcess
 from support.outlets import Outlets
+from support.preloaded import PRELOADED
 from support.secrets_service import RestartableService, ServiceAdmin
 from support.secretsync_objects import identity_secret, namespace
 from support.tenant import IDENTITY, Tenant, open_tenant
@@ -25,7 +26,7 @@ _TENANT = "kubernetes-identity"
 _RELEASE = "keybearer-kubernetes"
 _AUDIENCE = "keybearer.test"
 _VALUES: dict[str, Json] = {
-    "operator": {"namespaces": [_TENANT], "allowServiceAccountTokens": True},
+    "operator": {"namespaces": [_TENANT], "clusterId": "one", "allowServiceAccountTokens": True},
     "embeddedService": {"tokenReviews": {"enabled": True}},
 }
 _SERVICE_RIGHTS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding")
@@ -64,12 +65,16 @@ def house(
     (mounted / "token").write_text(token)
     (mounted / "ca.crt").write_bytes(control_plane.ca_pem)
     flags = [f"--service-account-dir={mounted}", f"--service-account-api={control_plane.server_url}"]
-    with RestartableService(tmp_path, flags=flags) as service, ServiceAdmin(service) as admin:
+    with (
+        RestartableService(tmp_path, flags=flags, launch=PRELOADED) as service,
+        ServiceAdmin(service) as admin,
+    ):
         operator_flags = [f"--service-url={service.url}", "--api-audience=https://kubernetes.default.svc"]
         operator = OperatorProcess(
             cluster.kubeconfig,
             tmp_path,
             [*operator_flags, f"--namespace={_TENANT}", *cluster.lease_flags()],
+            launch=PRELOADED,
         )
         project = admin.new_project("kubernetes-identity")
         login = admin.new_login(project.id)

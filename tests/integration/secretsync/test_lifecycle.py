@@ -178,8 +178,8 @@ def test_the_secret_of_a_deleted_sync_is_collected(tenant: Tenant) -> None:
 
     tenant.delete("web")
 
-    tenant.until_gone("SecretSync", "web", within=5)
-    tenant.until_gone("Secret", "web", within=60)
+    tenant.until_gone("SecretSync", "web")
+    tenant.until_gone("Secret", "web")
 
 
 def test_a_retained_secret_outlives_its_sync(tenant: Tenant) -> None:
@@ -196,7 +196,7 @@ def test_a_retained_secret_outlives_its_sync(tenant: Tenant) -> None:
     tenant.delete("collected")
 
     # Collected later than the other was deleted: by now the collector has made up its mind about both.
-    tenant.until_gone("Secret", "collected", within=60)
+    tenant.until_gone("Secret", "collected")
     assert tenant.data("kept") == {"KEY": "cnry-1"}
 
 

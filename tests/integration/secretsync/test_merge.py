@@ -161,7 +161,7 @@ def test_a_missing_target_is_waited_for(tenant: Tenant) -> None:
 
     tenant.api.create(secret(tenant.namespace, "web", {"THEIRS": "cnry-theirs"}))
 
-    tenant.until_data("web", {"THEIRS": "cnry-theirs", "KEY": "cnry-1"}, within=5)
+    tenant.until_data("web", {"THEIRS": "cnry-theirs", "KEY": "cnry-1"})
     tenant.until_ready("merging")
 
 
@@ -183,7 +183,7 @@ def test_a_sync_that_merged_nothing_yet_goes_at_once(tenant: Tenant) -> None:
 
     tenant.delete("merging")
 
-    tenant.until_gone("SecretSync", "merging", within=5)
+    tenant.until_gone("SecretSync", "merging")
 
 
 def test_two_syncs_that_want_one_key_tell_the_second_of_it(tenant: Tenant, theirs: Body) -> None:

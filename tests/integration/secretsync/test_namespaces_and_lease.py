@@ -14,6 +14,7 @@ from support.kube_api import KubeApi
 from support.operator_cluster import OPERATOR_LEASE, OperatorCluster, install_operator
 from support.operator_process import OperatorProcess
 from support.outlets import Outlets
+from support.preloaded import PRELOADED
 from support.secrets_service import RestartableService, ServiceAdmin
 from support.secretsync_objects import namespace
 from support.service_proxy import ServiceProxy, listing_of
@@ -35,7 +36,7 @@ def cluster(control_plane: ControlPlane) -> Iterator[OperatorCluster]:
         # The chart's Roles are written into namespaces that exist.
         for name in _SERVED:
             api.create(namespace(name))
-        values: Mapping[str, Json] = {"operator": {"namespaces": list(_SERVED)}}
+        values: Mapping[str, Json] = {"operator": {"namespaces": list(_SERVED), "clusterId": "single"}}
         yield install_operator(control_plane, api, values, where="keybearer-single")
         for name in (*_SERVED, _UNSERVED):
             api.delete("Namespace", "", name)
@@ -68,7 +69,7 @@ def start(
     services = Outlets.from_now(cluster.api, [], [secrets_service])
 
     def start_one(name: str) -> OperatorProcess:
-        operator = OperatorProcess(cluster.kubeconfig, tmp_path, flags, name)
+        operator = OperatorProcess(cluster.kubeconfig, tmp_path, flags, name, launch=PRELOADED)
         operator.start()
         started.append(operator)
         return operator
@@ -100,7 +101,7 @@ def test_an_operator_for_single_namespaces_serves_them_and_no_other(
         tenants[name].api.delete("Secret", name, "web")
         tenants[name].until_data("web", {"KEY": "cnry-1"})
 
-    assert "status" not in tenants[_UNSERVED].get("web")
+    assert tenants[_UNSERVED].get("web")["status"] == {"observedGeneration": -1}
     assert tenants[_UNSERVED].secret("web") is None
 
 
@@ -119,7 +120,8 @@ def test_of_two_replicas_one_works_and_the_other_takes_over_when_it_is_stopped(
     assert second.metric('keybearer_objects{kind="SecretSync"}') == 0
 
     first.terminate()
-    eventually(lambda: second.leads, awaited="a new leader", within=10)
+    assert '"lease_released"' in first.log()
+    eventually(lambda: second.leads, awaited="a new leader")
     tenant.sync("led-by-second")
     tenant.until_ready("led-by-second")
     tenant.api.delete("Secret", tenant.namespace, "led-by-first")

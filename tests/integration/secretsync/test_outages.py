@@ -94,7 +94,7 @@ def test_a_secret_whose_sync_was_deleted_while_its_source_was_read_does_not_come
         tenant.request("web")
         hold.wait_caught()
         tenant.delete("web")
-        tenant.until_gone("Secret", "web", within=60)
+        tenant.until_gone("Secret", "web")
         hold.release()
         tenant.sync("later", target={"name": "other"})
         tenant.until_ready("later")

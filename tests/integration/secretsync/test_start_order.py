@@ -10,6 +10,7 @@ from support.controlplane.controlplane import ControlPlane
 from support.kube_api import KubeApi
 from support.operator_cluster import install_crds, install_rights
 from support.operator_process import OperatorProcess
+from support.preloaded import PRELOADED
 from support.secrets_service import RestartableService, ServiceAdmin
 from support.tenant import open_tenant
 from support.waiting import eventually
@@ -25,7 +26,7 @@ def test_an_operator_waits_for_crds_for_rights_and_for_an_api_server_that_is_dow
         plane.kubectl("delete", "clusterrolebinding", "keybearer-system-keybearer-operator")
         # A Lease would be waited for after the kill.
         flags = [f"--service-url={secrets_service.url}", *cluster.lease_flags(), "--no-leader-election"]
-        operator = OperatorProcess(cluster.kubeconfig, tmp_path, flags)
+        operator = OperatorProcess(cluster.kubeconfig, tmp_path, flags, launch=PRELOADED)
 
         operator.start(wait=False)
         eventually(lambda: "cannot list resource" in operator.log(), awaited="a word about rights")

@@ -34,7 +34,7 @@ def test_what_is_no_secret_goes_into_a_config_map(tenant: Tenant) -> None:
         awaited="the repair of the ConfigMap",
     )
     tenant.delete("settings")
-    tenant.until_gone("ConfigMap", "settings", within=60)
+    tenant.until_gone("ConfigMap", "settings")
 
 
 @pytest.mark.parametrize(

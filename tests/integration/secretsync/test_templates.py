@@ -48,7 +48,7 @@ def test_a_template_from_a_config_map_is_followed(tenant: Tenant) -> None:
     tenant.until_data("web", {"url": _RENDERED, "user": "cnry-user"})
 
     tenant.api.patch("ConfigMap", tenant.namespace, "templates", {"data": {"user": "{{ USER | upper }}"}})
-    tenant.until_data("web", {"url": _RENDERED, "user": "CNRY-USER"}, within=5)
+    tenant.until_data("web", {"url": _RENDERED, "user": "CNRY-USER"})
 
 
 def test_one_key_of_a_config_map_is_taken_where_it_is_named(tenant: Tenant) -> None:

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from support.controlplane.binaries import control_plane_binaries, helm_binary
+from support.controlplane.binaries import control_plane_binaries, helm_binary, pebble_binaries
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import ControlPlaneError
 
@@ -34,6 +34,7 @@ def main() -> int:
         if arguments.action == "build":
             control_plane_binaries()
             helm_binary()
+            pebble_binaries()
         else:
             _run(arguments.logs)
     except ControlPlaneError as error:

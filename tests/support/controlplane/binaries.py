@@ -1,6 +1,6 @@
-"""Finds the programs of the control plane, and Helm; builds the ones that are nowhere.
+"""Finds the programs of the control plane, Helm and Pebble; builds the ones that are nowhere.
 
-A build takes about five minutes on two cores and happens once per user and version.
+A build takes some eight minutes of CPU and happens once per user and version.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from support.controlplane.environment import go_environment, kubebuilder_assets
 from support.controlplane.errors import BuildError
 from support.controlplane.process import kill_group, spawn
 from support.controlplane.progress import report
-from support.controlplane.recipes import Recipe, control_plane_recipe, helm_recipe
+from support.controlplane.recipes import Recipe, control_plane_recipe, helm_recipe, pebble_recipe
 from support.controlplane.toolchain import go_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Binaries", "control_plane_binaries", "helm_binary"]
+__all__ = ["Binaries", "PebbleBinaries", "control_plane_binaries", "helm_binary", "pebble_binaries"]
 
 _SIGN_OF_LIFE_SECONDS = 30.0
 _FAILURE_LINES = 30
@@ -36,6 +36,14 @@ class Binaries:
     kube_apiserver: Path
     kube_controller_manager: Path
     kubectl: Path
+
+
+@dataclass(frozen=True, slots=True)
+class PebbleBinaries:
+    """Paths of an ACME authority, and of what resolves every name to this machine."""
+
+    pebble: Path
+    resolver: Path
 
 
 def control_plane_binaries() -> Binaries:
@@ -72,6 +80,13 @@ def control_plane_binaries() -> Binaries:
 def helm_binary() -> Path:
     """Path of Helm in the cache, built if need be; BuildError when it can't be."""
     return _cached(helm_recipe(), ["helm"])["helm"]
+
+
+def pebble_binaries() -> PebbleBinaries:
+    """Paths in the cache, built if need be; BuildError when they can't be."""
+    recipe = pebble_recipe()
+    found = _cached(recipe, list(recipe.packages))
+    return PebbleBinaries(found["pebble"], found["pebble-challtestsrv"])
 
 
 def _cached(recipe: Recipe, names: list[str]) -> dict[str, Path]:

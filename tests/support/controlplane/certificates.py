@@ -32,6 +32,8 @@ _SERVING_NAMES = (
     x509.DNSName("kubernetes.default.svc"),
     x509.DNSName("kubernetes.default.svc.cluster.local"),
     x509.IPAddress(ipaddress.IPv4Address("127.0.0.1")),
+    # Of the `kubernetes` Service, the first of its range: where pods reach it.
+    x509.IPAddress(ipaddress.IPv4Address("10.96.0.1")),
 )
 
 

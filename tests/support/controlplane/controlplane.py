@@ -127,6 +127,11 @@ class ControlPlane:
             raise KubectlError(args, finished.returncode, finished.stderr)
         return finished.stdout
 
+    @property
+    def service_account_key(self) -> Path:
+        """The private key, PEM, of the ServiceAccount tokens that the API server accepts."""
+        return self._cluster.identity.service_accounts.key
+
     def service_account_kubeconfig(self, namespace: str, name: str, *, hours: float = 8) -> Path:
         """A new kubeconfig file, mode 0600, with a fresh token of an existing service account.
 
@@ -169,6 +174,12 @@ class ControlPlane:
             DeadlineExceededError: It did not become ready.
         """
         self._cluster.servers.start_api_server()
+
+    def restart_api_server(self, options: ApiServerOptions) -> None:
+        """The API server runs with these options instead, with its data, on the same port; raises as its start."""
+        self.stop_api_server()
+        self._cluster.servers.change_api_server(options)
+        self.start_api_server()
 
     def check(self) -> None:
         """All servers run; else ProcessExitedError, which ends with the log of one that doesn't."""

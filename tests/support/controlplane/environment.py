@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["cache_root", "go_environment", "kubebuilder_assets", "kubectl_environment"]
+__all__ = [
+    "cache_root",
+    "cert_manager_controller",
+    "go_environment",
+    "kubebuilder_assets",
+    "kubectl_environment",
+]
 
 # They aim a build at another machine or bind it to another toolchain or workspace.
 _FOREIGN_TO_OUR_BUILD = frozenset({"GOARCH", "GOOS", "GOROOT", "GOWORK", "GOEXPERIMENT"})
@@ -24,6 +30,12 @@ def cache_root() -> Path:
 def kubebuilder_assets() -> Path | None:
     """The directory of ready-made programs that the user names, as Kubebuilder's envtest reads it."""
     named = _variables().get("KUBEBUILDER_ASSETS")
+    return Path(named) if named else None
+
+
+def cert_manager_controller() -> Path | None:
+    """The program of cert-manager's controller that the user names in `CERT_MANAGER_CONTROLLER`."""
+    named = _variables().get("CERT_MANAGER_CONTROLLER")
     return Path(named) if named else None
 
 

@@ -14,15 +14,16 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Protocol
 
 from support.controlplane.errors import ControlPlaneError, DeadlineExceededError, ProcessExitedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Process", "kill_group", "spawn"]
+__all__ = ["Child", "Launch", "Process", "kill_group", "spawn"]
 
 _POLL_SECONDS = 0.05
 _TAIL_BYTES = 64 * 1024
@@ -34,6 +35,41 @@ _TETHER = Path(__file__).with_name("tether.py")
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spawner")
 
 
+class Child(Protocol):
+    """A running program, as `subprocess.Popen` has it."""
+
+    pid: int
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status, where it was seen to have ended."""
+
+    def poll(self) -> int | None:
+        """Its exit status, or None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status, or the negative number of the signal that ended it."""
+
+    def send_signal(self, sig: int) -> None:
+        """It was sent one, unless it has ended."""
+
+    def kill(self) -> None:
+        """It was sent SIGKILL, unless it has ended."""
+
+
+class Launch(Protocol):
+    """What starts a program, as `spawn` does."""
+
+    def __call__(
+        self,
+        command: Sequence[str | Path],
+        *,
+        output: IO[bytes] | int,
+        environment: Mapping[str, str] | None = None,
+    ) -> Child:
+        """A running child with both output streams in the file."""
+
+
 def spawn(
     command: Sequence[str | Path],
     *,
@@ -43,6 +79,7 @@ def spawn(
     directory: Path | None = None,
     user: int | None = None,
     parting: signal.Signals = signal.SIGKILL,
+    inherited: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """A running child, in its own process group, without input.
 
@@ -57,6 +94,7 @@ def spawn(
         directory: Its working directory; ours when None.
         user: Who it runs as, for whom we are root; we when None. Linux only.
         parting: The signal it gets when this process ends: one that ends it at once.
+        inherited: Further open files that it has under the same numbers.
     """
     tethered: list[str] = []
     if sys.platform == "linux":
@@ -71,6 +109,7 @@ def spawn(
         env=environment,
         cwd=directory,
         start_new_session=True,
+        pass_fds=inherited,
     ).result()
 
 
@@ -84,6 +123,7 @@ class Process:
         environment: All variables of the child; ours when None.
         user: Who it runs as, as for `spawn`.
         parting: The signal it gets when we end without stopping it, as for `spawn`.
+        launch: What starts it; `spawn` with these two when None.
     """
 
     def __init__(
@@ -95,14 +135,14 @@ class Process:
         environment: Mapping[str, str] | None = None,
         user: int | None = None,
         parting: signal.Signals = signal.SIGKILL,
+        launch: Launch | None = None,
     ) -> None:
         self.name = name
         self._command = command
         self._log_file = log_file
         self._environment = environment
-        self._user = user
-        self._parting = parting
-        self._child: subprocess.Popen[bytes] | None = None
+        self._launch = launch or partial(spawn, user=user, parting=parting)
+        self._child: Child | None = None
         self._log_start = 0
 
     @property
@@ -123,13 +163,7 @@ class Process:
             raise ControlPlaneError(f"{self.name} is already running")
         with self._log_file.open("ab") as log:
             self._log_start = log.tell()
-            self._child = spawn(
-                self._command,
-                output=log,
-                environment=self._environment,
-                user=self._user,
-                parting=self._parting,
-            )
+            self._child = self._launch(self._command, output=log, environment=self._environment)
 
     def check(self) -> None:
         """The child runs; ProcessExitedError with the end of its log when it has ended."""

@@ -20,7 +20,7 @@ from support.controlplane.errors import BuildError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Recipe", "control_plane_recipe", "helm_recipe"]
+__all__ = ["Recipe", "control_plane_recipe", "helm_recipe", "pebble_recipe"]
 
 _TESTS = Path(__file__).parents[2]
 _DIGEST_LENGTH = 12
@@ -99,6 +99,14 @@ def helm_recipe() -> Recipe:
     for package in ("helm.sh/helm/v3/pkg/lint/rules", "helm.sh/helm/v3/pkg/chartutil"):
         variables |= {f"{package}.k8sVersionMajor": "1", f"{package}.k8sVersionMinor": minor}
     return Recipe("helm", module, version, {"helm": "helm.sh/helm/v3/cmd/helm"}, variables)
+
+
+def pebble_recipe() -> Recipe:
+    """Pebble, an ACME authority for tests, and what resolves names for it."""
+    module = _TESTS / "pebble"
+    source = "github.com/letsencrypt/pebble/v2"
+    packages = {name: f"{source}/cmd/{name}" for name in ("pebble", "pebble-challtestsrv")}
+    return Recipe("pebble", module, _required_version(module, source), packages, {})
 
 
 def _required_version(module: Path, dependency: str) -> str:

@@ -118,6 +118,11 @@ class Servers:
         """The API server has ended, open watches included."""
         self.api_server.terminate(grace=_STOP_GRACE)
 
+    def change_api_server(self, options: ApiServerOptions) -> None:
+        """The API server, which must not run, has these options from its next start on."""
+        self._options = options
+        self.api_server = self._api_server_process()
+
     def check(self) -> None:
         """All three run; else ProcessExitedError, which ends with the log of one that doesn't."""
         for process in (self._etcd, self.api_server, self._controller_manager):

@@ -152,6 +152,7 @@ class CloudProxy:
         self.calls: list[CloudCall] = []
         self.issues: list[str] = []
         self.url = ""
+        self._passed_on = 0
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -182,6 +183,11 @@ class CloudProxy:
         """Answer as usual from now on."""
         self._bad_days.clear()
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether all that moto was asked is among the calls: it may do what it has not answered yet."""
+        return self._passed_on == 0
+
     def operations(self, *, since: int = 0) -> list[str]:
         """Return what was asked since so many calls."""
         return [call.operation for call in self.calls[since:]]
@@ -210,6 +216,13 @@ class CloudProxy:
         fault = await self._refusal(call)
         if fault is not None:
             return self._answer(call, fault)
+        self._passed_on += 1
+        try:
+            return await self._pass_on(request, content, call)
+        finally:
+            self._passed_on -= 1
+
+    async def _pass_on(self, request: web.BaseRequest, content: bytes, call: CloudCall) -> web.Response:
         assert self._session is not None
         headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
         async with self._session.post(

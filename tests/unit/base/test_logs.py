@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from keybearer.base.log_subject import log_subject
 from keybearer.base.logs import LogFormat, configure_logging, get_logger
+from keybearer.base.origin import Origin, request_from
 from support.canary import find_mark
 
 _NOISY = ("kopf", "httpx", "httpcore", "aiohttp.access", "uvicorn.access", "aiosqlite")
@@ -76,3 +78,34 @@ def test_below_the_level_nothing_is_written_and_chatty_libraries_begin_at_warnin
 def test_an_unknown_level_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="'loud' is unknown; use debug"):
         configure_logging(log_format="json", level="loud")
+
+
+def _lines(out: io.StringIO) -> list[dict[str, object]]:
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_a_line_names_what_the_work_is_about_and_what_it_says_itself_wins() -> None:
+    out = io.StringIO()
+    configure_logging(log_format="json", level="info", stream=out)
+    with log_subject({"kind": "SecretSync", "namespace": "team-a", "name": "web", "reconcile_id": "1"}):
+        get_logger("test").info("it_happened", name="other")
+        logging.getLogger("library").warning("it happened")
+    get_logger("test").info("it_is_over")
+
+    own, of_library, after = _lines(out)
+    assert (own["kind"], own["namespace"], own["name"], own["reconcile_id"]) == (
+        "SecretSync",
+        "team-a",
+        "other",
+        "1",
+    )
+    assert of_library["name"] == "web"
+    assert "name" not in after
+
+
+def test_a_line_names_the_request_that_is_answered() -> None:
+    out = io.StringIO()
+    configure_logging(log_format="json", level="info", stream=out)
+    with request_from(Origin("192.0.2.1", "agent", "req-1")):
+        get_logger("test").info("it_happened")
+    assert [line["request_id"] for line in _lines(out)] == ["req-1"]

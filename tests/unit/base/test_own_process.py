@@ -26,7 +26,7 @@ _OPERATING = """
 from keybearer.cli import main
 from keybearer.controllers import settings
 settings.OperatorSettings = tell
-main.app(["operator"])
+main.app(["operator", "--kubeconfig", "/dev/null"])
 """
 _SHARED = """
 from keybearer.base.own_process import forbid_inspection

@@ -2,7 +2,7 @@
 
 import pytest
 
-from keybearer.base.runs import in_runs
+from keybearer.base.runs import in_chunks, in_runs
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,11 @@ from keybearer.base.runs import in_runs
 )
 def test_runs_are_bounded_in_number_and_weight(weights: list[int], runs: list[list[int]]) -> None:
     assert list(in_runs(weights, lambda weight: weight, count_max=3, weight_max=5)) == runs
+
+
+@pytest.mark.parametrize(
+    ("items", "chunks"),
+    [([], []), ([1, 2], [[1, 2]]), ([1, 2, 3], [[1, 2, 3]]), ([1, 2, 3, 4], [[1, 2, 3], [4]])],
+)
+def test_chunks_are_bounded_in_number(items: list[int], chunks: list[list[int]]) -> None:
+    assert list(in_chunks(iter(items), 3)) == chunks

@@ -6,8 +6,9 @@ import orjson
 import pytest
 
 from bench.errors import BenchError, NotInTimeError
-from bench.observer import Observer, WatchEvent, read_event
+from bench.observer import Observer
 from bench.rows.repair import first_right_after, first_right_after_deletion
+from bench.watching import WatchEvent, read_event
 from bench.workload import Dimensions, Source, Workload, encoded
 
 _VALUES = ({"A": "cnry-first"}, {"A": "cnry-second"})

@@ -165,6 +165,7 @@ async def test_a_service_that_is_away_is_answered_for_with_502() -> None:
             "/api/v1/projects/{id}",
             id="an id is replaced",
         ),
+        pytest.param("/api/v1/projects/slug/shop", "/api/v1/projects/slug/{slug}", id="a slug is replaced"),
     ],
 )
 def test_a_route_is_a_path_without_what_differs_between_equal_requests(path: str, route: str) -> None:

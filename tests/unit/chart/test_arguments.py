@@ -8,18 +8,19 @@ import pytest
 from typer.testing import CliRunner
 
 from keybearer.cli.main import app
-from support.chart import Json, render
+from support.chart import Json, pods_of, render
 from support.chart_values import ROWS
 
-_COMMANDS = {"operator": "operator", "service": "serve"}
+_COMMANDS = {"operator": "operator", "service": "serve", "uninstall": "await-cleanup"}
 
 
 @pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
 def test_the_programs_take_the_arguments_of_the_chart(values: Mapping[str, Json]) -> None:
-    for workload in render(values):
-        if workload.kind in {"Deployment", "StatefulSet"}:
-            arguments = workload.texts("spec", "template", "spec", "containers", 0, "args")
-            assert arguments[0] == _COMMANDS[workload.name.rpartition("-")[2]]
-            # With --help a command parses all that it is given, and then doesn't run.
-            answer = CliRunner().invoke(app, [*arguments, "--help"])
-            assert answer.exit_code == 0, answer.output
+    for pod in pods_of(render(values)):
+        if pod.at("spec", "containers", 0, "command") != ["keybearer"]:
+            continue
+        arguments = pod.texts("spec", "containers", 0, "args")
+        assert arguments[0] == _COMMANDS[pod.name.rpartition("-")[2]]
+        # With --help a command parses all that it is given, and then doesn't run.
+        answer = CliRunner().invoke(app, [*arguments, "--help"])
+        assert answer.exit_code == 0, answer.output

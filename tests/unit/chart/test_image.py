@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fnmatch
 import re
+import tomllib
 
 import pytest
 
-from support.chart import ROOT
+from support.chart import ROOT, pods_of, render
 
 _DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
@@ -52,17 +53,32 @@ def test_the_build_pins_what_development_pins() -> None:
 
 
 def test_every_download_is_checked_against_a_hash() -> None:
-    installs = re.findall(r"pip (?:install|wheel) (.*)$", _DOCKERFILE, re.MULTILINE)
-    assert installs
+    joined = _DOCKERFILE.replace("\\\n", " ")
+    installs = re.findall(r"pip(?: --python \S+)? (?:install|wheel) ([^&\n]*)", joined)
+    assert len(installs) == 4
     for arguments in installs:
-        assert "--require-hashes" in arguments or "--no-deps" in arguments, arguments
-        assert (
-            "--require-hashes" in arguments
-            or "--no-index" in arguments
-            or "--no-build-isolation" in arguments
-        )
+        offline = "--no-deps" in arguments and re.search("--no-index|--no-build-isolation", arguments)
+        assert "--require-hashes" in arguments or offline, arguments
+
+
+def test_the_image_starts_from_nothing_and_is_built_on_one_base_that_can_be_pinned() -> None:
+    assert re.findall(r"^FROM (.*)$", _DOCKERFILE, re.MULTILINE) == ["${PYTHON_IMAGE} AS build", "scratch"]
+    assert "# syntax" not in _DOCKERFILE, "a frontend is one more image that nobody pins"
+
+
+def test_the_images_version_is_the_projects() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert re.findall(r"^ARG VERSION=(.*)$", _DOCKERFILE, re.MULTILINE) == [project["version"]]
 
 
 def test_the_image_runs_as_the_user_that_the_chart_names() -> None:
     assert re.findall(r"^USER (.*)$", _DOCKERFILE, re.MULTILINE) == ["65532:65532"]
     assert 'ENTRYPOINT ["keybearer"]' in _DOCKERFILE
+
+
+def test_the_image_has_the_programs_that_the_charts_pods_start() -> None:
+    started = {str(pod.at("spec", "containers", 0, "command")) for pod in pods_of(render())}
+    assert started == {"['keybearer']", "['python']"}
+    # A virtual environment brings both, and nothing else is looked for.
+    assert "python3 -m venv --without-pip /opt/keybearer " in _DOCKERFILE
+    assert "ENV PATH=/opt/keybearer/bin " in _DOCKERFILE

@@ -9,64 +9,136 @@ import pytest
 import yaml
 
 from keybearer.controllers.shared_identity import SharedGrant
-from support.chart import Json, Manifest, only, render
+from support.chart import Json, Manifest, only, pods_of, render
 from support.chart_values import ROWS
 
 _CONTAINER = ("spec", "template", "spec", "containers", 0)
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-
-
-def _pods(values: Mapping[str, Json]) -> list[Manifest]:
-    return [one for one in render(values) if one.kind in {"Deployment", "StatefulSet"}]
+_EVERYTHING = ROWS["everything about pods"]
+_WITH_VARIABLES = (_EVERYTHING, ROWS["nearly all values at once"])
 
 
 @pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
 def test_every_pod_is_confined(values: Mapping[str, Json]) -> None:
-    for workload in _pods(values):
-        pod = workload.mapping("spec", "template", "spec", "securityContext")
-        assert pod["runAsNonRoot"] is True
-        assert pod["seccompProfile"] == {"type": "RuntimeDefault"}
-        for container in workload.mappings("spec", "template", "spec", "containers"):
+    for pod in pods_of(render(values)):
+        context = pod.mapping("spec", "securityContext")
+        assert context["runAsNonRoot"] is True
+        assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in pod.mappings("spec", "containers"):
             assert container["securityContext"] == {
                 "allowPrivilegeEscalation": False,
                 "readOnlyRootFilesystem": True,
                 "capabilities": {"drop": ["ALL"]},
             }
+            assert isinstance(container["resources"], Mapping)
+            assert "requests" in container["resources"]
 
 
 @pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
 def test_every_mount_has_its_volume_and_every_volume_its_mount(values: Mapping[str, Json]) -> None:
-    for workload in _pods(values):
-        pod = ("spec", "template", "spec")
-        volumes = {volume["name"] for volume in workload.mappings(*pod, "volumes")}
-        for position, _ in enumerate(workload.mappings("spec", "volumeClaimTemplates")):
-            volumes.add(workload.text("spec", "volumeClaimTemplates", position, "metadata", "name"))
-        mounts = {mount["name"] for mount in workload.mappings(*pod, "containers", 0, "volumeMounts")}
-        assert volumes == mounts
+    for pod in pods_of(render(values)):
+        volumes = [volume["name"] for volume in pod.mappings("spec", "volumes")]
+        mounts = [mount["name"] for mount in pod.mappings("spec", "containers", 0, "volumeMounts")]
+        assert len(set(volumes)) == len(volumes)
+        assert set(volumes) == set(mounts)
 
 
 @pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
 def test_every_file_that_an_argument_names_is_mounted(values: Mapping[str, Json]) -> None:
-    for workload in _pods(values):
-        container = ("spec", "template", "spec", "containers", 0)
-        mounts = [str(mount["mountPath"]) for mount in workload.mappings(*container, "volumeMounts")]
-        if workload.mapping("spec", "template", "spec").get("automountServiceAccountToken"):
+    for pod in pods_of(render(values)):
+        container = ("spec", "containers", 0)
+        mounts = [str(mount["mountPath"]) for mount in pod.mappings(*container, "volumeMounts")]
+        if pod.mapping("spec").get("automountServiceAccountToken"):
             mounts.append(_ACCOUNT)  # by the API server
-        files = [argument for argument in workload.texts(*container, "args") if argument.startswith("/")]
-        for file in files:
+        for file in (argument for argument in pod.texts(*container, "args") if argument.startswith("/")):
             assert any(file == mount or file.startswith(f"{mount}/") for mount in mounts), file
 
 
 @pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
 def test_no_secret_reaches_the_environment_or_the_arguments(values: Mapping[str, Json]) -> None:
-    secrets = [one.mapping("data").values() for one in render(values) if one.kind == "Secret"]
-    for workload in _pods(values):
-        container = workload.mappings("spec", "template", "spec", "containers")[0]
-        env = {str(one["name"]): one for one in workload.mappings(*_CONTAINER, "env")}
-        assert env.keys() <= {"PGSSLMODE", "PGSSLROOTCERT"}
-        assert all("valueFrom" not in one for one in env.values())
+    manifests = render(values)
+    secrets = [one.mapping("data").values() for one in manifests if one.kind == "Secret"]
+    for pod in pods_of(manifests):
+        container = pod.mappings("spec", "containers")[0]
+        names = {str(one["name"]) for one in pod.mappings("spec", "containers", 0, "env")}
+        if all(values is not one for one in _WITH_VARIABLES):  # which bring some of their own
+            assert names <= {"PGSSLMODE", "PGSSLROOTCERT"}
+        assert "secretKeyRef" not in pod.as_yaml()
         assert "envFrom" not in container
-        assert not [value for data in secrets for value in data if str(value) in workload.as_yaml()]
+        assert not [value for data in secrets for value in data if str(value) in pod.as_yaml()]
+
+
+@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+def test_only_who_speaks_to_the_api_server_has_a_token_for_it(values: Mapping[str, Json]) -> None:
+    manifests = render(values)
+    reviews = any("tokenreviews" in one.as_yaml() for one in manifests)
+    for pod in pods_of(manifests):
+        part = pod.name.rpartition("-")[2]
+        expected = {"operator": True, "uninstall": True, "service": reviews, "test": False}[part]
+        assert pod.at("spec", "automountServiceAccountToken") is expected
+
+
+def test_the_platform_may_choose_users_and_groups() -> None:
+    for pod in pods_of(render(_EVERYTHING)):
+        context = pod.mapping("spec", "securityContext")
+        assert context.keys() & {"runAsUser", "runAsGroup"} == set()
+        assert context["fsGroup"] == 1000
+    for pod in pods_of(render()):
+        assert pod.at("spec", "securityContext", "runAsUser") == 65532
+
+
+@pytest.mark.parametrize("part", ["operator", "service"])
+def test_what_people_add_to_pods_is_there(part: str) -> None:
+    manifests = render(_EVERYTHING)
+    workload = next(
+        one for one in manifests if one.kind in {"Deployment", "StatefulSet"} and one.name == f"kb-{part}"
+    )
+    assert workload.mapping("metadata", "labels")["i"] == "j"
+    assert workload.annotation("k") == "l"
+    assert workload.annotation("example.com/owner") == "platform"
+    (pod,) = [one for one in pods_of(manifests) if one.name == f"kb-{part}"]
+    assert pod.mapping("metadata", "labels")["a"] == "b"
+    assert pod.annotation("c") == "d"
+    container = ("spec", "containers", 0)
+    env = {one["name"]: one for one in pod.mappings(*container, "env")}
+    assert env["TZ"]["value"] == "UTC"
+    assert "valueFrom" in env["NODE"]
+    assert {"name": "extra", "configMap": {"name": "extra"}} in pod.mappings("spec", "volumes")
+    assert "/etc/extra" in {mount["mountPath"] for mount in pod.mappings(*container, "volumeMounts")}
+    liveness = pod.mapping(*container, "livenessProbe")
+    assert (liveness["periodSeconds"], liveness["timeoutSeconds"]) == (20, 5), "the rest stays"
+    extra = {"operator": "--api-audience=https://kubernetes.default.svc", "service": "--sync-workers=5"}[part]
+    assert pod.texts(*container, "args")[-1] == extra
+    assert pod.at("spec", "imagePullSecrets") == [{"name": "registry"}]
+
+
+def test_replicas_spread_over_zones_and_nodes_where_that_is_possible() -> None:
+    pod = only(pods_of(render()), "Pod", "-operator")
+    (zones,) = pod.mappings("spec", "topologySpreadConstraints")
+    assert (zones["topologyKey"], zones["whenUnsatisfiable"]) == (
+        "topology.kubernetes.io/zone",
+        "ScheduleAnyway",
+    )
+    selected = only(render(), "Deployment").mapping("spec", "selector")
+    assert zones["labelSelector"] == selected
+    alone = only(pods_of(render(ROWS["one replica without a Lease"])), "Pod", "-operator")
+    assert alone.mapping("spec").keys() & {"affinity", "topologySpreadConstraints"} == set()
+
+
+def test_a_constraint_of_ones_own_counts_these_pods_unless_it_says_which() -> None:
+    manifests = render(_EVERYTHING)
+    own, other = only(pods_of(manifests), "Pod", "-operator").mappings("spec", "topologySpreadConstraints")
+    assert own["labelSelector"] == only(manifests, "Deployment").mapping("spec", "selector")
+    assert other["labelSelector"] == {"matchLabels": {"app": "other"}}
+
+
+def test_of_several_operators_one_may_be_disrupted_at_a_time() -> None:
+    manifests = render()
+    budget = only(manifests, "PodDisruptionBudget", "-operator")
+    assert budget.at("spec", "maxUnavailable") == 1
+    assert budget.mapping("spec", "selector") == only(manifests, "Deployment").mapping("spec", "selector")
+    for row in ("one replica without a Lease", "everything about pods"):
+        assert "PodDisruptionBudget" not in {one.kind for one in render(ROWS[row])}
 
 
 def test_the_operator_sees_of_the_services_tls_secret_the_ca_certificate_alone() -> None:
@@ -146,6 +218,13 @@ def test_the_service_may_call_inner_addresses_that_are_listed() -> None:
     assert "--allow-outbound" not in only(render(), "StatefulSet").as_yaml()
 
 
+def test_certificates_say_where_the_service_is_if_that_is_told() -> None:
+    url = "http://pki.example.com/under"
+    told = only(render({"embeddedService": {"publicUrl": url}}), "StatefulSet")
+    assert _argument(told, "--public-url") == url
+    assert "--public-url" not in only(render(), "StatefulSet").as_yaml()
+
+
 def test_services_on_postgresql_have_the_url_from_a_file_and_no_volume() -> None:
     manifests = render(ROWS["three services on PostgreSQL"])
     assert "StatefulSet" not in {one.kind for one in manifests}
@@ -164,12 +243,15 @@ def test_services_on_postgresql_have_the_url_from_a_file_and_no_volume() -> None
 
 def test_of_several_services_one_may_be_disrupted_at_a_time_and_nodes_are_shared_last() -> None:
     manifests = render(ROWS["three services on PostgreSQL"])
-    service, budget = only(manifests, "Deployment", "-service"), only(manifests, "PodDisruptionBudget")
+    service, budget = (
+        only(manifests, "Deployment", "-service"),
+        only(manifests, "PodDisruptionBudget", "-service"),
+    )
     assert budget.at("spec", "maxUnavailable") == 1
     assert budget.mapping("spec", "selector") == service.mapping("spec", "selector")
     assert "podAntiAffinity" in service.mapping("spec", "template", "spec", "affinity")
     alone = render(ROWS["one service on PostgreSQL, with its CA"])
-    assert "PodDisruptionBudget" not in {one.kind for one in alone}
+    assert [one.name for one in alone if one.kind == "PodDisruptionBudget"] == ["keybearer-operator"]
 
 
 def test_the_ca_of_postgresql_has_its_server_verified_unless_the_url_says_otherwise() -> None:
@@ -180,3 +262,10 @@ def test_the_ca_of_postgresql_has_its_server_verified_unless_the_url_says_otherw
     assert mounts["database-ca"] == "/etc/keybearer/database-ca"
     without = only(render(ROWS["three services on PostgreSQL"]), "Deployment", "-service")
     assert not without.mappings(*_CONTAINER, "env")
+
+
+def test_an_operator_without_a_lease_is_gone_before_the_next_one_starts() -> None:
+    alone = only(render(ROWS["one replica without a Lease"]), "Deployment")
+    assert alone.at("spec", "strategy") == {"type": "Recreate"}
+    assert alone.at("spec", "replicas") == 1
+    assert only(render(), "Deployment").text("spec", "strategy", "type") == "RollingUpdate"

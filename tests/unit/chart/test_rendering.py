@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from support.chart import CHART, NAMESPACE, RELEASE, HelmError, Json, helm, only, render
+from support.chart import CHART, NAMESPACE, RELEASE, HelmError, Json, helm, only, pods_of, render
 from support.chart_values import REFUSED, ROWS
 
 _REMOTE: Mapping[str, Json] = {
@@ -50,8 +50,15 @@ def test_several_services_on_one_volume_are_refused_without_the_schema_too() -> 
 def test_common_labels_are_on_every_object_and_pod() -> None:
     for one in render({"commonLabels": {"team": "platform"}}):
         assert one.mapping("metadata", "labels")["team"] == "platform", (one.kind, one.name)
-        if one.kind in {"Deployment", "StatefulSet"}:
-            assert one.mapping("spec", "template", "metadata", "labels")["team"] == "platform"
+    for pod in pods_of(render({"commonLabels": {"team": "platform"}})):
+        assert pod.mapping("metadata", "labels")["team"] == "platform", pod.name
+
+
+def test_common_annotations_are_on_every_object_and_take_none_away() -> None:
+    for one in render({"commonAnnotations": {"team": "platform", "helm.sh/resource-policy": "delete"}}):
+        assert one.annotation("team") == "platform", (one.kind, one.name)
+        if one.kind == "CustomResourceDefinition":
+            assert one.annotation("helm.sh/resource-policy") == "keep"
 
 
 def test_pod_labels_never_change_what_a_workload_selects() -> None:
@@ -90,6 +97,7 @@ def test_what_a_lost_release_must_not_take_along_is_kept() -> None:
     assert kept == {
         ("CustomResourceDefinition", "secretsyncs.keybearer.dev"),
         ("CustomResourceDefinition", "appconnections.keybearer.dev"),
+        ("CustomResourceDefinition", "certificateprofiles.keybearer.dev"),
         ("Secret", "keybearer-service-root-key"),
         ("Secret", "keybearer-service-admin"),
     }

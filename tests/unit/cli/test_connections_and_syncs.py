@@ -80,7 +80,7 @@ async def run(home: Path, *arguments: str, replies: tuple[Reply, ...], **more: s
     async with ScriptedServer(*replies) as server:
         line = CommandLine(home, {"KEYBEARER_URL": server.url, "KEYBEARER_TOKEN": "cnry-token"})
         stdin = more.pop("stdin", None)
-        answer = await asyncio.to_thread(line, *arguments, stdin=stdin, **more)
+        answer = await asyncio.to_thread(line.here, *arguments, stdin=stdin, **more)
         return Asked(answer, server)
 
 

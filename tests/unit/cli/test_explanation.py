@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from keybearer.cli.explanation import NEXT_STEPS, SeenObject, explain
+from keybearer.cli.explanation import explain
+from keybearer.cli.explanation_parts import SeenObject
 from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.remedies import REMEDIES
 
 UID = "uid-1"
 TARGET = SeenObject(("DB_HOST", "DB_PASSWORD"), UID)
@@ -49,14 +51,14 @@ def test_a_healthy_one_needs_nothing() -> None:
 @pytest.mark.parametrize("reason", Reason)
 def test_each_reason_has_a_next_step_and_no_brace_is_left(reason: Reason) -> None:
     told = explain(secret_sync(ready("False", reason, "why")), TARGET, IDENTITY)
-    assert f"{reason}: why" in told.wrong
+    assert (f"{reason}: why" in told.wrong) is (reason is not Reason.PLANNED)
     if reason is not Reason.SYNCED:
         assert told.next_steps
         assert all(step and "{" not in step for step in told.next_steps)
 
 
 def test_the_table_knows_every_reason() -> None:
-    assert set(NEXT_STEPS) == set(Reason)
+    assert set(REMEDIES) == set(Reason)
 
 
 def test_a_guard_is_released_by_the_command_that_is_shown() -> None:
@@ -91,6 +93,17 @@ def test_keys_with_a_problem_are_listed() -> None:
     assert told.wrong == ["Key A B is failed: rename it"]
 
 
+def test_a_key_that_cannot_be_written_says_what_to_do_and_one_that_another_overrides_asks_for_nothing() -> (
+    None
+):
+    clash = {"key": "DB_HOST", "state": "Overridden", "reason": "Clash", "message": "from /a and /b"}
+    told = explain(secret_sync(ready(keys=[clash])), TARGET, IDENTITY)
+    assert told.next_steps == []
+    keys = [clash, {"key": "A B", "state": "Failed", "reason": "InvalidKey", "message": "no valid key"}]
+    told = explain(secret_sync(ready("False", "InvalidKey", "A B", keys=keys)), TARGET, IDENTITY)
+    assert told.next_steps == ["Rename or exclude it in source.keys."]
+
+
 def test_keys_that_somebody_took_from_the_target_are_missed() -> None:
     status = ready(
         keys=[{"key": "DB_HOST", "state": "Synced"}, {"key": "GONE", "state": "Synced"}],
@@ -98,6 +111,16 @@ def test_keys_that_somebody_took_from_the_target_are_missed() -> None:
     )
     told = explain(secret_sync(status), TARGET, IDENTITY)
     assert told.wrong == ["The target lacks keys that were written: GONE."]
+
+
+def test_what_the_user_may_not_look_at_is_not_called_missing() -> None:
+    hidden = SeenObject((), is_hidden=True)
+    status = ready(
+        keys=[{"key": "A", "state": "Synced"}], target={"kind": "Secret", "name": "web", "keys": 1}
+    )
+    told = explain(secret_sync(status), hidden, hidden)
+    assert "You may not look at it." in told.writes
+    assert (told.wrong, told.next_steps) == ([], [])
 
 
 def test_a_target_of_another_one_is_told() -> None:
@@ -110,6 +133,7 @@ def test_a_plan_shows_names_and_how_to_approve_it() -> None:
     told = explain(secret_sync(status, mode="Plan"), None, IDENTITY)
     assert told.writes[0] == "Nothing: mode is Plan. Approved, it would write Secret team-a/web."
     assert {"Held back: add A, B.", "Held back: remove C."} <= set(told.stands)
+    assert told.stands[0].endswith("(Planned): waits")
     assert "approve-plan" in told.next_steps[0]
 
 
@@ -145,6 +169,23 @@ def test_what_is_read_names_the_selection() -> None:
         "red, names like DB_*, but DB_OLD, and CERT in another form."
     )
     assert "The source is compared every 30 s." in told.reads
+
+
+def test_what_is_planned_or_held_back_by_the_guard_is_not_wrong_key_by_key() -> None:
+    keys = [{"key": "DB_HOST", "state": "Pending"}]
+    planned = ready("False", "Planned", "waits", plan={"add": ["DB_HOST"]}, keys=keys)
+    assert explain(secret_sync(planned, mode="Plan"), None, IDENTITY).wrong == []
+    guarded = ready("False", "Guarded", "3 of 3 keys would go", keys=keys)
+    assert explain(secret_sync(guarded), TARGET, IDENTITY).wrong == ["Guarded: 3 of 3 keys would go"]
+
+
+def test_of_a_source_that_takes_single_secrets_alone_those_are_named() -> None:
+    items = [{"key": "username"}, {"key": "password"}, {"key": "password", "as": "PASSWORD"}]
+    source = {**SOURCE, "keys": {"include": [], "items": items}}
+    told = explain(secret_sync(ready(), source=source), TARGET, IDENTITY)
+    assert told.reads[0] == (
+        "Project shop, environment dev, folder /, only what is named: username, password."
+    )
 
 
 def test_a_spec_that_can_not_be_read_names_the_field() -> None:

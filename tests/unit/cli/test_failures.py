@@ -65,6 +65,19 @@ def test_a_fault_of_ours_is_told_by_its_place_alone(capsys: pytest.CaptureFixtur
     assert "cnry-" not in told
 
 
+@pytest.mark.parametrize(
+    ("word", "step"),
+    [("PermissionDenied", "Ask an admin of the project"), ("ForbiddenError", "The message says why")],
+)
+def test_of_refusals_with_403_only_that_of_a_right_sends_people_for_a_role(
+    capsys: pytest.CaptureFixture[str], word: str, step: str
+) -> None:
+    with pytest.raises(typer.Exit) as ended, told_failures(lambda: "keybearer"):
+        raise client.PermissionDenied("no", status=403, error=word)
+    assert ended.value.exit_code == ExitStatus.DENIED
+    assert f"\n  {step}" in capsys.readouterr().err
+
+
 def test_a_full_disk_is_told_in_the_systems_words(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit), told_failures(lambda: "keybearer"):
         raise OSError(errno.ENOSPC, "No space left on device", "/file")
@@ -93,6 +106,7 @@ def test_statuses_stay_as_they_are_documented() -> None:
         "NOT_FOUND": 5,
         "UNAVAILABLE": 6,
         "REFUSED": 7,
+        "NOT_AS_WANTED": 8,
         "NOT_EXECUTABLE": 126,
         "NO_SUCH_PROGRAM": 127,
         "INTERRUPTED": 130,

@@ -126,6 +126,7 @@ def test_a_program_gets_secrets_where_nothing_is_set_and_none_of_our_credentials
         "KEYBEARER_NEW_PASSWORD",
         "KEYBEARER_BIND_PASSWORD",
         "KEYBEARER_APP_CREDENTIALS",
+        "KEYBEARER_EAB_KEY",
         "KEYBEARER_ROOT_KEY",
         "KEYBEARER_DATABASE_URL",
     ],

@@ -6,6 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
+
+from keybearer.cli.main import app
 
 HEAVY = {
     *("aiohttp", "asyncio", "cryptography", "fastapi", "httpx", "importlib.metadata", "kopf", "kubernetes"),
@@ -69,3 +72,16 @@ def test_a_command_that_asks_the_service_loads_the_group_that_it_uses_and_not_th
     others = {"asynchronous", "event_frames", "actors", "operations.secret_writes", "operations.users"}
     assert loaded & {f"keybearer.client.{name}" for name in others} == set()
     assert loaded & {"keybearer.wire.secrets", "keybearer.wire.users", "keybearer.wire.identities"} == set()
+
+
+def test_a_command_loads_no_other_command() -> None:
+    loaded = loaded_by("tags", "--help")
+    assert "keybearer.cli.tags" in loaded
+    others = {"certificates", "identities", "operator", "secrets", "serve", "syncs", "users"}
+    assert loaded & {f"keybearer.cli.{name}" for name in others} == set()
+
+
+def test_a_mistyped_command_is_told_what_it_resembles() -> None:
+    answer = CliRunner().invoke(app, ["secretz"])
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert "Did you mean 'secrets'" in answer.stderr

@@ -1,11 +1,15 @@
+"""What the tests of the client share: a service that answers as a test says, and clients of either kind."""
+
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from unit.client.harness import FakeClock, FakeService, Runner
+from unit.client.real_service import Ask, ask_async, ask_blocking
 
 
 @pytest.fixture
@@ -27,3 +31,11 @@ def runner(request: pytest.FixtureRequest, service: FakeService, clock: FakeCloc
         assert not http.is_closed, "a borrowed client was closed"
         if isinstance(http, httpx.Client):
             http.close()
+
+
+@pytest.fixture(params=["asynchronous", "blocking"])
+def ask(request: pytest.FixtureRequest) -> Ask:
+    """Return how to ask a service for its state with a client of either kind."""
+    if request.param == "asynchronous":
+        return ask_async
+    return lambda url, options: asyncio.to_thread(ask_blocking, url, options)

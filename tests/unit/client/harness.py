@@ -6,7 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx
 import orjson
@@ -19,8 +19,20 @@ from keybearer.client import (
     SuppliedToken,
     UniversalAuth,
 )
+from keybearer.client.operation import Operation
 
-__all__ = ["URL", "FakeClock", "FakeService", "Kind", "Reply", "Runner", "login_answer", "secret_body"]
+__all__ = [
+    "URL",
+    "FakeClock",
+    "FakeService",
+    "Kind",
+    "Reply",
+    "Runner",
+    "Sent",
+    "login_answer",
+    "secret_body",
+    "sent",
+]
 
 Kind = Literal["asynchronous", "blocking"]
 Reply = httpx.Response | Exception | Callable[[httpx.Request], httpx.Response]
@@ -29,6 +41,17 @@ Credentials = UniversalAuth | KubernetesAuth | SuppliedToken | None
 T = TypeVar("T")
 
 URL = "http://service"
+
+
+Sent = tuple[str, str, dict[str, str], Any]
+"""Method, path, query and body of a request."""
+
+
+def sent(operation: Operation[Any]) -> Sent:
+    """Return what an operation sends."""
+    request = operation.request()
+    body = None if request.body is None else orjson.loads(request.body)
+    return request.method, request.path, dict(request.query), body
 
 
 def login_answer(token: str = "cnry-token-1", expires_in: int = 7200, max_ttl: int = 0) -> httpx.Response:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 import pytest
 from pydantic.alias_generators import to_camel
 
 from keybearer.client.connections import RotationTerms
 from keybearer.client.errors import InvalidArgument
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations import app_connections, secret_syncs
+from keybearer.client.operations import app_connection_writes, app_connections, secret_syncs
 from keybearer.wire.connections.base import AppModel
 from keybearer.wire.connections.registry import APPS
+from unit.client.harness import Sent, sent
 
 CONNECTIONS = "/api/v1/app-connections"
 SYNCS = "/api/v1/secret-syncs"
@@ -26,14 +26,6 @@ CREDENTIALS = {
     "audience": "https://tenant.example.com/api/",
 }
 CONFIG = {"region": "eu-central-1", "path": "/app/"}
-
-Sent = tuple[str, str, dict[str, str], dict[str, Any] | None]
-
-
-def sent(operation: Operation[Any]) -> Sent:
-    request = operation.request()
-    body = None if request.body is None else orjson.loads(request.body)
-    return request.method, request.path, dict(request.query), body
 
 
 REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
@@ -65,7 +57,7 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
     ),
     (
         "a new connection",
-        app_connections.CreateAppConnection(
+        app_connection_writes.CreateAppConnection(
             "tenant", method="client-credentials", credentials=CREDENTIALS, **IDP
         ),
         (
@@ -77,7 +69,7 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
     ),
     (
         "a new connection of a project that is rotated",
-        app_connections.CreateAppConnection(
+        app_connection_writes.CreateAppConnection(
             "account",
             app="cloud",
             method="access-key",
@@ -104,17 +96,17 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
     ),
     (
         "a connection's other name",
-        app_connections.UpdateAppConnection("c-1", name="other", **IDP),
+        app_connection_writes.UpdateAppConnection("c-1", name="other", **IDP),
         ("PATCH", f"{CONNECTIONS}/idp/c-1", {}, {"name": "other"}),
     ),
     (
         "a connection's description taken away",
-        app_connections.UpdateAppConnection("c-1", description="", **IDP),
+        app_connection_writes.UpdateAppConnection("c-1", description="", **IDP),
         ("PATCH", f"{CONNECTIONS}/idp/c-1", {}, {"description": None}),
     ),
     (
         "a connection's other credentials and terms",
-        app_connections.UpdateAppConnection(
+        app_connection_writes.UpdateAppConnection(
             "c-1",
             credentials=CREDENTIALS,
             is_auto_rotation_enabled=False,
@@ -323,7 +315,9 @@ def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], exp
 
 def test_every_operation_is_among_the_requests() -> None:
     asked = {type(operation).__name__ for _, operation, _ in REQUESTS}
-    assert asked == {*app_connections.__all__, *secret_syncs.__all__} - {"ImportBehavior"}
+    assert asked == {*app_connections.__all__, *app_connection_writes.__all__, *secret_syncs.__all__} - {
+        "ImportBehavior"
+    }
 
 
 SECRETS: list[tuple[str, dict[str, Any], set[str]]] = [
@@ -351,20 +345,20 @@ SECRETS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("credentials", "expected"), [case[1:] for case in SECRETS], ids=[case[0] for case in SECRETS]
 )
 def test_what_no_error_may_repeat_is_known(credentials: dict[str, Any], expected: set[str]) -> None:
-    made = app_connections.CreateAppConnection("c", method="m", credentials=credentials, **IDP)
-    changed = app_connections.UpdateAppConnection("c-1", credentials=credentials, **IDP)
+    made = app_connection_writes.CreateAppConnection("c", method="m", credentials=credentials, **IDP)
+    changed = app_connection_writes.UpdateAppConnection("c-1", credentials=credentials, **IDP)
     assert set(made.confidential()) == set(changed.confidential()) == expected
 
 
 def test_a_change_without_credentials_holds_nothing_confidential() -> None:
-    assert app_connections.UpdateAppConnection("c-1", name="n", **IDP).confidential() == ()
+    assert app_connection_writes.UpdateAppConnection("c-1", name="n", **IDP).confidential() == ()
 
 
 @pytest.mark.parametrize("app", APPS, ids=lambda app: app.name)
 def test_nothing_that_the_service_hides_may_be_repeated(app: AppModel) -> None:
     for method in app.methods.values():
         hidden = {to_camel(name) for name, field in method.given.model_fields.items() if not field.repr}
-        made = app_connections.CreateAppConnection(
+        made = app_connection_writes.CreateAppConnection(
             "c", app=app.name, method="m", credentials={name: f"cnry-{name}" for name in hidden}
         )
         assert set(made.confidential()) == {f"cnry-{name}" for name in hidden}
@@ -372,12 +366,12 @@ def test_nothing_that_the_service_hides_may_be_repeated(app: AppModel) -> None:
 
 def test_what_the_wire_has_no_room_for_is_refused_without_showing_it() -> None:
     with pytest.raises(InvalidArgument, match="name") as refused:
-        app_connections.CreateAppConnection(
+        app_connection_writes.CreateAppConnection(
             "n" * 65, method="m", credentials={"token": "cnry-token"}, **IDP
         ).request()
     assert "cnry-" not in str(refused.value)
     with pytest.raises(InvalidArgument, match="hours"):
-        app_connections.UpdateAppConnection(
+        app_connection_writes.UpdateAppConnection(
             "c-1", rotation=RotationTerms(interval_days=1, hours=24), **IDP
         ).request()
 

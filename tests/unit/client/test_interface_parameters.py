@@ -9,6 +9,14 @@ from typing import Any
 import pytest
 
 from keybearer.client import Keybearer, LdapAuth, UniversalAuth
+from keybearer.client.certificates import CertificateAttributes, CertificateMetadata
+from keybearer.client.operations.certificate_issuing import IssueCertificate
+from keybearer.client.operations.certificate_profiles import DeleteCertificateProfile
+from keybearer.client.operations.certificate_requests import SearchCertificateRequests
+from keybearer.client.operations.certificate_subscribers import (
+    GetLatestBundleOfSubscriber,
+    IssueForSubscriber,
+)
 from keybearer.client.operations.secret_reads import GetSecret, ListSecrets
 from keybearer.client.operations.secret_writes import CreateSecret, DeleteSecret, UpdateSecret
 
@@ -60,6 +68,57 @@ FURTHER: dict[str, dict[str, object]] = {
 }
 
 
+CERTIFICATES: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
+    "issue (4.5)": (
+        IssueCertificate,
+        {
+            "profile_id": REQUIRED,
+            "application_id": None,
+            "csr": None,
+            "attributes": None,
+            "remove_roots_from_chain": False,
+            "metadata": (),
+        },
+    ),
+    "metadata (4.5)": (CertificateMetadata, {"key": REQUIRED, "value": ""}),
+    "attributes (4.5)": (
+        CertificateAttributes,
+        dict.fromkeys(
+            (
+                *("common_name", "organization", "organizational_unit", "country", "state", "locality"),
+                *("domain_components", "key_usages", "extended_key_usages", "alt_names"),
+                *("ttl", "not_before", "not_after"),
+            )
+        ),
+    ),
+    "search (4.6)": (
+        SearchCertificateRequests,
+        {
+            "offset": 0,
+            "limit": 20,
+            "search": None,
+            "from_date": None,
+            "to_date": None,
+            "profile_ids": (),
+            "application_id": None,
+            "sort_by": None,
+            "metadata": (),
+            "status": None,
+            "sort_order": None,
+        },
+    ),
+    "delete (4.7)": (DeleteCertificateProfile, {"profile_id": REQUIRED}),
+    "issue for a subscriber (4.10)": (
+        IssueForSubscriber,
+        {"subscriber_name": REQUIRED, "project_id": REQUIRED},
+    ),
+    "latest bundle of a subscriber (4.10)": (
+        GetLatestBundleOfSubscriber,
+        {"subscriber_name": REQUIRED, "project_id": REQUIRED},
+    ),
+}
+
+
 def defaults(operation: Callable[..., Any]) -> dict[str, Any]:
     return {name: given.default for name, given in inspect.signature(operation).parameters.items()}
 
@@ -77,6 +136,14 @@ def test_an_operation_has_the_parameters_of_the_interface_with_their_defaults(na
 def test_an_operation_has_the_parameters_that_other_libraries_add(name: str) -> None:
     found = defaults(OPERATIONS[name][0])
     assert {parameter: found.get(parameter, "missing") for parameter in FURTHER[name]} == FURTHER[name]
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_certificates_have_the_parameters_of_the_interface_and_none_more_required(name: str) -> None:
+    operation, expected = CERTIFICATES[name]
+    found = defaults(operation)
+    assert {parameter: found.get(parameter, "missing") for parameter in expected} == expected
+    assert all(found[parameter] is not REQUIRED for parameter in found if parameter not in expected)
 
 
 def test_logins_take_what_the_interface_names() -> None:

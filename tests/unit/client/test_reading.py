@@ -23,13 +23,30 @@ from keybearer.client.models import (
     SecretMetadata,
 )
 from keybearer.client.operation import Operation
+from keybearer.client.operations.app_connection_writes import CreateAppConnection
 from keybearer.client.operations.app_connections import (
-    CreateAppConnection,
     GetAppConnectionUsage,
     ListAppConnectionOptions,
     ListAppConnections,
     ListAvailableAppConnections,
 )
+from keybearer.client.operations.certificate_applications import ListApplicationProfiles
+from keybearer.client.operations.certificate_authorities import (
+    ListCertificateAuthorities,
+    ListInternalAuthorities,
+)
+from keybearer.client.operations.certificate_issuing import IssueCertificate
+from keybearer.client.operations.certificate_policies import CreateCertificatePolicy
+from keybearer.client.operations.certificate_profiles import DeleteCertificateProfile, GetCertificateProfile
+from keybearer.client.operations.certificate_requests import (
+    GetCertificateRequest,
+    SearchCertificateRequests,
+)
+from keybearer.client.operations.certificate_subscribers import (
+    GetLatestBundleOfSubscriber,
+    IssueForSubscriber,
+)
+from keybearer.client.operations.certificates import GetCertificate, GetCertificateBundle
 from keybearer.client.operations.environments import CreateEnvironment
 from keybearer.client.operations.folders import CreateFolder, ListFolders
 from keybearer.client.operations.grants import ListAuditLogs, ListGrants
@@ -96,6 +113,19 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "list_secret_syncs": ListSecretSyncs(project_id="p-1"),
     "list_secret_sync_options": ListSecretSyncOptions(),
     "check_destination": CheckDestination(destination="codehost", destination_config={}, project_id="p-1"),
+    "issue_certificate": IssueCertificate("f-1"),
+    "search_certificate_requests": SearchCertificateRequests(),
+    "get_certificate_request": GetCertificateRequest("r-1"),
+    "get_certificate": GetCertificate("c-1"),
+    "get_certificate_bundle": GetCertificateBundle("c-1"),
+    "get_certificate_profile": GetCertificateProfile("f-1"),
+    "delete_certificate_profile": DeleteCertificateProfile("f-1"),
+    "list_certificate_authorities": ListCertificateAuthorities(),
+    "list_internal_authorities": ListInternalAuthorities(),
+    "create_certificate_policy": CreateCertificatePolicy("web"),
+    "list_application_profiles": ListApplicationProfiles("a-1"),
+    "issue_for_subscriber": IssueForSubscriber("web", project_id="p-1"),
+    "latest_bundle_of_subscriber": GetLatestBundleOfSubscriber("web", project_id="p-1"),
     "list_grants": ListGrants(project_id="p-1"),
     "update_secrets": UpdateSecrets((ChangedSecret("A", "cnry-a"),), project_id="p-1", environment="dev"),
 }

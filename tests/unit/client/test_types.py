@@ -14,12 +14,16 @@ from typing import Any, assert_type
 from keybearer.client import (
     AccessToken,
     AsyncKeybearer,
+    CertificateIssuance,
+    CertificatePolicy,
+    CertificateRequestPage,
     Folder,
     Keybearer,
     NotModified,
     Project,
     Secret,
     SecretListing,
+    SubscriberCertificate,
 )
 
 
@@ -32,6 +36,10 @@ def _blocking(client: Keybearer) -> None:
     )
     assert_type(client.auth.universal_auth.login("i", "s"), AccessToken)
     assert_type(client.folders.list(project_id="p", environment="e"), list[Folder])
+    assert_type(client.certificates.issue("f", csr="c"), CertificateIssuance)
+    assert_type(client.certificate_policies.find("n"), CertificatePolicy | None)
+    assert_type(client.pki_subscribers.issue_certificate("s", project_id="p"), SubscriberCertificate)
+    client.certificates.issue(csr="c")  # type: ignore[call-arg]
     client.secrets.get("n", project="p", environment="e")  # type: ignore[call-arg]
     client.secrets.get(project_id="p", environment="e")  # type: ignore[call-arg]
     client.secrets.create("n", 3, project_id="p", environment="e")  # type: ignore[arg-type]
@@ -44,6 +52,7 @@ async def _asynchronous(client: AsyncKeybearer) -> None:
     assert_type(await client.projects.get_by_slug("s"), Project)
     assert_type(await client.auth.kubernetes.login("i", "j"), AccessToken)
     assert_type(await client.auth.renew(), AccessToken)
+    assert_type(await client.certificate_requests.search(limit=1), CertificateRequestPage)
     await client.projects.get_by_slug(3)  # type: ignore[arg-type]
     client.projects.get_by_slug("s")  # type: ignore[unused-coroutine]
 

@@ -10,12 +10,12 @@ from keybearer.controllers import access as module
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy
 from keybearer.controllers.outcome import StalledError
-from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.sessions import SessionOpener
 from keybearer.controllers.shared_identity import SharedGrant
-from keybearer.controllers.sources import SourceQuery
+from keybearer.controllers.sources.query import SourceQuery
+from keybearer.controllers.work import WorkKey
 from keybearer.kube.errors import UnavailableError
 from keybearer.kube.reference_watch import ReferenceWatch
 from unit.controllers.fakes.chance import SteadyChance

@@ -9,8 +9,9 @@ import pytest
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore, TargetKey
-from keybearer.controllers.queue import Lane, WorkQueue
+from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.observed import observe_target
+from keybearer.controllers.work import Lane
 from keybearer.kube.errors import GoneError, UnavailableError
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.gateway import FakeGateway

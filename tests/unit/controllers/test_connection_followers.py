@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keybearer.controllers.connection_followers import ConnectionFollowers
-from keybearer.controllers.queue import Lane, WorkKey
+from keybearer.controllers.work import Lane, WorkKey
 
 _ONE, _TWO = (WorkKey("SecretSync", "team-a", name) for name in ("one", "two"))
 

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
 import yaml
 from typer.testing import CliRunner
 
 from keybearer.cli.main import app
-from keybearer.controllers.crds import CUSTOM_RESOURCES, crd_files, out_of_step, render_crds
+from keybearer.controllers.crds import CUSTOM_RESOURCES, build_crd, crd_files, out_of_step, render_crds
+from keybearer.controllers.custom_resource import NEVER_OBSERVED, CustomResource
 
 _CHECKED_IN = Path(__file__).resolve().parents[3] / "crds"
 
@@ -75,3 +79,29 @@ def test_printing_crds_loads_neither_kopf_nor_a_web_server_nor_a_database() -> N
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert ended.stdout.strip() == "[]"
+
+
+def _fields(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, field in schema.get("properties", {}).items():
+        yield f"{path}.{name}", field
+        yield from _fields(field, f"{path}.{name}")
+    for inner in ("items", "additionalProperties"):
+        if isinstance(schema.get(inner), dict):
+            yield from _fields(schema[inner], f"{path}[]")
+
+
+@pytest.mark.parametrize("resource", CUSTOM_RESOURCES, ids=lambda one: one.kind)
+def test_kubectl_explain_has_a_sentence_for_each_field(resource: CustomResource) -> None:
+    schema = build_crd(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    halves = {name: schema["properties"][name] for name in ("spec", "status")}
+    fields = dict(_fields({"properties": halves}, resource.kind))
+    assert len(fields) > 40
+    told = {path: field.get("description", "") for path, field in fields.items()}
+    assert {path for path, text in told.items() if not text.rstrip().endswith((".", "]", ")", "`"))} == set()
+
+
+@pytest.mark.parametrize("resource", CUSTOM_RESOURCES, ids=lambda one: one.kind)
+def test_an_object_that_nobody_looked_at_is_behind_its_own_generation(resource: CustomResource) -> None:
+    schema = build_crd(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]
+    assert schema["default"] == {"observedGeneration": NEVER_OBSERVED}
+    assert schema["properties"]["observedGeneration"]["minimum"] == NEVER_OBSERVED

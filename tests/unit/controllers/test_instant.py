@@ -15,7 +15,7 @@ from keybearer.controllers import instant as module
 from keybearer.controllers.event_feed import FeedRefusal, RefusalKind
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.registrations import PLACES_PER_STREAM, STREAMS_PER_PROJECT
-from keybearer.controllers.sources import SourceKey, SourceQuery
+from keybearer.controllers.sources.query import SourceKey, SourceQuery
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.event_feeds import (
     CROWDED,

@@ -9,8 +9,9 @@ import pytest
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.objects import ObjectStore, ObservedStore, ObservedTarget, TargetKey
-from keybearer.controllers.queue import Lane, WorkKey, WorkQueue
+from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.target_watch import TargetReceiver
+from keybearer.controllers.work import Lane, WorkKey
 from keybearer.kube.resources import ObjectKey
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.hand_clock import HandClock

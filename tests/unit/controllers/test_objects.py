@@ -13,7 +13,7 @@ from keybearer.controllers.objects import (
     ObservedTarget,
     TargetKey,
 )
-from keybearer.controllers.queue import WorkKey
+from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.targets import Field
 
 _WEB = TargetKey("Secret", "team-a", "web")
@@ -61,6 +61,7 @@ class TestObservedObject:
             ({}, True),
             ({"status": None}, True),
             ({"status": {}}, True),
+            ({"status": {"observedGeneration": -1}}, True),
             ({"status": {"source": "dev:/"}}, False),
         ],
     )

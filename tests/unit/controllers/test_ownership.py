@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.ownership import Ownership, mark_of, marked, ownership_of
+from keybearer.controllers.ownership import Ownership, is_own, mark_of, marked, ownership_of
 
 _OURS = mark_of("cluster-1", "uid-1")
 _ROOM = 256
@@ -36,3 +36,21 @@ def test_what_was_marked_is_ours_whatever_people_wrote_and_fits_into_a_descripti
 )
 def test_without_a_whole_mark_at_its_end_it_is_nobody_s(description: str | None) -> None:
     assert ownership_of(description, _OURS) is Ownership.NOBODY
+
+
+@pytest.mark.parametrize(
+    ("mark", "takes_unmarked", "is_taken"),
+    [
+        (_OURS, False, True),
+        (_OURS, True, True),
+        (None, False, False),
+        (None, True, True),
+        (mark_of("cluster-1", "uid-2"), False, False),
+        (mark_of("cluster-1", "uid-2"), True, False),
+    ],
+)
+def test_an_object_changes_its_own_and_what_nobody_marks_only_where_it_may(
+    mark: str | None, *, takes_unmarked: bool, is_taken: bool
+) -> None:
+    description = "Releases" if mark is None else marked("Releases", mark)
+    assert is_own(description, _OURS, takes_unmarked=takes_unmarked) is is_taken

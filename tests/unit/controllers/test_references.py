@@ -8,8 +8,8 @@ import pytest
 from keybearer.controllers import references as module
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
-from keybearer.controllers.queue import Lane, WorkKey
 from keybearer.controllers.references import References
+from keybearer.controllers.work import Lane, WorkKey
 from keybearer.kube.errors import UnavailableError
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import ObjectKey

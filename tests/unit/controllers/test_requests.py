@@ -52,6 +52,27 @@ def test_only_the_exact_words_let_something_pass(kind: str, *, releases: bool, a
     assert (request.releases_guard, request.approves_plan) == (releases, approves)
 
 
+@pytest.mark.parametrize(
+    ("behavior", "imports"),
+    [
+        (None, True),
+        ("prioritize-source", True),
+        ("prioritize-destination", True),
+        ("prioritise-source", False),
+    ],
+)
+def test_an_import_that_is_to_behave_in_an_unknown_way_is_none(
+    behavior: str | None, *, imports: bool
+) -> None:
+    asked = {"requestedAt": "1", "request": "import"}
+    request = pending_request(
+        seen(**asked, **({} if behavior is None else {"import-behavior": behavior})), None
+    )
+
+    assert request is not None
+    assert (request.imports, request.is_known) == (imports, imports)
+
+
 def test_a_long_time_is_answered_by_its_beginning_and_then_is_answered() -> None:
     long = "x" * 5000
     request = pending_request(seen(requestedAt=long), None)

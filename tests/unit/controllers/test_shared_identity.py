@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from keybearer.base.errors import ConfigurationError
 from keybearer.controllers.shared_identity import SharedGrant, may_use_shared_identity, read_grants
-from keybearer.controllers.sources import SourceQuery
+from keybearer.controllers.sources.query import SourceQuery
 
 _QUERY = SourceQuery("shop-id", by_slug=False, environment="dev", path="/apps/web")
 

@@ -6,8 +6,8 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from keybearer.controllers.objects import ObservedObject, TargetKey
-from keybearer.controllers.queue import Lane, WorkItem, WorkKey
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
+from keybearer.controllers.work import Lane, WorkItem, WorkKey
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import Occurrence
 from unit.controllers.fakes.targets import UID, Body
@@ -96,3 +96,11 @@ def test_metrics_start_with_all_lanes_at_zero_and_name_no_object(desk: Desk) -> 
     for lane in Lane:
         assert desk.value("queue_depth", lane=lane.name.lower()) == 0
     assert "team-a" not in text, "a label for each object would grow without bound"
+
+
+def test_an_object_that_is_not_as_asked_is_among_those_that_alerts_name(desk: Desk) -> None:
+    which = {"kind": "SecretSync", "namespace": "team-a", "name": "web", "reason": "SourceNotFound"}
+    desk.telemetry.outcome(_SEEN, "SourceNotFound", "the message", was=None, fine=False)
+    assert desk.metrics.registry.get_sample_value("keybearer_not_ready", which) == 1
+    desk.telemetry.outcome(_SEEN, "Synced", "the message", was="SourceNotFound", fine=True)
+    assert desk.value("objects_not_ready", kind="SecretSync") == 0

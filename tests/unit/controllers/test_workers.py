@@ -10,9 +10,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from keybearer.base.backoff import Backoff
-from keybearer.controllers.queue import Lane, WorkItem, WorkKey, WorkQueue
+from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
+from keybearer.controllers.work import Lane, WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult, WorkerPool
 from keybearer.kube.errors import LeaseLostError
 from keybearer.kube.event_recorder import EventRecorder

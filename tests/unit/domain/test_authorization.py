@@ -20,9 +20,31 @@ from keybearer.domain.errors import ForbiddenError
 A, V, C, E, D = Action.READ, Action.READ_VALUE, Action.CREATE, Action.EDIT, Action.DELETE
 ALL = {A, C, E, D}
 NOTHING: set[Action] = set()
+READ = {A}
+CERTIFICATES: dict[Subject, set[Action]] = {
+    Subject.CERTIFICATE_PROFILES: ALL,
+    Subject.CERTIFICATE_APPLICATIONS: ALL,
+    Subject.CERTIFICATES: {*ALL, Action.ISSUE, Action.RENEW, Action.REVOKE, Action.READ_PRIVATE_KEY},
+    Subject.CERTIFICATE_REQUESTS: ALL,
+}
+GOVERNED = (
+    Subject.CERTIFICATE_AUTHORITIES,
+    Subject.CERTIFICATE_POLICIES,
+    Subject.CERTIFICATE_APPROVALS,
+    Subject.PKI_SUBSCRIBERS,
+)
 
 ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
-    (ProjectRole.ADMIN, {**dict.fromkeys(Subject, ALL), Subject.SECRETS: {*ALL, V}}),
+    (
+        ProjectRole.ADMIN,
+        {
+            **dict.fromkeys(Subject, ALL),
+            Subject.SECRETS: {*ALL, V},
+            **CERTIFICATES,
+            Subject.CERTIFICATE_APPROVALS: {*ALL, Action.APPROVE},
+            Subject.PKI_SUBSCRIBERS: {*ALL, Action.ISSUE},
+        },
+    ),
     (
         ProjectRole.MEMBER,
         {
@@ -39,6 +61,9 @@ ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
             Subject.ENCRYPTION_KEYS: NOTHING,
             Subject.APP_CONNECTIONS: {A},
             Subject.SECRET_SYNCS: ALL,
+            **CERTIFICATES,
+            **dict.fromkeys(GOVERNED, READ),
+            Subject.PKI_SUBSCRIBERS: {A, Action.ISSUE},
         },
     ),
     (
@@ -57,6 +82,7 @@ ROLES: list[tuple[ProjectRole, dict[Subject, set[Action]]]] = [
             Subject.ENCRYPTION_KEYS: NOTHING,
             Subject.APP_CONNECTIONS: {A},
             Subject.SECRET_SYNCS: {A},
+            **dict.fromkeys((*CERTIFICATES, *GOVERNED), READ),
         },
     ),
     (ProjectRole.NO_ACCESS, dict.fromkeys(Subject, NOTHING)),

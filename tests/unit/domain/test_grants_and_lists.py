@@ -20,8 +20,8 @@ from keybearer.domain.authorization import Action, OrganizationRole, Principal, 
 from keybearer.domain.errors import ForbiddenError
 from keybearer.domain.grants import NewGrant, ProjectGrants
 from keybearer.domain.permissions import Effect
+from keybearer.domain.secrets.changes import NewSecret
 from keybearer.domain.secrets.questions import ListSecrets, SecretListing
-from keybearer.domain.secrets.writing import NewSecret
 from keybearer.server.rendering import listing_body
 from keybearer.store.records import Identity, Project
 from support.service_domain import ServiceDomain, at, service_domain

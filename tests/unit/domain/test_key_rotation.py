@@ -16,8 +16,8 @@ from keybearer.base.errors import ConfigurationError
 from keybearer.domain.access import ProjectRef
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.key_rotation import AT_THE_DATA_DIRECTORY, KeyRotation
+from keybearer.domain.secrets.changes import ChangedSecret, NewSecret
 from keybearer.domain.secrets.questions import SecretListing
-from keybearer.domain.secrets.writing import ChangedSecret, NewSecret
 from keybearer.domain.server_keys import RootKeySource
 from keybearer.store.database import Database
 from keybearer.store.engines import database_url

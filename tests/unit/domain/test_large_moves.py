@@ -14,9 +14,9 @@ from keybearer.domain.access import ProjectRef
 from keybearer.domain.authorization import Principal, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets import moving
+from keybearer.domain.secrets.changes import NewSecret
 from keybearer.domain.secrets.moving import SecretMoving, Transfer
 from keybearer.domain.secrets.questions import SecretListing
-from keybearer.domain.secrets.writing import NewSecret
 from keybearer.store.records import Project, Secret
 from keybearer.store.secrets import Secrets
 from support.service_domain import ServiceDomain, at, service_domain

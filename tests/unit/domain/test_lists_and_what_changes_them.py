@@ -17,9 +17,9 @@ from keybearer.domain.access import ProjectRef
 from keybearer.domain.errors import DomainError
 from keybearer.domain.folders import FolderChange, FoldersAt
 from keybearer.domain.paths import parent_of
+from keybearer.domain.secrets.changes import ChangedSecret, OnMissing
 from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.questions import NotModified
-from keybearer.domain.secrets.writing import ChangedSecret, OnMissing
 from keybearer.server.rendering import listing_body
 from keybearer.store.records import Project
 from keybearer.store.revisions import Changes, ListChange

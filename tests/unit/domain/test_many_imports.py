@@ -14,9 +14,9 @@ from keybearer.base.clock import SystemClock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets import dependents, imports
+from keybearer.domain.secrets.changes import NewSecret
 from keybearer.domain.secrets.dependents import TooManyDependentsError, dependent_changes
 from keybearer.domain.secrets.questions import GetSecret, ListSecrets, SecretListing
-from keybearer.domain.secrets.writing import NewSecret
 from keybearer.store.records import Project, SecretImport
 from keybearer.store.revisions import ChangeKind, ListChange
 from keybearer.wire.limits import IMPORT_STEPS_MAX

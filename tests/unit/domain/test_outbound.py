@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
-from keybearer.domain.outbound import OutboundSettings, Remotes, outbound_of
-from keybearer.outbound.remote import RemoteRefusedError, RemoteRequest, RemoteUnavailableError
+from keybearer.domain.outbound import Outbound, OutboundSettings, Remotes, outbound_of
+from keybearer.outbound.apps.gitlab import GitLab
+from keybearer.outbound.errors import OutboundRefusedError
+from keybearer.outbound.ldap import DirectoryAccess
+from keybearer.outbound.ldap_filter import parse_filter
+from keybearer.outbound.remote import RemoteRefusedError, RemoteRequest
+from keybearer.outbound.token_review import ReviewedToken
+from keybearer.outbound.trust import trust
+from keybearer.outbound.urls import OutboundUrl
 from keybearer.wire.connections.cloud import AccessKeyCredentials
+from keybearer.wire.connections.gitlab import AccessTokenCredentials, AccessTokenType
 from support.self_signed import certificate
 
 KEY = {"accessKeyId": "id", "secretAccessKey": "cnry-own-key"}
+
+
+@asynccontextmanager
+async def answering(body: bytes = b"{}") -> AsyncIterator[tuple[int, list[bytes]]]:
+    """Answer every request on loopback so, over connections that stay open; yield the port and the requests."""
+    seen: list[bytes] = []
+    open_now: dict[asyncio.StreamWriter, asyncio.Event] = {}
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ended = open_now[writer] = asyncio.Event()
+        with suppress(asyncio.IncompleteReadError, OSError):  # the other side has gone
+            while True:
+                seen.append(await reader.readuntil(b"\r\n\r\n"))
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+                await writer.drain()
+        writer.close()
+        ended.set()
+
+    running = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield running.sockets[0].getsockname()[1], seen
+    finally:
+        running.close()
+        for writer, ended in open_now.items():
+            writer.close()
+            await ended.wait()
 
 
 def remotes_of(settings: OutboundSettings) -> Remotes:
@@ -29,13 +67,13 @@ def refusal(settings: OutboundSettings) -> str:
 
 
 def test_by_default_nothing_is_somewhere_else() -> None:
-    context = remotes_of(OutboundSettings()).context("organization")
+    context = remotes_of(OutboundSettings()).context("organization", "cloud")
     assert (context.organization_id, context.endpoints, context.own_credentials) == ("organization", {}, {})
 
 
 def test_all_connections_share_one_way_out_and_its_tokens() -> None:
     remotes = remotes_of(OutboundSettings())
-    one, other = remotes.context("a"), remotes.context("b")
+    one, other = remotes.context("a", "cloud"), remotes.context("b", "gitlab")
     assert one.http is other.http
     assert one.short_lived is other.short_lived
 
@@ -48,13 +86,56 @@ class TestEndpoints:
             "codehost": "https://host.example.com:8443/base",
         }
 
-    async def test_it_may_be_called_there_and_only_there(self) -> None:
-        remotes = remotes_of(OutboundSettings(app_endpoints=("cloud=http://127.0.0.1:1/",)))
-        with pytest.raises(RemoteUnavailableError, match="reached"):
-            await remotes.http.send(RemoteRequest("GET", "http://127.0.0.1:1/"))
-        with pytest.raises(RemoteRefusedError):
-            await remotes.http.send(RemoteRequest("GET", "http://127.0.0.1:2/"))
-        await remotes.close()
+    async def test_connections_of_the_app_may_call_what_lies_there_and_nothing_else(self) -> None:
+        async with answering() as (port, seen):
+            endpoint = f"http://127.0.0.1:{port}/gitlab"
+            remotes = remotes_of(OutboundSettings(app_endpoints=(f"gitlab={endpoint}",)))
+            http = remotes.context("organization", "gitlab").http
+            for url in (endpoint, f"{endpoint}/api/v4/user?page=1"):
+                assert (await http.send(RemoteRequest("GET", url))).status == 200
+            for url in (
+                f"http://127.0.0.1:{port}/admin",
+                f"{endpoint}/../admin",
+                f"{endpoint}/%2e%2e/admin",
+                f"https://127.0.0.1:{port}/gitlab",
+                "http://127.0.0.1:2/gitlab",
+            ):
+                with pytest.raises(RemoteRefusedError, match="--allow-outbound"):
+                    await http.send(RemoteRequest("GET", url))
+            await remotes.close()
+        assert len(seen) == 2
+
+    async def test_a_url_that_a_caller_names_for_another_app_doesnt_lead_there(self) -> None:
+        async with answering() as (port, seen):
+            settings = OutboundSettings(
+                app_endpoints=(f"cloud=http://127.0.0.1:{port}", "codehost=http://127.0.0.1:1")
+            )
+            remotes = remotes_of(settings)
+            context = remotes.context("organization", "cloud")
+            # The connection to the endpoint is kept alive, and taken by nobody else.
+            assert (await context.http.send(RemoteRequest("GET", context.endpoints["cloud"]))).status == 200
+            named = AccessTokenCredentials(
+                access_token="cnry-token",
+                access_token_type=AccessTokenType.PERSONAL,
+                instance_url=f"http://127.0.0.1:{port}",
+            )
+            for app in ("gitlab", "codehost", "hashicorp-vault"):
+                with pytest.raises(RemoteRefusedError, match="--allow-outbound"):
+                    await GitLab().check(named, remotes.context("organization", app))
+            await remotes.close()
+        assert len(seen) == 1
+
+    async def test_what_is_listed_may_be_called_by_all(self) -> None:
+        async with answering() as (port, seen):
+            settings = OutboundSettings(
+                allow=("127.0.0.0/8",), app_endpoints=(f"cloud=http://127.0.0.1:{port}/x",)
+            )
+            remotes = remotes_of(settings)
+            for app in ("cloud", "gitlab"):
+                http = remotes.context("organization", app).http
+                assert (await http.send(RemoteRequest("GET", f"http://127.0.0.1:{port}/"))).status == 200
+            await remotes.close()
+        assert len(seen) == 2
 
     @pytest.mark.parametrize(
         ("given", "told"),
@@ -70,13 +151,56 @@ class TestEndpoints:
         assert told in refusal(OutboundSettings(app_endpoints=given))
 
 
+class TestOwnAccount:
+    def outbound(self, port: int) -> Outbound:
+        settings = OutboundSettings(account_dir=Path("unused"), account_api=f"http://127.0.0.1:{port}/k8s/")
+        return outbound_of(settings, SystemClock())
+
+    async def test_its_api_server_is_asked_for_reviews_and_for_nothing_else(self) -> None:
+        async with answering(b'{"status": {"authenticated": true}}') as (port, seen):
+            outbound = self.outbound(port)
+            assert outbound.own_account is not None
+            api = outbound.own_account.api
+
+            async def review(server: OutboundUrl) -> ReviewedToken:
+                return await outbound.reviews.review(
+                    server, "cnry-jwt", audience="", reviewer="cnry-reviewer", trusted=trust("")
+                )
+
+            assert (await review(api)).authenticated
+            for server in (replace(api, path=""), replace(api, path="/k8s/other"), replace(api, port=1)):
+                with pytest.raises(OutboundRefusedError, match="--allow-outbound"):
+                    await review(server)
+            assert len(seen) == 1
+            assert b"POST /k8s/apis/authentication.k8s.io/v1/tokenreviews" in seen[0]
+
+    async def test_neither_connections_nor_directories_lead_to_it(self) -> None:
+        async with answering() as (port, seen):
+            outbound = self.outbound(port)
+            url = f"http://127.0.0.1:{port}/k8s/apis/authentication.k8s.io/v1/tokenreviews"
+            with pytest.raises(RemoteRefusedError, match="--allow-outbound"):
+                await outbound.remotes.context("organization", "gitlab").http.send(RemoteRequest("POST", url))
+            access = DirectoryAccess(
+                url=OutboundUrl("ldap", "127.0.0.1", port, ""),
+                trusted=trust(""),
+                demands_tls=False,
+                bind_dn="cn=reader",
+                bind_password="cnry-password",
+                search_base="dc=example",
+            )
+            with pytest.raises(OutboundRefusedError, match="--allow-outbound"):
+                await outbound.directory.authenticate(access, parse_filter("(uid=ada)"), "cnry-password", ())
+            await outbound.close()
+        assert seen == []
+
+
 class TestOwnCredentials:
     def test_they_are_read_from_their_file(self, tmp_path: Path) -> None:
         file = tmp_path / "cloud.json"
         file.write_text(json.dumps(KEY))
         remotes = remotes_of(OutboundSettings(app_credentials=(f"cloud={file}",)))
         assert remotes.own_credentials == {"cloud": AccessKeyCredentials.model_validate(KEY)}
-        assert "cnry" not in repr((remotes, remotes.context("organization")))
+        assert "cnry" not in repr((remotes, remotes.context("organization", "cloud")))
 
     @pytest.mark.parametrize(
         ("content", "told"),

@@ -17,7 +17,7 @@ from keybearer.domain.secrets.references import (
     named_targets,
     on_one_line,
 )
-from keybearer.store.secrets import Location, ReferenceTarget
+from keybearer.store.secret_places import Location, ReferenceTarget
 
 
 def at(key: str, environment: str = "dev", path: str = "/", project: str = "") -> ReferenceTarget:

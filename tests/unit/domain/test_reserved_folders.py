@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
+from keybearer.domain.secrets.changes import NewSecret
 from keybearer.domain.secrets.questions import ListSecrets, SecretListing
-from keybearer.domain.secrets.writing import NewSecret
 from support.service_domain import at, service_domain
 
 

@@ -145,6 +145,12 @@ def test_the_uid_of_another_object_is_a_conflict_though_the_server_says_invalid(
             id="of another type",
         ),
         pytest.param(
+            "failed to create typed patch object (team-a/web; keybearer.dev/v1alpha1, Kind=SecretSync): .spec.bogus: "
+            "field not declared in schema",
+            (".spec.bogus",),
+            id="not there",
+        ),
+        pytest.param(
             "failed to convert new object (team-a/db; /v1, Kind=Secret) to proper version: unable to convert "
             "unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data: cnry-value",
             (),

@@ -5,11 +5,21 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import cast
 
+import pytest
+
 from keybearer.kube.errors import ForbiddenError, KubeError, NotFoundError
 from keybearer.kube.event_recorder import EventCounts, EventRecorder
 from keybearer.kube.events import ObjectReference, Occurrence
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import EVENTS, NAMESPACES, SECRET_SYNCS, JsonObject, ObjectKey, Resource
+from keybearer.kube.resources import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    EVENTS,
+    NAMESPACES,
+    SECRET_SYNCS,
+    JsonObject,
+    ObjectKey,
+    Resource,
+)
 from support.virtual_time import VirtualTime
 
 SYNC = ObjectReference(SECRET_SYNCS, ObjectKey("team-a", "db"), "u1")
@@ -96,6 +106,29 @@ async def test_an_event_says_what_happened_to_what() -> None:
         },
     }
     assert desk.recorder.counts == EventCounts(posted=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("db", "db"),
+        ("db.prod-1", "db.prod-1"),
+        ("Ann@example.com #1", "ann-example.com--1"),
+        ("system:node:a", "system-node-a"),
+        ("-a.-b-", "a.b"),
+        ("@", "object"),
+        ("a" * 229 + ".b", "a" * 229),
+    ],
+)
+async def test_an_event_has_a_valid_name_whatever_its_object_is_called(name: str, stem: str) -> None:
+    desk = Desk()
+    about = ObjectReference(CERTIFICATE_SIGNING_REQUESTS, ObjectKey("", name), "u1")
+    desk.recorder.record(occurrence(regarding=about))
+    await desk.work_off()
+
+    ((key, body),) = desk.gateway.stored.items()
+    assert key.name.rpartition(".")[0] == stem
+    assert cast("dict[str, str]", body["regarding"])["name"] == name
 
 
 async def test_an_event_about_what_lives_in_no_namespace_is_kept_in_default() -> None:

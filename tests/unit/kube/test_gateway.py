@@ -206,3 +206,59 @@ async def test_an_answer_that_is_not_the_api_servers_is_unavailable(tmp_path: Pa
 async def test_the_version_is_the_servers(tmp_path: Path) -> None:
     async with gateway_to(tmp_path, Reply(body={"gitVersion": "v1.36.3"})) as (gateway, _):
         assert await gateway.server_version() == "v1.36.3"
+
+
+async def test_a_merge_patch_may_go_to_a_subresource(tmp_path: Path) -> None:
+    async with gateway_to(tmp_path, STORED) as (gateway, server):
+        await gateway.merge_patch(SECRET_SYNCS, DB, {"status": {"a": 1}}, uid="u1", subresource="status")
+
+    assert server.seen[0].path == "/apis/keybearer.dev/v1alpha1/namespaces/team-a/secretsyncs/db/status"
+    assert server.seen[0].json == {"metadata": {"uid": "u1"}, "status": {"a": 1}}
+
+
+@pytest.mark.parametrize(
+    ("status", "allowed"),
+    [({"allowed": True}, True), ({"allowed": False}, False), ({"allowed": True, "denied": True}, False)],
+)
+async def test_the_access_of_a_user_is_reviewed(tmp_path: Path, status: JsonObject, *, allowed: bool) -> None:
+    async with gateway_to(tmp_path, Reply(body={"status": status})) as (gateway, server):
+        assert await gateway.review_access({"user": "ann"}) is allowed
+
+    assert server.seen[0].path == "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    assert server.seen[0].json == {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {"user": "ann"},
+    }
+
+
+async def test_our_own_access_is_reviewed(tmp_path: Path) -> None:
+    async with gateway_to(tmp_path, Reply(body={"status": {"allowed": True}})) as (gateway, server):
+        assert await gateway.review_own_access({"verb": "create", "resource": "secrets"})
+
+    assert server.seen[0].path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    assert server.seen[0].json == {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {"verb": "create", "resource": "secrets"}},
+    }
+
+
+async def test_a_review_without_a_decision_allows_nothing(tmp_path: Path) -> None:
+    async with gateway_to(tmp_path, Reply(body={"status": {}})) as (gateway, _):
+        with pytest.raises(UnavailableError, match="no decision"):
+            await gateway.review_access({"user": "ann"})
+
+
+async def test_the_served_groups_are_named_with_their_versions(tmp_path: Path) -> None:
+    groups: JsonObject = {
+        "groups": [
+            {"name": "apps", "versions": [{"groupVersion": "apps/v1"}, {"groupVersion": "apps/v1beta1"}]},
+            {"name": "odd"},
+            {"name": "batch", "versions": [{"groupVersion": "batch/v1"}]},
+        ]
+    }
+    async with gateway_to(tmp_path, Reply(body=groups)) as (gateway, server):
+        assert await gateway.group_versions() == {"apps/v1", "apps/v1beta1", "batch/v1"}
+
+    assert server.seen[0].path == "/apis"

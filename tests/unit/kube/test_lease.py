@@ -189,6 +189,43 @@ async def test_a_holder_that_dies_is_followed_after_the_duration_and_not_before(
     await two.end()
 
 
+async def test_a_lease_that_runs_out_is_taken_at_that_instant_not_at_the_next_look() -> None:
+    time, server = VirtualTime(), LeaseServer()
+    one, two = Claimant(server, time, "one"), Claimant(server, time, "two")
+    await time.advance(30)
+    seen_at = two.keeper._election.free_at - 15
+    while two.keeper._election.free_at - 15 == seen_at:
+        await time.advance(0.01)
+    one.frozen = True
+    free_at = two.keeper._election.free_at
+
+    await time.advance(free_at - time.boottime() - 0.01)
+    assert not two.may_write()
+    await time.advance(0.11)
+    assert two.may_write()
+    one.frozen = False
+    await one.end()
+    await two.end()
+
+
+async def test_a_standby_bears_the_refusals_of_a_server_that_begins_but_not_for_ever() -> None:
+    time, server = VirtualTime(), LeaseServer()
+    one, two = Claimant(server, time, "one"), Claimant(server, time, "two")
+    await time.advance(30)
+    for _ in range(3):
+        server.failure = ForbiddenError("no rules read yet")
+        await time.advance(8)
+        server.failure = None
+        await time.advance(30)
+    assert not two.task.done()
+    assert one.may_write()
+
+    server.failure = ForbiddenError("no right to leases any more")
+    await time.advance(70)
+    assert isinstance(two.task.exception(), ForbiddenError)
+    await one.end()
+
+
 async def test_a_holder_that_was_frozen_may_not_write_when_it_wakes() -> None:
     time, server = VirtualTime(), LeaseServer()
     one, two = Claimant(server, time, "one"), Claimant(server, time, "two")
@@ -217,6 +254,19 @@ async def test_a_server_that_is_away_ends_the_writing_after_the_deadline() -> No
     assert not one.may_write()
     await time.advance(3)
     assert isinstance(one.task.exception(), LeaseLostError)
+
+
+async def test_a_server_that_comes_back_in_the_last_moment_finds_the_holder_there() -> None:
+    time, server = VirtualTime(), LeaseServer()
+    one = Claimant(server, time, "one")
+    await time.advance(30)
+    server.failure = UnavailableError("away")
+    await time.advance(one.keeper._election.may_write_until - time.boottime() - 0.5)
+    server.failure = None
+    await time.advance(5)
+
+    assert one.may_write()
+    await one.end()
 
 
 async def test_a_server_that_comes_back_in_time_changes_nothing() -> None:

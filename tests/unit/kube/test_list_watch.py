@@ -16,6 +16,7 @@ from keybearer.kube.list_watch import ListWatch
 from keybearer.kube.resources import SECRETS, JsonObject, ObjectKey
 from support.async_waiting import until
 from support.scripted_server import Reply, ScriptedServer, lines_of, write_kubeconfig
+from support.waiting import PATIENCE_SECONDS
 
 _EXPIRED: JsonObject = {"kind": "Status", "code": 410, "reason": "Expired"}
 
@@ -48,7 +49,7 @@ class Notes:
         self._tell("gone", key, last)
 
     async def next(self, count: int) -> list[tuple[str, str, str | None]]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             return [await self.told.get() for _ in range(count)]
 
     def _tell(self, what: str, key: ObjectKey, found: JsonObject | None) -> None:

@@ -16,6 +16,7 @@ from keybearer.kube.connection import Connection
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import SECRETS, JsonObject, ObjectKey
 from support.scripted_server import Reply, ScriptedServer, lines_of, write_kubeconfig
+from support.waiting import PATIENCE_SECONDS
 
 DB = ObjectKey("team-a", "db")
 EXPIRED: JsonObject = {"kind": "Status", "code": 410, "reason": "Expired"}
@@ -48,7 +49,7 @@ class Calls:
         self.queue.put_nowait(owners)
 
     async def next(self) -> frozenset[str]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             return await self.queue.get()
 
 

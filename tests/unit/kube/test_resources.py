@@ -3,7 +3,16 @@ from __future__ import annotations
 import pytest
 
 from keybearer.kube.errors import InvalidError
-from keybearer.kube.resources import DEPLOYMENTS, NAMESPACES, SECRET_SYNCS, SECRETS, ObjectKey, Resource
+from keybearer.kube.resources import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    CLUSTER_TRUST_BUNDLES,
+    DEPLOYMENTS,
+    NAMESPACES,
+    SECRET_SYNCS,
+    SECRETS,
+    ObjectKey,
+    Resource,
+)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +77,27 @@ def test_a_name_that_could_change_the_path_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ["db", "db.prod", "system:node-1", "0", "a" * 253])
 def test_names_of_kubernetes_are_accepted(name: str) -> None:
     assert SECRETS.path(ObjectKey("a", name)).endswith(f"/secrets/{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        pytest.param("ann@example.com", "ann%40example.com", id="an address"),
+        pytest.param("ann?x#y z", "ann%3Fx%23y%20z", id="what a URL would cut off"),
+        pytest.param("größe", "gr%C3%B6%C3%9Fe", id="not ASCII"),
+        pytest.param("system:node-1", "system:node-1", id="colons, as in names of signers"),
+        pytest.param("a" * 400, "a" * 400, id="long"),
+    ],
+)
+@pytest.mark.parametrize("resource", [CERTIFICATE_SIGNING_REQUESTS, CLUSTER_TRUST_BUNDLES])
+def test_names_that_kubernetes_leaves_free_are_quoted(resource: Resource, name: str, written: str) -> None:
+    assert resource.path(ObjectKey("", name), "status").endswith(f"/{resource.plural}/{written}/status")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../secrets", "a%2fb", "a\n", "a" * 1025])
+def test_no_free_name_changes_the_path_either(name: str) -> None:
+    with pytest.raises(InvalidError):
+        CERTIFICATE_SIGNING_REQUESTS.path(ObjectKey("", name))
 
 
 def test_a_key_reads_as_people_write_it() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -92,6 +93,29 @@ async def test_a_name_that_leads_inside_is_not_called() -> None:
         with pytest.raises(OutboundRefusedError):
             await post(loopback_gate(name=NAME), port)
     assert seen == []
+
+
+async def test_one_url_may_be_called_besides_and_nothing_else_of_its_host() -> None:
+    async with server(reply("200 OK")) as (port, seen):
+        opened = OutboundUrl("http", "127.0.0.1", port, "/reviews")
+        http = OutboundHttp(loopback_gate(), opened)
+
+        async def call(url: OutboundUrl) -> int:
+            return (await http.post_json(url, b"{}", bearer="b", trusted=trust(""))).status
+
+        assert await call(opened) == 200
+        for other in (
+            replace(opened, path=""),
+            replace(opened, path="/reviews/x"),
+            replace(opened, path="/x/reviews"),
+            replace(opened, scheme="https"),
+            replace(opened, port=1),
+            replace(opened, host="::ffff:127.0.0.1"),
+        ):
+            with pytest.raises(OutboundRefusedError):
+                await call(other)
+        assert await call(opened) == 200
+    assert len(seen) == 2
 
 
 async def test_a_name_that_leads_to_metadata_is_not_called_even_where_the_name_is_listed() -> None:

@@ -271,7 +271,7 @@ class TestAnswers:
         assert "only this" not in str(caught.value)
 
     async def test_an_answer_has_a_largest_size(self, way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(remote, "_BODY_LIMIT_BYTES", 1 << 20)
+        monkeypatch.setattr(way.http, "_body_limit_bytes", 1 << 20)
         fits, too_large = reply(body=b"x" * (1 << 20)), reply(body=b"x" * ((1 << 20) + 1))
         async with server(fits, too_large, reply()) as (port, _):
             assert len((await way.get(f"http://127.0.0.1:{port}/")).body) == 1 << 20

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keybearer.outbound.trust import trust
+from keybearer.outbound.trust import trust, trust_as_well
 from support.controlplane.certificates import create_identity
 
 
@@ -23,6 +23,15 @@ def test_certificates_are_trusted_whatever_stands_beside_them(pem: str, beside: 
     assert context.cert_store_stats()["x509_ca"] == 1
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
+
+
+def test_certificates_beside_the_systems_are_read_once(pem: str) -> None:
+    context = trust_as_well(pem)
+
+    assert context.cert_store_stats()["x509_ca"] == trust("").cert_store_stats()["x509_ca"] + 1
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.check_hostname
+    assert trust_as_well(pem) is context
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,7 @@ def test_what_counts_as_one_address(clock: HandClock, one: str, other: str, *, i
         ("GET", "/api/v2/folders", "read"),
         ("DELETE", "/api/v2/folders/1", "write"),
         ("POST", "/api/v1/events/subscribe/project-events", "read"),
+        ("POST", "/api/v1/cert-manager/ocsp/00000000-0000-4000-8000-000000000001", "read"),
         ("GET", "/nowhere", "read"),
     ],
 )

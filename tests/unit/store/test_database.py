@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,7 +24,9 @@ from keybearer.store.sealing.root_key import RootKeys
 from support.databases import OwnDatabase
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
-HOME = Organization(OrganizationId("home"), "Home", "home", 1, NOW)
+BEFORE = 10**18
+"""A revision that the clock has not come to: from it on they are counted."""
+HOME = Organization(OrganizationId("home"), "Home", "home", BEFORE, NOW)
 PROJECT = Project(
     id=ProjectId("p"),
     organization_id=HOME.id,
@@ -33,7 +36,7 @@ PROJECT = Project(
     type="secret-manager",
     auto_capitalization=False,
     has_delete_protection=False,
-    revision=1,
+    revision=BEFORE,
     created_at=NOW,
     updated_at=NOW,
 )
@@ -79,9 +82,9 @@ async def test_a_commit_publishes_what_it_moved_before_the_writer_goes_on(databa
         await unit.move_project(PROJECT.id)
         await unit.move_project(PROJECT.id)
         assert published == []
-    assert [changes.revisions for changes in published] == [{"p": 2}]
-    assert database.revisions.stands([("p", 2)])
-    assert not database.revisions.stands([("p", 1)])
+    assert [changes.revisions for changes in published] == [{"p": BEFORE + 1}]
+    assert database.revisions.stands([("p", BEFORE + 1)])
+    assert not database.revisions.stands([("p", BEFORE)])
 
 
 async def test_a_reader_cannot_write(database: Database) -> None:
@@ -98,11 +101,24 @@ async def test_writers_of_a_project_wait_for_each_other_and_readers_for_nobody(d
         await first.move_project(PROJECT.id)
         second = asyncio.create_task(_move(database))
         async with database.reading() as unit:
-            assert await unit.projects.revisions([PROJECT.id]) == {PROJECT.id: 1}
+            assert await unit.projects.revisions([PROJECT.id]) == {PROJECT.id: BEFORE}
         assert not second.done()
     await second
     async with database.reading() as unit:
-        assert await unit.projects.revisions([PROJECT.id]) == {PROJECT.id: 3}
+        assert await unit.projects.revisions([PROJECT.id]) == {PROJECT.id: BEFORE + 2}
+
+
+async def test_a_revision_that_was_lost_with_the_database_is_not_come_by_again(database: Database) -> None:
+    began = (datetime.now(UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    async with database.writing() as unit:
+        await unit.identities.add_organization(replace(HOME, names_revision=1))
+        await unit.projects.add(replace(PROJECT, revision=1))
+        await unit.move_names(HOME.id)
+        await unit.move_project(PROJECT.id)
+        moved = dict(unit.changes.revisions)
+    # As far as the clock: whatever was reached from a state of before lies behind.
+    assert moved.keys() == {HOME.id, PROJECT.id}
+    assert min(moved.values()) >= began
 
 
 async def _move(database: Database) -> None:
@@ -116,7 +132,7 @@ async def test_revisions_stand_until_somebody_moves_them(database: Database) -> 
         await unit.projects.add(PROJECT)
         await unit.move_names(HOME.id)
         await unit.move_project(PROJECT.id)
-    seen = [(PROJECT.id, 2), (HOME.id, 2)]
+    seen = [(PROJECT.id, BEFORE + 1), (HOME.id, BEFORE + 1)]
     assert await database.still_stand(seen)
     assert not await database.still_stand([*seen, ("gone", 1)])
     await _move(database)

@@ -12,13 +12,13 @@ import pytest
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.base.slices import SLICE
+from keybearer.domain.secrets.changes import NewSecret
 from keybearer.domain.secrets.questions import SecretListing
-from keybearer.domain.secrets.writing import NewSecret
 from keybearer.server import rendering
 from keybearer.server.rendering import listing_body
-from keybearer.store import secrets as store_secrets
+from keybearer.store import secret_rows
 from keybearer.store.records import Project
-from keybearer.store.secrets import Location
+from keybearer.store.secret_places import Location
 from support.databases import OwnDatabase
 from support.service_domain import ServiceDomain, at, service_domain
 
@@ -72,7 +72,7 @@ async def test_a_long_list_lets_others_have_a_turn_between_slices(
     project = await domain.project("long")
     await _stored(domain, project, lambda number: f"value of {number}")
     turns = _Turns()
-    for module, name in ((store_secrets, "open_value"), (rendering, "secret_json")):
+    for module, name in ((secret_rows, "open_value"), (rendering, "secret_json")):
         monkeypatch.setattr(module, name, turns.counted(name, getattr(module, name)))
     other = asyncio.create_task(turns.go_on())
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.any_database
 
+_LIMIT = timedelta(seconds=5)
+
 
 @dataclass
 class ScriptedConnection:
@@ -27,7 +29,11 @@ class ScriptedConnection:
     answers: asyncio.Queue[dict[str, int] | Exception] = field(default_factory=asyncio.Queue)
     ended: int = 0
 
-    async def fetch(self, _statement: str, wanted: Sequence[str]) -> list[dict[str, object]]:
+    async def prepare(self, _statement: str) -> ScriptedConnection:
+        return self
+
+    async def fetch(self, wanted: Sequence[str], *, timeout: float) -> list[dict[str, object]]:  # noqa: ASYNC109
+        assert timeout == _LIMIT.total_seconds()
         self.asked.append(set(wanted))
         answer = await self.answers.get()
         if isinstance(answer, Exception):
@@ -48,7 +54,7 @@ def check_with(connection: ScriptedConnection, *, failures: int = 0) -> Revision
             raise ConnectError("the server doesn't answer")
         return cast("asyncpg.Connection", connection)
 
-    return RevisionCheck(connect, timedelta(seconds=5))
+    return RevisionCheck(connect, _LIMIT)
 
 
 async def turns() -> None:

@@ -19,11 +19,12 @@ from keybearer.store.database import Database
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind
 from keybearer.store.sync_jobs import SyncJob
+from keybearer.store.sync_turns import Turns
 from support.databases import OwnDatabase
 from support.sync_scene import SyncScene, sync_scene
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-LEASE = NOW + timedelta(minutes=1)
+LEASE = timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -51,10 +52,12 @@ def job(sync_id: str, connection_id: str, kind: JobKind = JobKind.SYNC) -> SyncJ
     return SyncJob(str(uuid4()), sync_id, connection_id, kind, False, 0, {}, NOW, None, None, NOW)  # noqa: FBT003 - a record
 
 
-async def syncs(scene: SyncScene, number: int, *connections: str) -> list[tuple[str, str]]:
-    """Make syncs of these connections in turn; return their ids and those of the connections."""
+async def syncs(
+    scene: SyncScene, number: int, *connections: str, slug: str = "home"
+) -> list[tuple[str, str]]:
+    """Make syncs of these connections of a project in turn; return their ids and those of the connections."""
     made = []
-    project = await scene.domain.project("home")
+    project = await scene.domain.project(slug)
     for index in range(number):
         name = connections[index % len(connections)]
         sync_id = await scene.sync(project, connection=name, is_automatic=False)
@@ -68,12 +71,17 @@ async def add(database: Database, *jobs: SyncJob) -> None:
 
 
 async def claim(
-    database: Database, who: str = "me", *, limit: int = 10, now: datetime = NOW
+    database: Database,
+    who: str = "me",
+    *,
+    limit: int = 10,
+    now: datetime = NOW,
+    turns: Turns | None = None,
 ) -> list[SyncJob]:
     async def claimed() -> list[SyncJob]:
         async with database.writing() as unit:
-            return await unit.sync_jobs.claim(
-                who, now=now, lease_ends_at=now + timedelta(minutes=1), limit=limit, per_connection=5
+            return await unit.sync_claims.claim(
+                who, now=now, lease=LEASE, limit=limit, per_connection=5, turns=turns or Turns(10)
             )
 
     return await repeated(claimed)
@@ -127,6 +135,52 @@ async def test_a_connection_that_is_full_hides_no_other(scene: SyncScene) -> Non
     assert await claim(scene.database, limit=10, now=NOW + timedelta(seconds=2)) == []
 
 
+async def test_who_waits_shares_the_workers_with_who_waited_longer_and_has_more(scene: SyncScene) -> None:
+    many = await syncs(scene, 30, *(f"m{number}" for number in range(30)), slug="many")
+    few = await syncs(scene, 3, "f1", "f2", slug="few")
+    await add(scene.database, *(job(*ids) for ids in many))
+    later = NOW + timedelta(seconds=1)
+    await add(scene.database, *(replace(job(*ids), due_at=later) for ids in few))
+    of_few = {sync_id for sync_id, _ in few}
+
+    def counted(claimed: list[SyncJob]) -> Counter[bool]:
+        return Counter(one.sync_id in of_few for one in claimed)
+
+    turns = Turns(10)
+    alone = await claim(scene.database, limit=10, turns=turns)
+    assert counted(alone) == {False: 8}
+    assert await claim(scene.database, limit=2, turns=turns) == []
+    # Who comes then finds room, though the other has been waiting for longer.
+    assert counted(await claim(scene.database, limit=2, now=later, turns=turns)) == {True: 1}
+    # The organization of both has all but one now; another process has workers of its own.
+    assert await claim(scene.database, limit=1, now=later, turns=turns) == []
+    assert counted(await claim(scene.database, "other", limit=4, now=later)) == {False: 2, True: 2}
+
+
+async def test_projects_take_turns_with_one_worker(scene: SyncScene) -> None:
+    projects = [await syncs(scene, 3, slug, slug=slug) for slug in ("one", "two", "three")]
+    for index, made in enumerate(projects):
+        due_at = NOW - timedelta(hours=3 - index)
+        await add(scene.database, *(replace(job(*ids), due_at=due_at) for ids in made))
+    turns, order = Turns(1), []
+    for _ in range(9):
+        (claimed,) = await claim(scene.database, limit=1, turns=turns)
+        order.append(next(n for n, made in enumerate(projects) if claimed.sync_id in dict(made)))
+        async with scene.database.writing() as unit:
+            assert await unit.sync_jobs.finish(claimed)
+    assert order == [0, 1, 2] * 3
+
+
+async def test_a_project_whose_connection_is_full_takes_no_turn_from_others(scene: SyncScene) -> None:
+    full = await syncs(scene, 20, "full", slug="full")
+    other = await syncs(scene, 20, *(f"o{number}" for number in range(20)), slug="other")
+    await add(scene.database, *(job(*ids) for ids in (*full, *other)))
+    turns = Turns(20)
+    of_full = {sync_id for sync_id, _ in full}
+    claimed = await claim(scene.database, limit=20, turns=turns)
+    assert Counter(one.sync_id in of_full for one in claimed) == {True: 5, False: 14}
+
+
 async def test_one_waits_per_sync_and_kind_with_the_newest_wish_and_the_earlier_time(
     scene: SyncScene,
 ) -> None:
@@ -163,16 +217,16 @@ async def test_who_let_the_lease_end_has_the_job_no_more(scene: SyncScene) -> No
     await add(scene.database, job(sync_id, connection_id))
     (slow,) = await claim(scene.database, "slow")
     async with scene.database.writing() as unit:
-        assert await unit.sync_jobs.orphaned(NOW) == []
-        assert await unit.sync_jobs.prolong("slow", LEASE + timedelta(minutes=1)) == {slow.id}
-        assert await unit.sync_jobs.orphaned(LEASE + timedelta(seconds=1)) == []
-        (orphan,) = await unit.sync_jobs.orphaned(LEASE + timedelta(minutes=2))
+        assert await unit.sync_claims.orphaned() == []
+        assert await unit.sync_claims.prolong("slow", -LEASE) == {slow.id}
+        (orphan,) = await unit.sync_claims.orphaned()
+        assert [job.id for job in await unit.sync_claims.running()] == [slow.id]
         assert await unit.sync_jobs.release(orphan, NOW, attempt=0)
     (quick,) = await claim(scene.database, "quick")
     async with scene.database.writing() as unit:
         assert not await unit.sync_jobs.is_held(slow)
         assert await unit.sync_jobs.is_held(quick)
-        assert await unit.sync_jobs.prolong("slow", LEASE) == set()
+        assert await unit.sync_claims.prolong("slow", LEASE) == set()
         assert not await unit.sync_jobs.release(slow, NOW)
         assert not await unit.sync_jobs.finish(slow)
         assert await unit.sync_jobs.finish(quick)

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from keybearer.kube.errors import AlreadyExistsError, ConflictError, FieldConflict, KubeError, NotFoundError
+from keybearer.kube.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    FieldConflict,
+    InvalidError,
+    KubeError,
+    LeaseLostError,
+    NotFoundError,
+)
 from keybearer.kube.gateway import FIELD_MANAGER, Gateway
 from keybearer.kube.resources import JsonObject, ObjectKey, Resource
 from unit.controllers.fakes.api_model import applied, contested, merge_patched
@@ -38,13 +46,21 @@ class FakeGateway(Gateway):
     Attributes:
         reads: whole objects that were asked for, as `Secret team-a/web`.
         writes: what was written, in order.
+        reviews: what was asked about the access of users; those of `allowed_users` have it.
+        own_rights: what we may do, as `create clustertrustbundles`; of `own_reviews`, what was asked of it.
         before: called with the verb and kind of each request before it is carried out; may change objects.
+        leads: whether whoever uses it holds the Lease.
     """
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, ObjectKey], Body] = {}
         self.reads: list[str] = []
         self.writes: list[Write] = []
+        self.reviews: list[JsonObject] = []
+        self.allowed_users: set[str] = set()
+        self.own_rights: set[str] = set()
+        self.own_reviews: list[str] = []
+        self.leads = True
         self.before: Callable[[str, str], None] = lambda verb, kind: None  # noqa: ARG005 - takes note of nothing
         self._failures: dict[tuple[str, str], deque[KubeError | None]] = defaultdict(deque)
         self._versions = itertools.count(100)
@@ -70,6 +86,10 @@ class FakeGateway(Gateway):
     def remove(self, kind: str, name: str, namespace: str = "team-a") -> None:
         """Delete an object as if somebody else had."""
         del self.objects[kind, ObjectKey(namespace, name)]
+
+    def require_lead(self) -> None:
+        if not self.leads:
+            raise LeaseLostError("another replica leads")
 
     async def get(
         self, resource: Resource, key: ObjectKey, *, metadata_only: bool = False
@@ -132,7 +152,12 @@ class FakeGateway(Gateway):
         *,
         uid: str | None = None,
         resource_version: str | None = None,
+        subresource: str = "",
+        manager: str = FIELD_MANAGER,
     ) -> JsonObject:
+        del manager
+        if subresource and set(patch) != {subresource}:
+            raise InvalidError(f"patch {subresource} of {resource.kind} {key}: it holds more than that")
         self._begin("merge_patch", resource)
         there = self.objects.get((resource.kind, key))
         if there is None:
@@ -171,6 +196,18 @@ class FakeGateway(Gateway):
             selected = not label_selector or labels.get(name) == value
             if kind == resource.kind and namespace in (None, key.namespace) and selected:
                 yield copy.deepcopy(body)
+
+    async def review_access(self, spec: Mapping[str, JsonValue]) -> bool:
+        self.reviews.append(copy.deepcopy(dict(spec)))
+        return str(spec["user"]) in self.allowed_users
+
+    async def review_own_access(self, attributes: Mapping[str, JsonValue]) -> bool:
+        asked = f"{attributes['verb']} {attributes['resource']}"
+        self.own_reviews.append(asked)
+        failures = self._failures["review", "own"]
+        if failures and (failure := failures.popleft()) is not None:
+            raise failure
+        return asked in self.own_rights
 
     def _begin(self, verb: str, resource: Resource) -> None:
         failures = self._failures[verb, resource.kind]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from keybearer.controllers.sources import SourceKey, SourceSession
+from keybearer.controllers.sources.query import SourceKey
+from keybearer.controllers.sources.session import SourceSession
 
 __all__ = ["FakeFollower"]
 

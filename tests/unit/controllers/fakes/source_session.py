@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from keybearer.client import EventPlace
 from keybearer.controllers.event_feed import EventFeed, FeedRefusal
 from keybearer.controllers.listing import SourceSecret
-from keybearer.controllers.sources import Listing, NotChanged, SourceFailure, SourceQuery
+from keybearer.controllers.sources.query import SourceQuery
+from keybearer.controllers.sources.session import Listing, NotChanged, SourceFailure
 from unit.controllers.fakes.event_feeds import FakeFeeds
 
 __all__ = ["DENIED", "OUTAGE", "FakeSession", "listing", "secret"]

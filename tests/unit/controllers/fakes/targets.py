@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
 from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager, observe_target
 from keybearer.controllers.secretsync.payload import judge_payload
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.work import WorkKey
 
 __all__ = [
     "FINGERPRINTER",

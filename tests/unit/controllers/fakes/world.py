@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
+from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServicePolicy
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
-from keybearer.controllers.queue import Lane, WorkItem, WorkKey
 from keybearer.controllers.references import References
 from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
@@ -25,9 +25,10 @@ from keybearer.controllers.secretsync.observed import observe_target
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
 from keybearer.controllers.secretsync.restart import WorkloadRestarter
 from keybearer.controllers.service_session import ServiceSession
-from keybearer.controllers.sources import SourceReader
+from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
+from keybearer.controllers.work import Lane, WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import Occurrence
@@ -88,6 +89,7 @@ class World:
 
     Attributes:
         called: keys that were put on the queue.
+        others_changed: a changed value has still to reach other targets.
     """
 
     def __init__(self, session: FakeSession) -> None:
@@ -96,6 +98,7 @@ class World:
         self.objects, self.observed = ObjectStore(), ObservedStore()
         self.session = session
         self.called: list[tuple[str, Lane]] = []
+        self.others_changed = False
         self.watches: dict[str, FakeWatch] = {}
         self.recorder = _Recorder()
         self.metrics = OperatorMetrics(CollectorRegistry())
@@ -142,6 +145,8 @@ class World:
             ),
             fingerprinter=FINGERPRINTER,
             telemetry=telemetry,
+            freshness=Freshness(self.clock, self.metrics.freshness),
+            changes_wait=lambda: self.others_changed,
         )
         self.gateway.put(secret("login", {"clientId": "cnry-id", "clientSecret": "cnry-secret"}))
 
@@ -181,6 +186,10 @@ class World:
         self.objects.put(seen)
         return seen
 
+    def drop(self) -> None:
+        """The SecretSync is gone from the API server, and no watch has told so."""
+        self.gateway.remove("SecretSync", "web")
+
     def watch_targets(self) -> None:
         """Deliver what a watch would show of all targets by now."""
         for seen in list(self.observed):
@@ -199,9 +208,9 @@ class World:
         if body is not None:
             self.see(body)
 
-    async def reconcile(self) -> RunResult:
+    async def reconcile(self, lane: Lane = Lane.URGENT) -> RunResult:
         """Run once for the SecretSync."""
-        return await self.reconciler.reconcile(WorkItem(SYNC, Lane.URGENT, 0.0), "reconcile-1")
+        return await self.reconciler.reconcile(WorkItem(SYNC, lane, 0.0), "reconcile-1")
 
     @property
     def status(self) -> Body:

@@ -4,8 +4,7 @@ import pytest
 
 from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
 from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.observed import merge_manager, observe_target
-from keybearer.controllers.secretsync.plan import (
+from keybearer.controllers.secretsync.decisions import (
     ApplyTarget,
     CreateTarget,
     MergeTarget,
@@ -13,6 +12,7 @@ from keybearer.controllers.secretsync.plan import (
     ReplaceTarget,
     TargetAction,
 )
+from keybearer.controllers.secretsync.observed import merge_manager, observe_target
 from keybearer.kube.errors import AlreadyExistsError, ConflictError
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.targets import (

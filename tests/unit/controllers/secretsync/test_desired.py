@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.queue import WorkKey
 from keybearer.controllers.secretsync.desired import (
     MANAGED_LABEL,
     OWNER_LABEL,
@@ -17,6 +16,7 @@ from keybearer.controllers.secretsync.desired import (
     fingerprint_of_body,
 )
 from keybearer.controllers.secretsync.observed import merge_manager, observe_target
+from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.targets import (
     FINGERPRINTER,
     SYNC,

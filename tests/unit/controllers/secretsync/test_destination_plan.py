@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ from keybearer.controllers.secretsync.destination_plan import (
     definition_action,
     judge_guard,
     require_whole_folder,
+    sync_name,
 )
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec_source import Source
@@ -54,11 +56,43 @@ def definition(**changes: object) -> DesiredSync:
 
 def test_a_definition_has_interface_words_a_name_a_mark_and_is_pushed_by_us_while_the_guard_watches() -> None:
     desired = definition()
-    assert (desired.destination, desired.name) == ("cloud-parameter-store", "team-a-web-app")
+    assert (desired.destination, desired.name) == ("cloud-parameter-store", f"team-a-web-app-{_MARK[:8]}")
     assert desired.description == marked("SecretSync team-a/web.app", _MARK)
     assert not desired.is_automatic
     assert definition(guard={"maxDeletions": 100}).is_automatic
     assert not definition(guard={"maxDeletions": 100}, isAutoSyncEnabled=False).is_automatic
+
+
+def named(
+    namespace: str, name: str, *, uid: str = "uid-1", cluster: str = "cluster-1", **changes: object
+) -> str:
+    seen = ObservedObject.from_body(
+        "SecretSync", {"metadata": {"namespace": namespace, "name": name, "uid": uid}}, trigger_at=0.0
+    )
+    return sync_name(seen, SecretSyncSpec.model_validate({**_SPEC, **changes}), mark_of(cluster, uid))
+
+
+def test_no_two_objects_have_the_same_name_unless_people_give_it() -> None:
+    names = [
+        named("a-b", "c"),
+        named("a", "b-c", uid="uid-2"),
+        named("a", "b.c", uid="uid-3"),
+        named("a-b", "c", cluster="cluster-2"),
+        named("a-b", "c", uid="uid-4"),  # deleted, and made anew
+    ]
+    assert len(set(names)) == 5
+    assert {name.rpartition("-")[0] for name in names} == {"a-b-c"}
+    assert {named("a-b", "c", syncName="mine"), named("a", "b-c", uid="u", syncName="mine")} == {"mine"}
+
+
+@given(
+    st.from_regex(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", fullmatch=True),
+    st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True),
+)
+def test_every_name_is_one_that_the_service_takes(namespace: str, name: str) -> None:
+    given_name = named(namespace, name)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", given_name)
+    assert len(given_name) <= 256
 
 
 @pytest.mark.parametrize("mode", ["Plan", "CreateOnce", "Suspended"])

@@ -2,21 +2,26 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import pytest
 
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
-from keybearer.controllers.queue import Lane
+from keybearer.controllers.reading import read_spec
 from keybearer.controllers.secretsync import gather as module
 from keybearer.controllers.secretsync import selection
-from keybearer.controllers.secretsync.gather import KeysRefusedError, Material
-from keybearer.controllers.secretsync.reading import read_spec
+from keybearer.controllers.secretsync.gather import FolderReading, Material
+from keybearer.controllers.secretsync.key_states import KeysRefusedError
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.selection import Selection, SourceContent
 from keybearer.controllers.secretsync.status import KeyState
-from keybearer.controllers.sources import SourceFailure
+from keybearer.controllers.sources.session import SourceFailure
 from keybearer.controllers.template.errors import RendererUnavailableError, TemplateError
 from keybearer.controllers.template.protocol import Failure, TemplateFault
+from keybearer.controllers.work import Lane
 from unit.controllers.fakes.source_session import DENIED, OUTAGE, FakeSession, listing, secret
 from unit.controllers.fakes.targets import SYNC, Body, Field
 from unit.controllers.fakes.virtual_loop import in_virtual_time
@@ -26,9 +31,13 @@ _TWO = listing("cnry-0", "cnry-1")
 _SOURCE = {"projectId": "shop", "environment": "dev"}
 
 
+def spec_of(seen: ObservedObject) -> SecretSyncSpec:
+    return read_spec(seen, SecretSyncSpec)
+
+
 async def gather(world: World, **spec: Field) -> Material:
     seen = world.put_sync(**spec)
-    return await world.gatherer.gather(seen, read_spec(seen), not_before=float("-inf"), follow_target=False)
+    return await world.gatherer.gather(seen, spec_of(seen), not_before=float("-inf"), follow_target=False)
 
 
 async def refusal(world: World, **spec: Field) -> ReconcileError:
@@ -66,7 +75,7 @@ async def test_a_clash_of_sources_is_reported_and_blocks_nothing() -> None:
         body = {**world.gateway.find("SecretSync", "web")}  # type: ignore[dict-item]
         body["spec"] = {"identityRef": {"name": "login"}, "sources": sources}
         seen = world.see(body)
-        material = await world.gatherer.gather(seen, read_spec(seen), not_before=0.0, follow_target=False)
+        material = await world.gatherer.gather(seen, spec_of(seen), not_before=0.0, follow_target=False)
 
     assert {key.reason for key in material.keys if key.reason} == {"Clash"}
     assert set(material.payload.data) == {"K0", "K1"}
@@ -305,7 +314,7 @@ class TestPinned:
         ]
         async with new_world(session) as world:
             seen = world.put_sync(source=None, sources=sources)
-            gathering = world.gatherer.gather(seen, read_spec(seen), not_before=0.0, follow_target=False)
+            gathering = world.gatherer.gather(seen, spec_of(seen), not_before=0.0, follow_target=False)
             if count == 256:
                 assert len((await gathering).payload.data) == 256
             else:
@@ -374,3 +383,54 @@ async def test_only_light_work_is_done_on_the_event_loop(
 async def test_what_was_gathered_shows_no_value() -> None:
     async with new_world(FakeSession(_TWO)) as world:
         assert "cnry" not in repr(await gather(world))
+
+
+@in_virtual_time
+async def test_what_a_destination_gets_is_judged_once_for_each_content(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged = 0
+    original = Fingerprinter.of_mappings
+
+    def counted(self: Fingerprinter, purpose: str, head: Iterable[str], contents: Mapping[str, str]) -> str:
+        nonlocal judged
+        judged += purpose == "pushed secrets"
+        return original(self, purpose, head, contents)
+
+    monkeypatch.setattr(Fingerprinter, "of_mappings", counted)
+    session = FakeSession(_TWO)
+    async with new_world(session) as world:
+        seen = world.put_sync()
+
+        async def read() -> FolderReading:
+            await asyncio.sleep(10)
+            world.gatherer.follow_identity(seen, spec_of(seen))
+            return await world.gatherer.read_folder(seen, spec_of(seen), not_before=world.clock.monotonic())
+
+        first = await read()
+        assert [await read() for _ in range(3)] == [first] * 3
+        assert judged == 1
+        session.then(listing("cnry-0", "cnry-2", "cnry-3"), _TWO)
+        changed = await read()
+        assert (changed.names, judged) == (("K0", "K1", "K2"), 2)
+        assert changed.fingerprint != first.fingerprint
+        assert await read() == first
+        # Nothing stays of an object that is gone.
+        world.gatherer.forget(seen.key)
+        session.then(_TWO)
+        assert await read() == first
+    assert judged == 4
+
+
+@in_virtual_time
+async def test_what_a_destination_got_before_is_not_what_it_gets_once_the_identity_may_read_no_more() -> None:
+    session = FakeSession(_TWO)
+    async with new_world(session) as world:
+        seen = world.put_sync()
+        spec = spec_of(seen)
+        world.gatherer.follow_identity(seen, spec)
+        await world.gatherer.read_folder(seen, spec, not_before=0.0)
+        await asyncio.sleep(10)
+        session.then(DENIED)
+        with pytest.raises(ReconcileError):
+            await world.gatherer.read_folder(seen, spec, not_before=world.clock.monotonic())

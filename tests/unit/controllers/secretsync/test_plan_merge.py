@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from keybearer.controllers.secretsync.changes import KeyChanges
+from keybearer.controllers.secretsync.decisions import MergeTarget, PlanContext, TargetPlan
 from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager
-from keybearer.controllers.secretsync.plan import MergeTarget, PlanContext, TargetPlan, plan_target
+from keybearer.controllers.secretsync.plan import plan_target
 from keybearer.controllers.secretsync.reasons import Reason
 from unit.controllers.fakes.targets import (
     UID,

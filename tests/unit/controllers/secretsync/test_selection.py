@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.secretsync import extract
+from keybearer.controllers.secretsync.key_problems import KeyProblemReason
 from keybearer.controllers.secretsync.selection import (
-    KeyProblemReason,
     Selection,
     SourceContent,
     is_light,

@@ -56,6 +56,26 @@ class Exchanging(Plain):
         return LoginCredentials(access_token="cnry-token")
 
 
+@dataclass
+class Slow:
+    """An app whose remote answers when it is let."""
+
+    is_slow: bool = True
+    at_once: int = 0
+    most_at_once: int = 0
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    answers: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def check(self, credentials: Credentials, context: AppContext) -> None:  # noqa: ARG002 - the protocol's
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        if self.at_once == 8:
+            self.asked.set()
+        if self.is_slow:
+            await self.answers.wait()
+        self.at_once -= 1
+
+
 def codehost() -> AppModel:
     model = app_model("codehost")
     assert model is not None
@@ -117,6 +137,26 @@ async def test_a_remote_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "_DEADLINE_SECONDS", 0.05)
     with pytest.raises(InvalidError, match="took too long"):
         await proving(Plain(hangs=True)).proven(codehost(), ORGANIZATION, GIVEN)
+
+
+async def test_slow_remotes_of_one_organization_leave_places_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = Slow()
+    asking = proving(app)
+    others = OrganizationId("6f3c5d9e-6a52-4a9a-9a0e-0d5d6f1c2b3a")
+    async with asyncio.TaskGroup() as group:
+        tried = [group.create_task(asking.proven(codehost(), ORGANIZATION, GIVEN)) for _ in range(40)]
+        await app.asked.wait()
+        assert app.at_once == 8
+        monkeypatch.setattr(module, "_DEADLINE_SECONDS", 0.05)
+        with pytest.raises(InvalidError, match="too many other credentials are being tried; try again later"):
+            await asking.proven(codehost(), ORGANIZATION, GIVEN)
+        app.is_slow = False
+        assert await asking.proven(codehost(), others, GIVEN) == GIVEN
+        app.answers.set()
+        await asyncio.wait(tried)
+    assert app.most_at_once == 9
 
 
 async def test_an_app_that_this_version_lacks_is_told() -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from keybearer.domain.connections.credentials import credentials_of, retiring_of
 from keybearer.domain.connections.proving import Proving
+from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation import ConnectionRotation
 from keybearer.domain.connections.rotation_terms import NEVER, Terms, next_rotation
-from keybearer.domain.connections.service import AppConnectionChange, AppConnections, NewAppConnection
+from keybearer.domain.connections.service import AppConnections
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.outbound.apps.protocol import AppContext
@@ -287,11 +288,27 @@ async def test_two_processes_never_rotate_the_same_connection(world: World) -> N
     assert world.cloud.keys == {"key-1"}
 
 
+async def test_what_another_has_rotated_since_it_was_found_due_is_left_alone(world: World) -> None:
+    made = await world.connect(EVERY_WEEK)
+    assert made.next_rotation_at is not None
+    now = made.next_rotation_at
+    world.clock.instant = now
+    async with world.domain.database.reading() as unit:
+        assert await unit.app_connections.due_for_rotation(now, 10) == [made.id]
+    assert await world.rotation.rotate_due() == 1
+
+    async with world.domain.database.writing() as unit:
+        later = now + timedelta(minutes=5)
+        assert not await unit.app_connections.hold_rotation(made.id, now, later, only_if_due=True)
+
+
 async def test_who_asks_while_it_is_under_way_is_told_so(world: World) -> None:
     made = await world.connect()
     now = world.clock.now()
     async with world.domain.database.writing() as unit:
-        assert await unit.app_connections.hold_rotation(made.id, now, now + timedelta(minutes=5))
+        assert await unit.app_connections.hold_rotation(
+            made.id, now, now + timedelta(minutes=5), only_if_due=False
+        )
     with pytest.raises(InvalidError, match="being rotated already"):
         await world.rotate(made)
     world.clock.instant += timedelta(minutes=5)

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
-from datetime import timedelta
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from keybearer.base.clock import SystemClock
 from keybearer.domain.syncs.jobs import SyncQueue
 from keybearer.domain.syncs.outcomes import Failure
+from keybearer.store.database import Database
 from keybearer.store.engines import database_url
 from keybearer.store.records import Project
+from keybearer.store.sync_turns import Turns
 from support.async_waiting import until
 from support.postgres import PostgresServer
 from support.scripted_remote import ScriptedRemote
 from support.sync_scene import FAST, SyncScene, sync_scene
+
+
+@dataclass
+class ShiftedClock(SystemClock):
+    """Ahead of the others, or behind."""
+
+    by: timedelta
+
+    def now(self) -> datetime:
+        return super().now() + self.by
 
 
 @pytest.fixture
@@ -26,11 +40,6 @@ async def scene(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[SyncS
     async with sync_scene(tmp_path, database_url(postgres.url(name))) as made:
         yield made
     postgres.drop(name)
-
-
-@pytest.fixture
-async def project(scene: SyncScene) -> Project:
-    return await scene.domain.project("home")
 
 
 async def test_two_processes_share_the_runs_and_keep_to_the_bounds_of_all(
@@ -64,6 +73,19 @@ async def test_a_process_that_says_nothing_loses_its_jobs_to_another(
         # Late, it changes nothing any more.
         await gone.fail(begun, Failure("too late", is_retryable=False))
         await scene.succeeded(sync_id)
+
+
+async def test_what_a_process_had_is_taken_over_when_its_lease_ends_not_at_the_next_look(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.terms = replace(FAST, lease=timedelta(hours=1))
+    await scene.put(project, A="cnry-1")
+    sync_id = await scene.sync(project)
+    gone = SyncQueue(scene.database, scene.clock, replace(FAST, lease=timedelta(milliseconds=700)))
+    await gone.claim(1)
+    async with scene.running():
+        await scene.succeeded(sync_id)
+    assert scene.remotes["one"].content == {"A": "cnry-1"}
 
 
 async def test_a_process_doesnt_begin_again_what_it_runs_though_it_couldnt_say_so_in_time(
@@ -102,17 +124,57 @@ async def test_who_begins_a_job_again_that_was_taken_from_it_doesnt_hold_it_twic
     assert await here.prolong() == {latter.job.id}
 
 
+@pytest.mark.parametrize("minutes", [-7, 7])
+async def test_processes_whose_clocks_are_minutes_apart_leave_each_other_their_runs(
+    scene: SyncScene, project: Project, minutes: int
+) -> None:
+    await scene.put(project, A="cnry-1")
+    await scene.sync(project)
+    shifted = ShiftedClock(timedelta(minutes=minutes))
+    assert scene.url is not None
+    elsewhere = Database(scene.url, shifted)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(elsewhere.close)
+        elsewhere.unlock(scene.database.keyring)
+        here, there = SyncQueue(scene.database, scene.clock, FAST), SyncQueue(elsewhere, shifted, FAST)
+        (begun,) = await here.claim(1)
+        assert await there.take_up(is_starting=False) == 0
+        assert await here.prolong() == {begun.job.id}
+        assert await there.take_up(is_starting=False) == 0
+        await here.put_back(begun)
+
+        # What the other runs is left alone likewise, and taken over when its lease ends, not minutes later.
+        async with elsewhere.writing() as unit:
+            (claimed,) = await unit.sync_claims.claim(
+                "there",
+                now=scene.clock.now(),
+                lease=FAST.lease,
+                limit=1,
+                per_connection=1,
+                turns=Turns(1),
+            )
+        assert claimed.id != begun.job.id
+        assert await here.take_up(is_starting=False) == 0
+        async with elsewhere.writing() as unit:
+            assert await unit.sync_claims.prolong("there", timedelta(milliseconds=300)) == {claimed.id}
+
+        async def taken_up() -> bool:
+            return await here.take_up(is_starting=False) == 1
+
+        await until(taken_up, awaited="the end of the lease")
+
+
 async def let_leases_end(scene: SyncScene) -> None:
     """Have all leases end, as while the database is away for longer than that."""
     async with scene.database.writing() as unit:
-        for job in await unit.sync_jobs.orphaned(None):
+        for job in await unit.sync_claims.running():
             assert job.claimed_by is not None
-            await unit.sync_jobs.prolong(job.claimed_by, scene.clock.now() - timedelta(minutes=1))
+            await unit.sync_claims.prolong(job.claimed_by, timedelta(minutes=-1))
 
 
 async def running_jobs(scene: SyncScene) -> set[str]:
     async with scene.database.reading() as unit:
-        return {job.id for job in await unit.sync_jobs.orphaned(None)}
+        return {job.id for job in await unit.sync_claims.running()}
 
 
 def remote_is_busy(remote: ScriptedRemote) -> Callable[[], Awaitable[bool]]:

@@ -1,0 +1,91 @@
+"""Kills operator and service while certificates are issued: each is asked for once, and kept."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import sys
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from support.canary import find_mark
+from support.certificate_objects import Certificates, certificate, certificates_of
+from support.controlplane.controlplane import ControlPlane
+from support.kube_api import KubeApi
+from support.operator_cluster import install_operator
+from support.operator_process import OperatorProcess
+from support.preloaded import PRELOADED
+from support.secrets_service import RestartableService, ServiceAdmin
+from support.tenant import open_tenant
+
+pytestmark = [pytest.mark.chaos, pytest.mark.integration]
+
+_PROFILES = ("first", "second")
+_EACH = 25
+_OPERATOR_KILLS = 5
+_SERVICE_KILLS = 1
+_LIFE_SECONDS = (0.5, 3.0)
+"""Of an operator: from its first steps to the middle of its work."""
+
+
+def test_whatever_is_killed_each_certificate_is_issued_once(tmp_path: Path) -> None:
+    seed = secrets.randbelow(2**31)
+    sys.stdout.write(f"seed {seed}\n")
+    rng = random.Random(seed)  # noqa: S311 - a storm that can be repeated
+    with ExitStack() as stack:
+        service = stack.enter_context(RestartableService(tmp_path, launch=PRELOADED))
+        admin = stack.enter_context(ServiceAdmin(service))
+        plane = stack.enter_context(ControlPlane())
+        api = stack.enter_context(KubeApi(plane.admin_kubeconfig))
+        cluster = install_operator(plane, api)
+        # Without a Lease: each of these operators would wait 15 s for that of the one before it.
+        flags = [f"--service-url={service.url}", f"--lease-namespace={cluster.namespace}"]
+        operator = OperatorProcess(
+            cluster.kubeconfig, tmp_path, [*flags, "--no-leader-election"], launch=PRELOADED
+        )
+        stack.callback(operator.kill)
+        project = admin.new_project("certificate-storm")
+        tenant = open_tenant(api, "storm", project, admin.new_login(project.id))
+        certificates = certificates_of(tenant, admin)
+        operator.start()
+        for profile in _PROFILES:
+            certificates.create(profile, *(certificate(f"{profile}{number}") for number in range(_EACH)))
+
+        blows = ["operator"] * _OPERATOR_KILLS + ["service"] * _SERVICE_KILLS
+        rng.shuffle(blows)
+        for blow in blows:
+            # A moment chosen at random is the point of it: there is no condition to wait for.
+            time.sleep(rng.uniform(*_LIFE_SECONDS))
+            if blow == "operator":
+                operator.kill()
+                operator.start(wait=False)
+            else:
+                service.kill()
+                service.start()
+        operator.wait_ready()
+        _settle(certificates)
+        operator.terminate()
+    assert find_mark("".join(log.read_text() for log in tmp_path.glob("*.log"))) is None
+
+
+def _settle(certificates: Certificates) -> None:
+    for profile in _PROFILES:
+        certificates.until(
+            profile,
+            lambda found: found.get("status", {}).get("issued") == f"{_EACH}/{_EACH}",
+            "all certificates",
+            within=120,
+        )
+    requests = certificates.requests()
+    asked = Counter(request["commonName"] for request in requests)
+    assert len(asked) == len(_PROFILES) * _EACH
+    assert {name: count for name, count in asked.items() if count != 1} == {}
+    by_name = {request["commonName"]: request["certificate"]["serialNumber"] for request in requests}
+    for profile in _PROFILES:
+        for number in range(_EACH):
+            name = f"{profile}{number}"
+            assert certificates.stored(name)[0].serial == by_name[f"{name}.example.com"]

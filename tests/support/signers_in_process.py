@@ -1,0 +1,135 @@
+"""Signers against a real API server, with the rights of the chart and a service in the test's hands."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from prometheus_client import CollectorRegistry
+
+from keybearer.base.backoff import Backoff
+from keybearer.base.clock import SystemClock
+from keybearer.controllers.background import Background
+from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
+from keybearer.controllers.certificateprofile.service import CertificateService, OpenedService
+from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.queue import WorkQueue
+from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
+from keybearer.controllers.signers.parts import Signers, SignersGiven, assemble_signers
+from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
+from keybearer.controllers.work import WorkKey
+from keybearer.controllers.workers import WorkerPool
+from keybearer.kube.connection import Connection
+from keybearer.kube.event_recorder import EventRecorder
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import CERTIFICATE_SIGNING_REQUESTS
+from support.kube_api import Body
+from support.operator_cluster import OperatorCluster
+from support.waiting import eventually
+
+__all__ = ["SignersInProcess", "aside", "signers_in_process", "until"]
+
+T = TypeVar("T")
+
+_WORKERS = 4
+_CLOSING_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class SignersInProcess:
+    """Running signers.
+
+    Attributes:
+        signers: the parts.
+        objects: where the test shows profiles.
+    """
+
+    signers: Signers
+    objects: ObjectStore
+
+    def show(self, profile: Body) -> None:
+        """The watch of profiles shows this one, as the API server holds it."""
+        seen = ObservedObject.from_body("CertificateProfile", profile, trigger_at=0)
+        self.objects.put(seen)
+        self.signers.profile_seen(seen.key)
+
+    def end(self, profile: Body) -> None:
+        """The watch of profiles tells that this one is gone."""
+        meta = profile["metadata"]
+        key = WorkKey("CertificateProfile", meta["namespace"], meta["name"])
+        self.objects.drop(key)
+        self.signers.profile_seen(key)
+
+
+@asynccontextmanager
+async def signers_in_process(
+    cluster: OperatorCluster, service: CertificateService
+) -> AsyncIterator[SignersInProcess]:
+    """Yield signers that work until the block ends."""
+
+    async def open_service(key: WorkKey, spec: CertificateProfileSpec) -> OpenedService:
+        del key
+        return OpenedService(service, spec.project_id)
+
+    async def ready() -> None:
+        return
+
+    clock, rng = SystemClock(), random.Random(1)  # noqa: S311 - spreads reconnecting
+    async with await Connection.open(kubeconfig=str(cluster.kubeconfig)) as connection:
+        gateway = Gateway(connection, may_write=lambda: None)
+        queue = WorkQueue(clock, Backoff(timedelta(seconds=0.2), timedelta(seconds=1)), rng)
+        metrics, objects = OperatorMetrics(CollectorRegistry()), ObjectStore()
+        recorder = EventRecorder(gateway, instance=socket.gethostname(), clock=clock, idle=queue.rest)
+        signers = assemble_signers(
+            SignersGiven(
+                clock=clock,
+                rng=rng,
+                connection=connection,
+                gateway=gateway,
+                queue=queue,
+                objects=objects,
+                cluster=ClusterIdentity(gateway, "cluster-1"),
+                recorder=recorder,
+                metrics=metrics.certificates,
+                open_service=open_service,
+                namespaces=None,
+            )
+        )
+        gate = WriteGate(clock, ConcurrencyLimit(maximum=_WORKERS))
+        workers = WorkerPool(
+            clock, queue, signers.reconcilers, Telemetry(metrics, recorder), gate, ready, _WORKERS
+        )
+        async with Background() as background:
+            background.start("post Events", recorder.run())
+            signers.start(background)
+            background.start("work", workers.run())
+            # What a first listing finds may be known to a process before: what tests make is to be new.
+            await until(lambda: _follow_all(signers), "a first listing of all")
+            yield SignersInProcess(signers, objects)
+    # Connections that were cut off while they were made close themselves in later turns of the loop.
+    await asyncio.sleep(_CLOSING_SECONDS)
+
+
+def _follow_all(signers: Signers) -> bool:
+    groups = signers.groups
+    served = (one for one in signers.watches if groups.serves(one.resource))
+    return groups.served_from_start(CERTIFICATE_SIGNING_REQUESTS) and all(
+        one.trouble is None for one in served
+    )
+
+
+async def aside(act: Callable[..., T], *args: object, **given: object) -> T:
+    """Do something that blocks, while the signers go on."""
+    return await asyncio.to_thread(act, *args, **given)
+
+
+async def until(probe: Callable[[], T | None], awaited: str) -> T:
+    """Return the first answer of a probe that blocks."""
+    return await asyncio.to_thread(eventually, probe, awaited=awaited)

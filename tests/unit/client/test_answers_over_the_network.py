@@ -1,0 +1,238 @@
+"""What only real connections show of answers: their time and length, and what becomes of a call without one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import httpx
+import pytest
+from aiohttp import web
+
+from keybearer.client import (
+    AnswerTooLong,
+    AsyncKeybearer,
+    ClientError,
+    DecodeError,
+    ServiceError,
+    TransportError,
+)
+from unit.client.real_service import ONCE, Ask, ask_blocking, serving
+
+
+async def test_the_state_is_read_over_a_real_connection(ask: Ask) -> None:
+    seen: list[dict[str, str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append({name.lower(): value for name, value in request.headers.items()})
+        return web.json_response({"message": "Ok"})
+
+    async with serving(answer) as url:
+        assert await ask(f"{url}/api/", replace(ONCE, user_agent="test/1")) == "Ok"
+    assert seen[0]["user-agent"] == "test/1"
+    assert seen[0]["accept"] == "application/json"
+    assert seen[0]["accept-encoding"] == "identity"
+    assert "authorization" not in seen[0]
+
+
+@pytest.mark.parametrize("declares", [True, False], ids=["declared", "undeclared"])
+async def test_an_answer_that_is_too_long_is_refused_while_it_comes(ask: Ask, declares: bool) -> None:  # noqa: FBT001
+    sent = 0
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        nonlocal sent
+        response = web.StreamResponse(headers={"Content-Length": str(10**9)} if declares else {})
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(10_000):
+                await response.write(b"x" * 65536)
+                sent += 65536
+        return response
+
+    async with serving(answer) as url:
+        with pytest.raises(AnswerTooLong, match="longer than 1000000 bytes"):
+            await ask(url, replace(ONCE, max_response_bytes=1_000_000))
+    assert sent < 100_000_000
+
+
+async def test_an_answer_of_just_the_length_allowed_is_read(ask: Ask) -> None:
+    body = b'{"message": "Ok"}'
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=body)
+
+    async with serving(answer) as url:
+        assert await ask(url, replace(ONCE, max_response_bytes=len(body))) == "Ok"
+        with pytest.raises(DecodeError):
+            await ask(url, replace(ONCE, max_response_bytes=len(body) - 1))
+
+
+@pytest.mark.parametrize("declares", [True, False], ids=["declared", "undeclared"])
+async def test_a_body_waits_for_its_turn_whose_time_is_not_held_against_the_service(
+    declares: bool,  # noqa: FBT001
+) -> None:
+    body = b'{"message": "Ok"}'
+    lengths: list[int | None] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": str(len(body))} if declares else {})
+        await response.prepare(request)
+        await response.write(body)
+        return response
+
+    @contextlib.asynccontextmanager
+    async def turn(length: int | None) -> AsyncIterator[None]:
+        lengths.append(length)
+        await asyncio.sleep(0.5)  # longer than the service may take
+        yield
+
+    options = replace(ONCE, timeout=timedelta(seconds=0.4))
+    async with serving(answer) as url, AsyncKeybearer(url, options=options, body_turn=turn) as client:
+        assert await client.status.get() == "Ok"
+    assert lengths == [len(body) if declares else None]
+
+
+async def test_a_body_that_drips_ends_at_the_deadline_after_its_turn_too() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(200):
+                await response.write(b" ")
+                await asyncio.sleep(0.05)
+        return response
+
+    @contextlib.asynccontextmanager
+    async def turn(_: int | None) -> AsyncIterator[None]:
+        yield
+
+    options = replace(ONCE, timeout=timedelta(seconds=0.3))
+    async with serving(answer) as url, AsyncKeybearer(url, options=options, body_turn=turn) as client:
+        with pytest.raises(TransportError, match="no complete answer came in time"):
+            await client.status.get()
+
+
+async def test_an_answer_that_drips_ends_at_the_deadline(ask: Ask) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+            while True:
+                await response.write(b" ")
+                await asyncio.sleep(0.02)
+        return response
+
+    async with serving(answer) as url:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        with pytest.raises(TransportError, match="in time") as error:
+            await ask(url, replace(ONCE, timeout=timedelta(seconds=0.3)))
+        assert loop.time() - began < 5
+    assert error.value.sent
+
+
+async def test_silence_ends_at_the_deadline(ask: Ask) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        await asyncio.sleep(30)
+        return web.Response()
+
+    async with serving(answer) as url:
+        with pytest.raises(TransportError, match="in time") as error:
+            await ask(url, replace(ONCE, timeout=timedelta(seconds=0.3)))
+    assert error.value.sent
+    assert error.value.is_retryable
+
+
+async def test_an_encoded_answer_is_refused_unread(ask: Ask) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=b"\x1f\x8bcnry-", headers={"Content-Encoding": "gzip"})
+
+    async with serving(answer) as url:
+        with pytest.raises(DecodeError, match="encoded"):
+            await ask(url, ONCE)
+
+
+async def test_a_redirect_is_not_followed(ask: Ask) -> None:
+    paths: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        paths.append(request.path)
+        return web.Response(status=307, headers={"Location": "/elsewhere"})
+
+    async with serving(answer) as url:
+        with pytest.raises(ServiceError, match="redirects are not followed"):
+            await ask(url, ONCE)
+    assert paths == ["/api/status"]
+
+
+async def test_a_connection_that_ends_early_may_have_been_served(ask: Ask) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "100"})
+        await response.prepare(request)
+        await response.write(b"{")
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    async with serving(answer) as url:
+        with pytest.raises(TransportError) as error:
+            await ask(url, ONCE)
+    assert error.value.sent
+
+
+async def test_a_port_where_nobody_listens_was_surely_not_reached(ask: Ask) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}"
+        with pytest.raises(TransportError, match="can't be reached") as error:
+            await ask(url, ONCE)
+    assert not error.value.sent
+    assert error.value.is_retryable
+    assert isinstance(error.value.__cause__, httpx.ConnectError)
+
+
+async def test_many_calls_at_once_share_the_connections() -> None:
+    at_once = 0
+    most = 0
+
+    async def answer(_: web.Request) -> web.Response:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0.01)
+        at_once -= 1
+        return web.json_response({"message": "Ok"})
+
+    async with serving(answer) as url, AsyncKeybearer(url, options=ONCE) as client:
+        assert await asyncio.gather(*(client.status.get() for _ in range(50))) == ["Ok"] * 50
+    assert most > 1
+
+
+@pytest.fixture
+def deaf() -> Iterator[str]:
+    """Yield the address of a listener that takes connections and reads nothing."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(16)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_a_blocking_call_to_a_deaf_service_ends_in_its_thread(deaf: str) -> None:
+    errors: list[ClientError] = []
+
+    def call() -> None:
+        try:
+            ask_blocking(deaf, replace(ONCE, timeout=timedelta(seconds=0.2)))
+        except ClientError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert isinstance(errors[0], TransportError)

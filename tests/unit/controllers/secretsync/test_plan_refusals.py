@@ -1,0 +1,285 @@
+"""What keeps a target from being written: its owner, the guard of deletions, Kubernetes, and which comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from keybearer.controllers.secretsync.changes import plan_status
+from keybearer.controllers.secretsync.decisions import (
+    ApplyTarget,
+    PlanContext,
+    RecreateTarget,
+    ReplaceTarget,
+    TargetAction,
+    TargetPlan,
+)
+from keybearer.controllers.secretsync.desired import OWNER_LABEL
+from keybearer.controllers.secretsync.plan import plan_target
+from keybearer.controllers.secretsync.reasons import Reason
+from unit.controllers.fakes.target_plans import LESS, NOW, ONE, OTHER, patched_metadata, plan, verdict_of
+from unit.controllers.fakes.targets import (
+    UID,
+    Body,
+    Change,
+    b64,
+    controlled_by_another,
+    desired,
+    foreign,
+    immutable,
+    merged_into,
+    new_spec,
+    of_type_tls,
+    there,
+)
+
+
+class TestOwnership:
+    @pytest.mark.parametrize(
+        ("change", "adopt", "outcome"),
+        [
+            pytest.param(foreign, False, Reason.TARGET_CONFLICT, id="somebody else's is not touched"),
+            pytest.param(foreign, True, ReplaceTarget, id="nobody's is adopted when asked"),
+            pytest.param(
+                controlled_by_another, False, Reason.TARGET_CONFLICT, id="a controlled one is not touched"
+            ),
+            pytest.param(
+                controlled_by_another, True, Reason.TARGET_CONFLICT, id="a controlled one is never adopted"
+            ),
+        ],
+    )
+    def test_whose_object_it_is_decides(
+        self, change: Change, *, adopt: bool, outcome: Reason | type[TargetAction]
+    ) -> None:
+        planned = plan(new_spec(adopt=adopt), OTHER, there(NOW, change))
+
+        if isinstance(outcome, Reason):
+            assert verdict_of(planned) == (outcome, True)
+        else:
+            assert isinstance(planned.action, outcome)
+
+    def test_a_controlled_target_names_its_controller(self) -> None:
+        planned = plan(new_spec(), OTHER, there(NOW, controlled_by_another))
+
+        assert planned.verdict is not None
+        assert "controlled by Deployment web" in planned.verdict.message
+
+    def test_an_adopted_target_loses_foreign_labels_and_gets_ours(self) -> None:
+        labels = patched_metadata(plan(new_spec(adopt=True), NOW, there(NOW, foreign)))["labels"]
+
+        assert labels["theirs"] is None
+        assert labels[OWNER_LABEL] == UID
+
+    def test_adopting_counts_foreign_keys_for_the_guard(self) -> None:
+        planned = plan(new_spec(adopt=True), {"NEW": "cnry-new"}, there(NOW, foreign))
+
+        assert verdict_of(planned) == (Reason.GUARDED, True)
+
+    def test_the_owner_is_told_by_uid_not_by_name(self) -> None:
+        """A SecretSync that was deleted and created again does not find its old self's target its own."""
+        planned = plan_target(
+            desired(new_spec(), OTHER, uid="reborn"),
+            there(NOW, onDelete="Retain"),
+            new_spec(),
+            PlanContext("reborn"),
+        )
+
+        assert verdict_of(planned) == (Reason.TARGET_CONFLICT, True)
+
+
+class TestGuard:
+    @pytest.mark.parametrize(
+        ("percent", "before", "removed", "held"),
+        [
+            pytest.param(0, 100, 1, True, id="0 percent holds a single key"),
+            pytest.param(0, 100, 0, False, id="0 percent lets changes pass"),
+            pytest.param(50, 4, 2, False, id="half of four is 50 percent"),
+            pytest.param(50, 4, 3, True, id="three of four are more"),
+            pytest.param(50, 3, 1, False, id="one of three is less"),
+            pytest.param(50, 3, 2, True, id="two of three are more"),
+            pytest.param(50, 1, 1, True, id="the only key is all keys"),
+            pytest.param(33, 3, 1, True, id="one of three is more than 33 percent"),
+            pytest.param(34, 3, 1, False, id="and less than 34"),
+            pytest.param(100, 10, 9, False, id="100 percent lets all but one go"),
+            pytest.param(100, 10, 10, True, id="and never all at once"),
+        ],
+    )
+    @pytest.mark.parametrize("policy", ["Owner", "Merge"])
+    def test_the_share_that_may_go_at_once(
+        self, percent: int, before: int, removed: int, policy: str, *, held: bool
+    ) -> None:
+        all_keys = {f"K{number:03}": f"cnry-{number}" for number in range(before)}
+        left = dict(list(all_keys.items())[removed:]) | {"NEW": "cnry-new"}
+        spec = new_spec(max_deletions=percent, creationPolicy=policy)
+        now = there(all_keys) if policy == "Owner" else merged_into({}, all_keys)
+
+        planned = plan(spec, left, now)
+
+        assert len(planned.changes.remove) == removed
+        assert (planned.verdict is not None and planned.verdict.reason is Reason.GUARDED) is held
+        assert (planned.action is None) is held
+        assert planned.guarded is held
+
+    def test_an_emptied_source_empties_no_target(self) -> None:
+        planned = plan(new_spec(max_deletions=100), {}, there(NOW))
+
+        assert verdict_of(planned) == (Reason.GUARDED, True)
+        assert planned.changes.remove == ("A", "B", "C", "D")
+
+    def test_a_release_lets_it_pass(self) -> None:
+        shown = plan_status(plan(new_spec(), {}, there(NOW)).changes)
+        planned = plan(new_spec(), {}, there(NOW), PlanContext(UID, released=shown, written_before=True))
+
+        assert isinstance(planned.action, ReplaceTarget)
+
+    def test_a_release_lets_nothing_pass_that_the_person_has_not_seen(self) -> None:
+        shown = plan_status(plan(new_spec(), ONE, there(NOW)).changes)
+
+        emptied = plan(new_spec(), {}, there(NOW), PlanContext(UID, released=shown, written_before=True))
+
+        assert emptied.guarded
+
+    def test_keys_that_others_added_count_as_keys_before_for_they_go_too(self) -> None:
+        def meddle(body: Body) -> None:
+            body["data"] |= {f"EXTRA{number}": b64("cnry-x") for number in range(5)}
+
+        assert verdict_of(plan(new_spec(), NOW, there(NOW, meddle))) == (Reason.GUARDED, True)
+
+    def test_an_empty_target_has_nothing_to_guard(self) -> None:
+        assert isinstance(plan(new_spec(), ONE, there({})).action, ApplyTarget)
+
+    def test_the_message_counts_and_names_the_keys_but_not_too_many(self) -> None:
+        planned = plan(new_spec(), {}, there({f"K{number:02}": "cnry-x" for number in range(12)}))
+
+        assert planned.verdict is not None
+        assert "12 of 12 keys would be removed" in planned.verdict.message
+        assert "K09 and 2 more" in planned.verdict.message
+        assert "K10" not in planned.verdict.message
+
+
+class TestWhatKubernetesRefuses:
+    @pytest.mark.parametrize("recreate", [True, False])
+    @pytest.mark.parametrize(
+        ("wanted", "data", "changes"),
+        [
+            pytest.param({"type": "kubernetes.io/tls"}, NOW, [], id="another type"),
+            pytest.param({"immutable": True}, OTHER, [immutable], id="another value under immutable"),
+            pytest.param({"immutable": True}, LESS, [immutable], id="a key less under immutable"),
+            pytest.param({}, NOW, [immutable], id="immutable no longer"),
+            pytest.param({"type": "Opaque"}, NOW, [of_type_tls], id="a type that somebody else chose"),
+        ],
+    )
+    def test_what_can_not_be_changed_is_recreated_only_when_asked(
+        self, wanted: dict[str, Any], data: Mapping[str, str], changes: list[Change], *, recreate: bool
+    ) -> None:
+        planned = plan(new_spec(**wanted, recreate=recreate), data, there(NOW, *changes))
+
+        if recreate:
+            assert isinstance(planned.action, RecreateTarget)
+            assert planned.action.uid == "target-uid"
+        else:
+            assert verdict_of(planned) == (Reason.TARGET_IMMUTABLE, True)
+
+    @pytest.mark.parametrize("mode", ["Apply", "Plan", "CreateOnce"])
+    @pytest.mark.parametrize("recreate", [True, False])
+    def test_what_others_made_of_another_type_is_never_deleted(self, mode: str, *, recreate: bool) -> None:
+        spec = new_spec(mode=mode, adopt=True, recreate=recreate)
+
+        planned = plan(spec, NOW, there(NOW, foreign, of_type_tls), PlanContext(UID))
+
+        assert verdict_of(planned) == (Reason.TARGET_CONFLICT, True)
+        assert planned.verdict is not None
+        assert "delete it yourself" in planned.verdict.message
+
+    def test_what_a_secret_sync_of_the_same_name_left_behind_is_others_too(self) -> None:
+        left = there(NOW, of_type_tls, onDelete="Retain")
+        planned = plan_target(
+            desired(new_spec(), NOW, uid="reborn"),
+            left,
+            new_spec(adopt=True, recreate=True),
+            PlanContext("reborn"),
+        )
+
+        assert verdict_of(planned) == (Reason.TARGET_CONFLICT, True)
+
+    def test_our_own_that_lost_its_label_is_recreated_still(self) -> None:
+        def unlabelled(body: Body) -> None:
+            del body["metadata"]["labels"]
+
+        planned = plan(new_spec(adopt=True, recreate=True), NOW, there(NOW, unlabelled, of_type_tls))
+
+        assert isinstance(planned.action, RecreateTarget)
+
+    def test_labels_of_an_immutable_target_change_without_ado(self) -> None:
+        planned = plan(new_spec(immutable=True, labels={"team": "a"}), NOW, there(NOW, immutable))
+
+        assert isinstance(planned.action, ApplyTarget)
+
+    def test_a_missing_type_is_opaque(self) -> None:
+        def untyped(body: Body) -> None:
+            del body["type"]
+
+        assert plan(new_spec(), NOW, there(NOW, untyped)) == TargetPlan()
+
+
+class TestOrder:
+    """Several checks object at once; the first of the order speaks."""
+
+    @pytest.mark.parametrize(
+        ("mode", "target", "data", "changes", "reason"),
+        [
+            pytest.param(
+                "Plan", {"type": "kubernetes.io/tls"}, ONE, [foreign], Reason.TARGET_CONFLICT,
+                id="whose it is, before what would be lost, what is refused, and the mode",
+            ),
+            pytest.param(
+                "Plan", {"type": "kubernetes.io/tls", "adopt": True}, ONE, [controlled_by_another],
+                Reason.TARGET_CONFLICT, id="a controller, before adoption",
+            ),
+            pytest.param(
+                "Plan", {"type": "kubernetes.io/tls"}, ONE, [], Reason.GUARDED,
+                id="what would be lost, before what is refused and the mode",
+            ),
+            pytest.param(
+                "Apply", {"type": "kubernetes.io/tls", "recreate": True}, ONE, [], Reason.GUARDED,
+                id="what would be lost, before recreation",
+            ),
+            pytest.param(
+                "Plan", {"type": "kubernetes.io/tls"}, NOW, [], Reason.TARGET_IMMUTABLE,
+                id="what is refused, before the mode",
+            ),
+            pytest.param("Plan", {}, OTHER, [], Reason.PLANNED, id="the mode last"),
+        ],
+    )  # fmt: skip
+    def test_the_first_that_objects_decides(
+        self,
+        mode: str,
+        target: dict[str, Any],
+        data: Mapping[str, str],
+        changes: list[Change],
+        reason: Reason,
+    ) -> None:
+        assert verdict_of(plan(new_spec(mode=mode, **target), data, there(NOW, *changes)))[0] is reason
+
+    @pytest.mark.parametrize(
+        ("policy", "now", "data", "reason"),
+        [
+            pytest.param(
+                "Merge", {"A": "cnry-theirs"}, ONE, Reason.TARGET_CONFLICT, id="foreign values first"
+            ),
+            pytest.param("Merge", {}, {"NEW": "cnry-n"}, Reason.GUARDED, id="then what would be lost"),
+        ],
+    )
+    def test_merging_has_the_same_order(
+        self, policy: str, now: Mapping[str, str], data: Mapping[str, str], reason: Reason
+    ) -> None:
+        there_now = merged_into(now, {"B": "cnry-b", "C": "cnry-c"}, immutable)
+
+        assert verdict_of(plan(new_spec(mode="Plan", creationPolicy=policy), data, there_now))[0] is reason
+
+    def test_merging_into_an_immutable_target_is_refused_before_the_mode(self) -> None:
+        planned = plan(new_spec(mode="Plan", creationPolicy="Merge"), ONE, merged_into({}, {}, immutable))
+
+        assert verdict_of(planned) == (Reason.TARGET_IMMUTABLE, True)

@@ -1,0 +1,89 @@
+"""Changes that wait for somebody: plans to approve, and deletions that the guard holds."""
+
+from __future__ import annotations
+
+import asyncio
+
+from keybearer.controllers.workers import RunResult
+from unit.controllers.fakes.source_session import FakeSession, listing
+from unit.controllers.fakes.targets import b64
+from unit.controllers.fakes.two_keys import DATA, STATUS, TWO
+from unit.controllers.fakes.virtual_loop import in_virtual_time
+from unit.controllers.fakes.world import new_world
+
+
+class TestPlanAndGuard:
+    @in_virtual_time
+    async def test_plan_mode_writes_only_what_was_approved(self) -> None:
+        async with new_world(FakeSession(TWO)) as world:
+            world.put_sync(mode="Plan")
+            result = await world.reconcile()
+            assert result == RunResult()
+            assert world.written() == [STATUS]
+            assert world.status["plan"]["add"] == ["K0", "K1"]
+            assert {key["state"] for key in world.status["keys"]} == {"Pending"}
+
+            world.ask("approve-plan", "1")
+            await world.reconcile()
+            assert world.data() == DATA
+            assert "plan" not in world.status
+            assert world.status["lastHandledRequestedAt"] == "1"
+
+    @in_virtual_time
+    async def test_an_approval_of_another_plan_shows_the_new_one(self) -> None:
+        async with new_world(FakeSession(TWO, listing("cnry-0", "cnry-1", "cnry-2"))) as world:
+            world.put_sync(mode="Plan")
+            await world.reconcile()
+            world.ask("approve-plan", "1")
+            await world.reconcile()
+
+            assert world.data() is None
+            assert world.status["plan"]["add"] == ["K0", "K1", "K2"]
+            assert world.status["lastHandledRequestedAt"] == "1"
+
+    @in_virtual_time
+    async def test_the_guard_holds_until_it_is_released_once(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0", "cnry-1", "cnry-2"), listing("cnry-0"))) as world:
+            world.put_sync(refreshInterval="10s")
+            await world.reconcile()
+            await asyncio.sleep(15)
+            result = await world.reconcile()
+            assert result == RunResult(), "nothing is to be gained by trying again"
+            assert world.condition("Guarded") == ("True", "Guarded")
+            assert world.status["plan"]["remove"] == ["K1", "K2"]
+            assert len(world.data() or {}) == 3
+
+            world.ask("release-guard", "1")
+            await world.reconcile()
+            assert world.data() == {"K0": b64("cnry-0")}
+            assert world.condition("Guarded") is None
+
+    @in_virtual_time
+    async def test_a_release_is_used_up_even_when_nothing_was_guarded(self) -> None:
+        shrunk = listing("cnry-0")
+        session = FakeSession(listing("cnry-0", "cnry-1", "cnry-2"))
+        async with new_world(session) as world:
+            world.put_sync(refreshInterval="10s")
+            await world.reconcile()
+            world.ask("release-guard", "1")
+            await world.reconcile()
+            assert world.status["lastHandledRequestedAt"] == "1"
+            session.then(shrunk)
+            await asyncio.sleep(15)
+            await world.reconcile()
+
+            assert world.condition("Guarded") == ("True", "Guarded")
+
+    @in_virtual_time
+    async def test_a_plan_that_was_approved_retires_the_old_target_too(self) -> None:
+        async with new_world(FakeSession(TWO)) as world:
+            world.put_sync()
+            await world.reconcile()
+            world.put_sync(mode="Plan", target={"name": "renamed"})
+            await world.reconcile()
+            assert world.data("renamed") is None
+            world.ask("approve-plan", "1")
+            await world.reconcile()
+
+            assert world.data("renamed") == DATA
+            assert world.data("web") is None

@@ -1,0 +1,120 @@
+"""A run that meets an error goes on or ends, and it is told why without a value."""
+
+from __future__ import annotations
+
+import pytest
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.domain.audit import EventType
+from keybearer.outbound.destinations.protocol import Traits
+from keybearer.outbound.remote import (
+    RemoteDeniedError,
+    RemoteRefusedError,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+)
+from keybearer.store.audit import AuditFilter
+from keybearer.store.records import Project
+from support.sync_scene import SyncScene
+
+
+async def test_an_outage_midway_is_gone_through_and_what_arrived_is_not_written_again(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    remote.traits = Traits(has_readable_values=False)
+    remote.on_put["B"] = [RemoteUnavailableError("no usable answer came"), RemoteThrottledError("later")]
+    await scene.put(project, A="cnry-1", B="cnry-2", C="cnry-3")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+    assert remote.content == {"A": "cnry-1", "B": "cnry-2", "C": "cnry-3"}
+    # The version of A is not known after the first attempt: it is written twice, and the third time it is.
+    assert remote.puts.count("B") == remote.puts.count("C") == 1
+
+
+async def test_a_remote_that_throttles_for_ever_is_given_up_after_five_attempts(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    text = "the remote throttles requests and kept asking to come later"
+    remote.on_put["A"] = [RemoteThrottledError(text) for _ in range(9)]
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        assert await scene.failed(sync_id) == text
+        assert len(remote.on_put["A"]) == 4
+        assert (await scene.progress(sync_id)).at is None
+        remote.on_put.clear()
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RemoteDeniedError("the token cnry-token-of-the-vault is refused"), RemoteRefusedError("no such name")],
+)
+async def test_what_will_not_get_better_ends_at_once_and_no_message_holds_a_credential(
+    scene: SyncScene, project: Project, error: RemoteDeniedError
+) -> None:
+    remote = scene.remotes["one"]
+    remote.on_read = [error] * 2
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        message = await scene.failed(sync_id)
+    assert message == str(error).replace("cnry-token-of-the-vault", "[redacted]")
+    assert len(remote.on_read) == 1
+
+
+async def test_a_message_shows_no_value_and_is_not_endless(scene: SyncScene, project: Project) -> None:
+    scene.remotes["one"].on_read = [RemoteRefusedError("it said cnry-value-1 " + "x" * 3000)]
+    await scene.put(project, A="cnry-value-1")
+    async with scene.running():
+        message = await scene.failed(await scene.sync(project))
+    assert message.startswith("it said [redacted] x")
+    assert len(message) == 1024
+
+
+async def test_a_plan_that_cannot_be_is_told_without_a_call_that_writes(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    remote.traits = Traits(names_max=1)
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        message = await scene.failed(await scene.sync(project))
+    assert message.startswith("The destination takes 1 secrets at most, and the source has 2")
+    assert remote.writes == 0
+
+
+async def test_a_folder_that_is_gone_is_told(scene: SyncScene, project: Project) -> None:
+    await scene.domain.folder(project, "/app")
+    async with scene.running():
+        sync_id = await scene.sync(project, path="/app")
+        await scene.succeeded(sync_id)
+        async with scene.database.writing() as unit:
+            folder = await unit.folders.at(project.id, EnvironmentSlug("dev"), FolderPath("/app"))
+            assert folder is not None
+            await unit.folders.delete(folder.id)
+        await scene.ask(sync_id)
+        assert (await scene.failed(sync_id)).startswith(
+            "Invalid source configuration: folder no longer exists."
+        )
+
+
+async def test_the_audit_log_tells_what_was_read_and_what_became_of_it(
+    scene: SyncScene, project: Project
+) -> None:
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+    await scene.trail.flush()
+    async with scene.database.reading() as unit:
+        lines = await unit.audit_log.listed(AuditFilter(project.organization_id), offset=0, limit=100)
+    told = {line.event_type: line for line in lines if line.details.get("syncId") == sync_id}
+    read, done = told[EventType.GET_SECRETS], told[EventType.SYNC_SECRETS]
+    assert read.details["secretKeys"] == ["A"]
+    assert (done.details["status"], done.details["written"]) == ("succeeded", 1)
+    assert (done.actor_id, done.actor_kind) == (None, "machine")

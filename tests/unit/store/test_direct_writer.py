@@ -1,0 +1,121 @@
+"""keybearer.store.direct_writer, by way of the database that gives turns to write."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from keybearer.base.clock import SystemClock
+from keybearer.base.errors import ConfigurationError
+from keybearer.base.ids import OrganizationId
+from keybearer.store.database import Database
+from keybearer.store.engines import Bounds, database_url, sqlite_url
+from keybearer.store.failures import BusyError, RaceError
+from keybearer.store.records import Organization
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+ADD = (
+    "INSERT INTO organizations (id, name, slug, names_revision, created_at)"
+    " VALUES ('direct', 'Direct', 'direct', 1, 0)"
+)
+ADD_ORPHAN = (
+    "INSERT INTO certificate_policies (id, project_id, name, rules, created_at, updated_at)"
+    " VALUES ('p', 'gone', 'p', '{}', 0, 0)"
+)
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(
+        sqlite_url(tmp_path / "keybearer.db"), SystemClock(), Bounds(wait=timedelta(milliseconds=200))
+    )
+    await database.prepare()
+    yield database
+    await database.close()
+
+
+async def _names(database: Database) -> list[str]:
+    def ask(cursor: sqlite3.Cursor) -> list[str]:
+        return [name for (name,) in cursor.execute("SELECT id FROM organizations ORDER BY id")]
+
+    return await database.write_directly(ask)
+
+
+async def test_what_was_written_is_there_for_everybody(database: Database) -> None:
+    await database.write_directly(lambda cursor: cursor.execute(ADD))
+    async with database.reading() as unit:
+        assert await unit.identities.organization(OrganizationId("direct")) is not None
+
+
+async def test_what_fails_is_undone_and_the_next_goes_on(database: Database) -> None:
+    def fail(cursor: sqlite3.Cursor) -> None:
+        cursor.execute(ADD)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await database.write_directly(fail)
+    assert await _names(database) == []
+
+
+async def test_a_row_that_refers_to_nothing_met_another_change(database: Database) -> None:
+    with pytest.raises(RaceError):
+        await database.write_directly(lambda cursor: cursor.execute(ADD_ORPHAN))
+
+
+async def test_it_survives_power_loss_by_its_settings(database: Database) -> None:
+    def ask(cursor: sqlite3.Cursor) -> list[object]:
+        names = ("journal_mode", "synchronous", "foreign_keys")
+        return [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+    assert await database.write_directly(ask) == ["wal", 2, 1]
+
+
+async def test_writers_of_both_kinds_wait_for_each_other(database: Database) -> None:
+    async with database.writing() as unit:
+        direct = asyncio.create_task(database.write_directly(lambda cursor: cursor.execute(ADD)))
+        await unit.identities.add_organization(Organization(OrganizationId("o"), "O", "o", 1, NOW))
+        assert not direct.done()
+    await direct
+    assert await _names(database) == ["direct", "o"]
+
+
+async def test_another_program_that_holds_the_file_is_told_of_as_busy(
+    database: Database, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "keybearer.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(BusyError):
+            await database.write_directly(lambda cursor: cursor.execute(ADD))
+
+
+async def test_who_gives_up_keeps_the_turn_until_the_thread_is_done(database: Database) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(cursor: sqlite3.Cursor) -> None:
+        cursor.execute(ADD)
+        begun.set()
+        go_on.wait(10)
+
+    task = asyncio.create_task(database.write_directly(wait))
+    await asyncio.to_thread(begun.wait, 10)
+    task.cancel()
+    with pytest.raises(BusyError):
+        await _names(database)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await _names(database) == ["direct"]
+
+
+async def test_only_sqlite_is_written_directly() -> None:
+    database = Database(database_url("postgresql://nobody@127.0.0.1:1/none"), SystemClock())
+    with pytest.raises(ConfigurationError):
+        await database.write_directly(lambda cursor: cursor.execute(ADD))
+    await database.close()
