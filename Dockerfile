@@ -1,42 +1,53 @@
-# syntax=docker/dockerfile:1
-# Keybearer: operator, embedded service and command line in one image.
+# Keybearer: operator, embedded service and command line in one image, without a shell or a package manager in it.
 #
-#   docker build -t registry.example.com/keybearer:0.1.0 --build-arg VERSION=0.1.0 .
+#   make image IMAGE=registry.example.com/keybearer:0.1.0
 #
-# For a build that can be repeated, give the base by digest:
-#   --build-arg PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:...
+# The base is only built on, and Python and its libraries are taken from it. For a build that can be repeated, name it
+# by digest:
+#
+#   make image IMAGE_ARGS='--build-arg PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:...'
 
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 
 FROM ${PYTHON_IMAGE} AS build
-ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1
 WORKDIR /src
 COPY requirements/build.txt requirements/runtime.txt requirements/
-# The libraries first: this layer changes only with the lock.
-RUN python -m venv /opt/keybearer \
-    && /opt/keybearer/bin/pip install --require-hashes --only-binary :all: -r requirements/runtime.txt \
-    && python -m venv /opt/build \
-    && /opt/build/bin/pip install --require-hashes --only-binary :all: -r requirements/build.txt
+# The libraries first: this layer changes only with the locks. Where packages come by way of a mirror or past an authority
+# of your own, give pip's settings and the certificates as secrets of the build: neither gets into a layer.
+RUN --mount=type=secret,id=pip --mount=type=secret,id=ca \
+    export PIP_CONFIG_FILE=/run/secrets/pip && { ! test -e /run/secrets/ca || export PIP_CERT=/run/secrets/ca; } \
+    && python3 -m venv /opt/build \
+    && python3 -m venv --without-pip /opt/keybearer \
+    && /opt/build/bin/pip install --require-hashes --only-binary :all: -r requirements/build.txt \
+    && /opt/build/bin/pip --python /opt/keybearer/bin/python install --require-hashes --only-binary :all: \
+        -r requirements/runtime.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY operator operator
+COPY image image
+# What all files are dated, in seconds of the Unix epoch: when they were copied says nothing. `make image` gives the
+# time of the commit.
+ARG SOURCE_DATE_EPOCH=315532800
 # Nothing is downloaded here: the wheel is built with the pinned setuptools, and installed without dependencies.
-# pip itself goes last: nothing installs anything at run time.
 RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels . \
-    && /opt/keybearer/bin/pip install --no-index --no-deps /wheels/keybearer-*.whl \
-    && /opt/keybearer/bin/pip uninstall --yes setuptools pip
+    && /opt/build/bin/pip --python /opt/keybearer/bin/python install --no-index --no-deps --find-links /wheels keybearer \
+    && /opt/build/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+        --output-file /environment.cdx.json /opt/keybearer/bin/python \
+    && mkdir /image \
+    && /opt/build/bin/python -m image --environment /opt/keybearer --bill /environment.cdx.json \
+        --root /image --date "${SOURCE_DATE_EPOCH}"
 
-FROM ${PYTHON_IMAGE}
+FROM scratch
 ARG VERSION=0.1.0
-ARG REVISION=unknown
 LABEL org.opencontainers.image.title="keybearer" \
       org.opencontainers.image.description="Brings secrets and certificates into Kubernetes." \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
-COPY --from=build /opt/keybearer /opt/keybearer
+      org.opencontainers.image.version="${VERSION}"
+COPY --from=build /image /
 # HOME is the one directory that the chart mounts writable: the root file system is read-only at run time.
-ENV PATH=/opt/keybearer/bin:${PATH} \
+ENV PATH=/opt/keybearer/bin \
     HOME=/tmp \
+    SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
 # A number, so that Kubernetes can see that it isn't root (runAsNonRoot).

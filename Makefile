@@ -1,7 +1,7 @@
 # Commands that stay stable; each sets up what it needs on a machine with Python >= 3.11 and make.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-service test-system crds chart-crds lock image clean
+.PHONY: help setup demo test check docs reference bench bench-service soak test-system crds chart-crds chart-readme lock image clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,6 +26,7 @@ $(READY): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV) || { echo "the venv module is missing: install your system's python3-venv" >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q operator # as in the image: the first start is like any other
 	@touch $@
 
 setup: $(READY) ## Make the virtual environment
@@ -41,14 +42,23 @@ test-system: $(READY) ## Run the tests that need packages of the operating syste
 	@$(PY) -m support.controlplane build
 	@$(BIN)/pytest -m system $(PYTEST_ARGS)
 
-check: $(READY) ## Lint, types, layers, CRDs in step, chart; no tests
+check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, chart; no tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/keybearer crds --output-dir crds --check
 	$(BIN)/keybearer crds --output-dir charts/keybearer/files/crds --check
+	$(PY) -m support.chart_readme --check
 	$$($(PY) -c 'from support.controlplane.binaries import helm_binary; print(helm_binary())') lint --strict --quiet charts/keybearer
+
+docs: $(READY) ## Build the documentation site in build/docs; a broken link, or a page in no navigation, fails
+	@$(PY) -m reference --check
+	@rm -rf build/docs
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/docs-cache . build/docs
+
+reference: $(READY) ## Write docs/reference from the code
+	@$(PY) -m reference
 
 bench: $(READY) ## Measure the operator against a floor of the same run; writes build/bench.json (BENCH_ARGS=--quick for a short one)
 	@$(PY) -m support.controlplane build
@@ -57,22 +67,53 @@ bench: $(READY) ## Measure the operator against a floor of the same run; writes 
 bench-service: $(READY) ## Measure the service beside a bare route; writes build/bench-service.json (BENCH_ARGS as above)
 	@$(EXEC_PY) -m bench service $(BENCH_ARGS)
 
+soak: $(READY) ## Run all together under changes, kills and faults; report in build/soak (SOAK_MINUTES=10 SOAK_SYNCS=1000 SOAK_SEED=...)
+	@$(PY) -m support.controlplane build
+	@$(EXEC_PY) -m soak $(if $(SOAK_MINUTES),--minutes=$(SOAK_MINUTES)) $(if $(SOAK_SYNCS),--syncs=$(SOAK_SYNCS)) \
+		$(if $(SOAK_SEED),--seed=$(SOAK_SEED))
+
 crds: $(READY) ## Write the CRDs from the models
 	$(BIN)/keybearer crds --output-dir crds
 	$(BIN)/keybearer crds --output-dir charts/keybearer/files/crds
 
 chart-crds: crds ## Bring the chart's copy of the CRDs in step
 
+chart-readme: $(READY) ## Write the tables of values in the chart's README from its values.yaml
+	@$(PY) -m support.chart_readme
+
 lock: ## Choose versions anew; needs uv on the PATH. Locks hold hashes and no addresses
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-		--upgrade --extra postgres pyproject.toml -o requirements/runtime.txt
+		--upgrade --extra postgres --extra otel pyproject.toml -o requirements/runtime.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
 		--upgrade --extra dev -c requirements/runtime.txt pyproject.toml -o requirements/dev.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+		--upgrade -c requirements/dev.txt requirements/build.in -o requirements/build.txt
 
-image: ## Build the container image with docker, podman or buildah
-	@for tool in docker podman buildah; do \
-		if command -v $$tool >/dev/null; then exec $$tool build -t keybearer:dev .; fi; done; \
-		echo "docker, podman or buildah is needed" >&2; exit 1
+# The first engine that answers; name another one with CONTAINER_ENGINE=...
+IMAGE ?= keybearer:dev
+IMAGE_BILL ?= build/keybearer.cdx.json
+CONTAINER_ENGINE ?= $(shell for tool in docker podman buildah; do \
+	$$tool info >/dev/null 2>&1 && echo $$tool && break; done)
+# Where there is no repository, as in an archive of a release, nobody knows the commit and its time.
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
+COMMITTED = $(shell git log -1 --format=%ct 2>/dev/null)
+IMAGE_LABELS = $(if $(COMMIT),--label org.opencontainers.image.revision=$(COMMIT)$(shell \
+	test -z "$$(git status --porcelain)" || echo -dirty) --label org.opencontainers.image.created=$(shell \
+	date -u -d @$(COMMITTED) +%Y-%m-%dT%H:%M:%SZ 2>/dev/null || date -u -r $(COMMITTED) +%Y-%m-%dT%H:%M:%SZ))
+WRITE_BILL = python -c 'print(open("/usr/local/share/sbom/keybearer.cdx.json").read(), end="")'
+
+image: ## Build the container image IMAGE with docker, podman or buildah, and write its bill of materials to IMAGE_BILL
+	@test -n "$(CONTAINER_ENGINE)" || { echo "docker, podman or buildah is needed, and docker's daemon running" >&2; exit 1; }
+	$(CONTAINER_ENGINE) build -t $(IMAGE) $(IMAGE_LABELS) \
+		--build-arg VERSION=$(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml) \
+		$(if $(COMMITTED),--build-arg SOURCE_DATE_EPOCH=$(COMMITTED)) $(IMAGE_ARGS) .
+	@mkdir -p $(dir $(IMAGE_BILL))
+	@case $(notdir $(CONTAINER_ENGINE)) in \
+		buildah) from=$$($(CONTAINER_ENGINE) from --pull-never $(IMAGE)) \
+			&& { $(CONTAINER_ENGINE) run $$from -- $(WRITE_BILL) > $(IMAGE_BILL); status=$$?; \
+			$(CONTAINER_ENGINE) rm $$from >/dev/null && exit $$status; };; \
+		*) $(CONTAINER_ENGINE) run --rm --network none --read-only --entrypoint "" $(IMAGE) $(WRITE_BILL) > $(IMAGE_BILL);; esac
+	@echo "built $(IMAGE); its bill of materials is $(IMAGE_BILL)"
 
 clean: ## Remove what the commands above made here
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
