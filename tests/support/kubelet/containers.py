@@ -51,7 +51,9 @@ class Relay:
         """Take over sockets that listen already, and where each leads: who connects at once is served, if later."""
         with contextlib.ExitStack() as stack:
             listening = [(stack.enter_context(near).fileno(), far) for near, far in ways]
-            return cls(_spawn(directory, name, {"listening": listening}, inherited=[one for one, _ in listening]))
+            return cls(
+                _spawn(directory, name, {"listening": listening}, inherited=[one for one, _ in listening])
+            )
 
     def stop(self) -> None:
         """Its addresses are free."""
