@@ -203,6 +203,6 @@ def _spawn(
     file = directory / f"{name}.json"
     file.touch(mode=0o600)
     file.write_text(json.dumps(description))
-    command = [sys.executable, "-I", "-S", _SANDBOX, file]
+    command: list[str | Path] = [sys.executable, "-I", "-S", _SANDBOX, file]
     with (log or directory / f"{name}.log").open("ab") as output:
         return spawn(command, output=output, environment={}, inherited=inherited)
