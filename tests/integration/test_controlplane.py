@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from support.controlplane import servers
+from support.controlplane import ports, servers
 from support.controlplane.commands import ApiServerOptions
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import ControlPlaneError, KubectlError, ProcessExitedError
@@ -170,6 +170,16 @@ def test_a_port_that_another_program_took_first_is_replaced(monkeypatch: pytest.
         with ControlPlane() as cluster:
             assert "address already in use" in cluster.log_tail("kube-apiserver", lines=10**6)
             assert cluster.kubectl("get", "--raw", "/readyz") == "ok"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere two may be given the same one")
+def test_a_port_that_was_given_away_is_given_to_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = free_port()
+    second = free_port()
+    # Nobody listens on the first two; their servers may be about to.
+    choices = iter([first - ports._LOWEST, second - ports._LOWEST])
+    monkeypatch.setattr(secrets, "randbelow", lambda below: next(choices, below // 2))
+    assert free_port() not in {first, second}
 
 
 def test_a_restart_waits_for_a_program_that_borrowed_the_port() -> None:
