@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import socket
 import ssl
 from typing import TYPE_CHECKING
@@ -29,14 +30,37 @@ class ApiProbe:
 
     def succeeds(self, path: str) -> bool:
         """Whether the path is answered with 200; no connection and any other status are False."""
+        return self._answer(path) is not None
+
+    def serves_custom_resources(self) -> bool:
+        """Whether the kinds of all CRDs can be listed: one that has just begun opens their storage bit by bit."""
+        found = self._answer("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+        if found is None:
+            return False
+        kinds = (
+            f"/apis/{crd['spec']['group']}/{version['name']}/{crd['spec']['names']['plural']}"
+            for crd in json.loads(found)["items"]
+            if any(
+                (one["type"], one["status"]) == ("Established", "True")
+                for one in crd.get("status", {}).get("conditions", [])
+            )
+            for version in crd["spec"]["versions"]
+            if version["served"]
+        )
+        return all(map(self.succeeds, kinds))
+
+    def _answer(self, path: str) -> bytes | None:
         connection = http.client.HTTPSConnection(
             LOOPBACK, self._port, timeout=_TIMEOUT_SECONDS, context=self._tls
         )
         try:
             connection.request("GET", path)
-            return connection.getresponse().status == http.client.OK
+            answer = connection.getresponse()
+            content = answer.read()
         except (OSError, http.client.HTTPException):
-            return False
+            return None
+        else:
+            return content if answer.status == http.client.OK else None
         finally:
             connection.close()
 

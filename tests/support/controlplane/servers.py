@@ -102,7 +102,10 @@ class Servers:
                 stack.callback(process.terminate, grace=_STOP_GRACE)
 
     def start_api_server(self) -> None:
-        """The stopped API server is ready again on its port; waits while another program holds the port."""
+        """The stopped API server is ready again on its port, for custom resources too.
+
+        Waits while another program holds the port.
+        """
         deadline = time.monotonic() + _START_DEADLINE.total_seconds()
         while True:
             self.api_server.start()
@@ -112,7 +115,13 @@ class Servers:
                 if _PORT_TAKEN not in self.api_server.log_since_start() or time.monotonic() > deadline:
                     raise
             else:
-                return
+                break
+        # Ready it is before that: whoever came at once was answered 429 or 503.
+        self.api_server.wait_until(
+            ApiProbe(self._identity, self.port).serves_custom_resources,
+            awaited="serve custom resources",
+            within=_START_DEADLINE,
+        )
 
     def stop_api_server(self) -> None:
         """The API server has ended, open watches included."""
