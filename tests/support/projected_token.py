@@ -65,7 +65,6 @@ class ProjectedToken:
         Args:
             seconds: until the API server refuses it, but for the ten seconds for which it remembers an answer.
         """
-        now = int(time.time())
         name = str(uuid.uuid4())
         uid = self.plane.kubectl(
             "get",
@@ -74,6 +73,7 @@ class ProjectedToken:
             f"--namespace={self.namespace}",
             "--output=jsonpath={.metadata.uid}",
         )
+        now = int(time.time())
         token = jwt.encode(
             {
                 "iss": _ISSUER,
