@@ -107,14 +107,17 @@ def test_the_processor_time_of_a_finished_child_counts() -> None:
 
 
 def test_processor_time_does_not_grow_while_nothing_is_done() -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
+    waiting = [sys.executable, "-c", "print('started', flush=True); input()"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as idle:
+        assert idle.stdout is not None
+        assert idle.stdout.readline() == b"started\n"
         meter = ProcessMeter(idle.pid)
         _until_idle(meter)
         before = meter.cpu_seconds()
         sum(range(3_000_000))  # ours, not the child's
 
         assert meter.cpu_seconds() == before
-        idle.communicate()
+        idle.communicate(b"\n")
 
 
 def test_an_opened_file_is_counted(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -126,7 +129,7 @@ def test_an_opened_file_is_counted(tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def _until_idle(meter: ProcessMeter) -> None:
-    """The interpreter has started: two looks in a row show the same."""
+    """It has come to its waiting: two looks in a row show the same."""
     seen = -1.0
     while seen != (seen := meter.cpu_seconds()):
         time.sleep(0.1)
