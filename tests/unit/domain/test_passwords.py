@@ -7,6 +7,7 @@ import pytest
 
 from keybearer.domain.errors import LimitReachedError
 from keybearer.domain.passwords import Passwords
+from support.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ async def test_half_of_a_surrogate_pair_is_a_password_like_any_other(passwords: 
 
 async def test_two_hash_at_once_and_who_comes_after_two_hundred_is_sent_away() -> None:
     passwords = Passwords()
-    gate = threading.Event()
+    gate, both_run = threading.Event(), threading.Event()
     running = 0
     most = 0
     lock = threading.Lock()
@@ -52,7 +53,9 @@ async def test_two_hash_at_once_and_who_comes_after_two_hundred_is_sent_away() -
         with lock:
             running += 1
             most = max(most, running)
-        gate.wait(30)
+            if running == 2:
+                both_run.set()
+        gate.wait(PATIENCE_SECONDS)
         with lock:
             running -= 1
         return "done"
@@ -61,6 +64,7 @@ async def test_two_hash_at_once_and_who_comes_after_two_hundred_is_sent_away() -
     await asyncio.sleep(0)
     with pytest.raises(LimitReachedError, match="try again"):
         await passwords.hash("cnry-one")
+    assert await asyncio.to_thread(both_run.wait, PATIENCE_SECONDS / 2)
     gate.set()
     assert set(await asyncio.gather(*waiting)) == {"done"}
     assert most == 2
