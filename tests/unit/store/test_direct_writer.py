@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -33,9 +33,20 @@ ADD_ORPHAN = (
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(
-        sqlite_url(tmp_path / "keybearer.db"), SystemClock(), Bounds(wait=timedelta(milliseconds=200))
-    )
+    async with _opened(tmp_path, Bounds()) as database:
+        yield database
+
+
+@pytest.fixture
+async def impatient(tmp_path: Path) -> AsyncIterator[Database]:
+    """Yield a database that is told soon that others are busy: sooner than a disk may take to keep a commit."""
+    async with _opened(tmp_path, Bounds(wait=timedelta(milliseconds=200))) as database:
+        yield database
+
+
+@asynccontextmanager
+async def _opened(directory: Path, bounds: Bounds) -> AsyncIterator[Database]:
+    database = Database(sqlite_url(directory / "keybearer.db"), SystemClock(), bounds)
     await database.prepare()
     yield database
     await database.close()
@@ -87,15 +98,15 @@ async def test_writers_of_both_kinds_wait_for_each_other(database: Database) -> 
 
 
 async def test_another_program_that_holds_the_file_is_told_of_as_busy(
-    database: Database, tmp_path: Path
+    impatient: Database, tmp_path: Path
 ) -> None:
     with closing(sqlite3.connect(tmp_path / "keybearer.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(BusyError):
-            await database.write_directly(lambda cursor: cursor.execute(ADD))
+            await impatient.write_directly(lambda cursor: cursor.execute(ADD))
 
 
-async def test_who_gives_up_keeps_the_turn_until_the_thread_is_done(database: Database) -> None:
+async def test_who_gives_up_keeps_the_turn_until_the_thread_is_done(impatient: Database) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def wait(cursor: sqlite3.Cursor) -> None:
@@ -103,15 +114,15 @@ async def test_who_gives_up_keeps_the_turn_until_the_thread_is_done(database: Da
         begun.set()
         go_on.wait(10)
 
-    task = asyncio.create_task(database.write_directly(wait))
+    task = asyncio.create_task(impatient.write_directly(wait))
     await asyncio.to_thread(begun.wait, 10)
     task.cancel()
     with pytest.raises(BusyError):
-        await _names(database)
+        await _names(impatient)
     go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await _names(database) == ["direct"]
+    assert await _names(impatient) == ["direct"]
 
 
 async def test_only_sqlite_is_written_directly() -> None:
