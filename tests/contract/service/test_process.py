@@ -262,7 +262,7 @@ def test_tls_is_served_and_a_changed_certificate_is_taken_up(tmp_path: Path) -> 
     running = start_service(tmp_path / "data", *flags, scheme="https")
     try:
         trusted = ssl.create_default_context(cafile=chain)
-        assert httpx.get(f"{running.url}/api/status", verify=trusted).json() == {"message": "Ok"}
+        assert httpx.get(f"{running.url}/api/status", verify=trusted, timeout=30).json() == {"message": "Ok"}
         assert serial_served(running.url) == 1001
         chain.write_text("half a file")
         eventually(
@@ -307,7 +307,7 @@ def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(
 
     def write(worker: int) -> None:
         headers = {"authorization": f"Bearer {token}"}
-        with httpx.Client(base_url=own.url, headers=headers, trust_env=False) as client:
+        with httpx.Client(base_url=own.url, headers=headers, trust_env=False, timeout=30) as client:
             for number in range(1000):
                 key = f"W{worker}_{number}"
                 body = {"projectId": project.id, "environment": "dev", "secretValue": f"cnry-{key}"}

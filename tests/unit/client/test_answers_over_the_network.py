@@ -88,10 +88,10 @@ async def test_a_body_waits_for_its_turn_whose_time_is_not_held_against_the_serv
     @contextlib.asynccontextmanager
     async def turn(length: int | None) -> AsyncIterator[None]:
         lengths.append(length)
-        await asyncio.sleep(0.5)  # longer than the service may take
+        await asyncio.sleep(1.1)  # longer than the service may take
         yield
 
-    options = replace(ONCE, timeout=timedelta(seconds=0.4))
+    options = replace(ONCE, timeout=timedelta(seconds=1))
     async with serving(answer) as url, AsyncKeybearer(url, options=options, body_turn=turn) as client:
         assert await client.status.get() == "Ok"
     assert lengths == [len(body) if declares else None]
