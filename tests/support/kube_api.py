@@ -30,6 +30,7 @@ from keybearer.kube.resources import (
     ObjectKey,
     Resource,
 )
+from support.waiting import eventually
 
 __all__ = ["Body", "KubeApi", "RefusedError"]
 
@@ -117,6 +118,34 @@ class KubeApi:
         path = _resource(manifest["kind"]).collection_path(namespace)
         return _object(self._http.post(path, json=dict(manifest), params={"fieldValidation": "Strict"}))
 
+    def create_namespace(self, name: str, labels: Mapping[str, str] | None = None) -> None:
+        """A Namespace is there that is new, with its ServiceAccount; one of that name that is going is waited for.
+
+        For what lives as long as a module: pytest-xdist may take that up a second time in the same process.
+        """
+        manifest = {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": name, "labels": labels or {}},
+        }
+
+        def made() -> bool:
+            try:
+                self.create(manifest)
+            except RefusedError:
+                found = self.find("Namespace", "", name)
+                if found is not None and found["status"]["phase"] != "Terminating":
+                    raise
+                return False
+            return True
+
+        def furnished() -> bool:
+            account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
+            return self._http.get(account).status_code == 200
+
+        eventually(made, awaited=f"an end of the Namespace {name} of before")
+        eventually(furnished, awaited=f"the ServiceAccount of the Namespace {name}")
+
     def patch(
         self, kind: str, namespace: str, name: str, patch: Mapping[str, Any], *, subresource: str = ""
     ) -> Body:
@@ -137,11 +166,27 @@ class KubeApi:
         return _object(self._http.request(method, path, content=content, headers={"Content-Type": kind}))
 
     def history(self, kind: str, namespace: str, since: str) -> Sequence[tuple[str, str]]:
-        """What happened to the objects of a namespace since a resourceVersion: ADDED and so on, and the name."""
-        query = {"watch": "1", "resourceVersion": since, "timeoutSeconds": "1"}
-        answer = self._http.get(_resource(kind).collection_path(namespace), params=query)
-        events = [json.loads(line) for line in answer.text.splitlines()]
-        return [(event["type"], event["object"]["metadata"]["name"]) for event in events]
+        """What happened to the objects of a namespace since a resourceVersion: ADDED and so on, and the name.
+
+        Of a kind without a spec: one more object is made, which shows when all that was before it has come.
+        """
+        resource, last = _resource(kind), f"end-of-history-{since}"
+        self.create(
+            {
+                "apiVersion": resource.api_version,
+                "kind": kind,
+                "metadata": {"namespace": namespace, "name": last},
+            }
+        )
+        found: list[tuple[str, str]] = []
+        query = {"watch": "1", "resourceVersion": since}
+        with self._http.stream("GET", resource.collection_path(namespace), params=query) as answer:
+            for event in map(json.loads, answer.iter_lines()):
+                name = event["object"]["metadata"]["name"]
+                if name == last:
+                    break
+                found.append((event["type"], name))
+        return found
 
     def delete(self, kind: str, namespace: str, name: str) -> None:
         """Delete it, without waiting for finalizers; nothing happens where it is gone already."""

@@ -20,14 +20,23 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
+from support.event_listener import STREAM
 from support.waiting import PATIENCE_SECONDS, NotInTimeError
 
-__all__ = ["Hold", "Matches", "ServiceProxy", "ServiceRequest", "about_project", "is_login", "listing_of"]
+__all__ = [
+    "Hold",
+    "Matches",
+    "ServiceProxy",
+    "ServiceRequest",
+    "about_project",
+    "is_login",
+    "is_subscription",
+    "listing_of",
+]
 
 _PER_HOP = frozenset({"connection", "content-length", "host", "keep-alive", "transfer-encoding"})
 """Headers of one connection, and those that aiohttp writes itself (RFC 9110 section 7.6.1)."""
 _LOGIN = "/api/v1/auth/universal-auth/login"
-_START_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,11 @@ def listing_of(project_id: str, path: str | None = None) -> Matches:
 def is_login(client_id: str) -> Matches:
     """Logins with the client id."""
     return lambda request: request.path == _LOGIN and request.client_id == client_id
+
+
+def is_subscription(request: ServiceRequest) -> bool:
+    """Attempts to open a stream of events."""
+    return request.path == STREAM
 
 
 class Hold:
@@ -126,7 +140,7 @@ class ServiceProxy:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(_START_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(PATIENCE_SECONDS)
         return self
 
     def __exit__(
@@ -134,7 +148,7 @@ class ServiceProxy:
     ) -> None:
         for hold in self._holds:
             hold.release()
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(_START_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(PATIENCE_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

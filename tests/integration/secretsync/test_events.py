@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.event_listener import STREAM
 from support.operator_fixtures import FarService, Installation, NewTenant
 from support.secretsync_objects import identity_secret
-from support.service_proxy import ServiceRequest, listing_of
+from support.service_proxy import ServiceRequest, about_project, is_subscription, listing_of
 from support.tenant import Tenant
 from support.waiting import eventually
 
@@ -23,9 +22,12 @@ _NO_EVENTS = {
 }
 
 
-def subscriptions(request: ServiceRequest) -> bool:
-    """Attempts to open a stream of events."""
-    return request.path == STREAM
+def subscriptions_of(tenant: Tenant, installation: Installation, start: int) -> list[ServiceRequest]:
+    """Attempts of who reads the project: streams of tenants that are about to go are tried again as well."""
+    about = about_project(tenant.project.id)
+    tokens = {one.token for one in installation.proxy.requests(about, since=start)}
+    tried = installation.proxy.requests(is_subscription, since=start)
+    return [one for one in tried if one.token in tokens]
 
 
 def until_updates(tenant: Tenant, name: str, updates: str) -> None:
@@ -123,13 +125,13 @@ def test_without_a_stream_changes_arrive_by_polling(
 ) -> None:
     tenant.project.store({"KEY": "cnry-1"})
     start = installation.proxy.mark()
-    with installation.proxy.answering(subscriptions, status, body):
+    with installation.proxy.answering(is_subscription, status, body):
         tenant.sync("web", refreshInterval="10s")
         tenant.until_ready("web")
         until_updates(tenant, "web", "Polling")
         tenant.project.store({"KEY": "cnry-2"})
         tenant.until_data("web", {"KEY": "cnry-2"})
-        refused = installation.proxy.requests(subscriptions, since=start)
+        refused = subscriptions_of(tenant, installation, start)
         assert 1 <= len([one for one in refused if one.status == status]) <= 3
 
 
@@ -163,7 +165,7 @@ def test_an_identity_that_may_read_single_folders_listens_to_these(
 
     project.store({"KEY": "cnry-2"}, path="/three")
     tenant.until_data("three", {"KEY": "cnry-2"})
-    denied = [one for one in installation.proxy.requests(subscriptions, since=start) if one.status == 403]
+    denied = [one for one in subscriptions_of(tenant, installation, start) if one.status == 403]
     assert len(denied) == 1
 
 
