@@ -278,5 +278,7 @@ def test_the_shell_is_offered_what_may_come_next(plugin: Plugin, tenant: Tenant)
 def test_who_may_not_look_is_told_so(
     plugin: Plugin, operator_cluster: OperatorCluster, tenant: Tenant
 ) -> None:
-    nobody = operator_cluster.plane.service_account_kubeconfig(tenant.namespace, "default")
+    plane = operator_cluster.plane
+    plane.kubectl("create", "serviceaccount", "nobody", f"--namespace={tenant.namespace}")
+    nobody = plane.service_account_kubeconfig(tenant.namespace, "nobody")
     assert plugin("status", KUBECONFIG=str(nobody)).status == 4

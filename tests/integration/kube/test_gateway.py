@@ -287,8 +287,11 @@ async def test_an_account_without_rights_is_told_which_one_it_lacks(
             await poor.apply(SECRETS, ObjectKey(namespace, "db"), secret(k="cnry-one"))
 
 
-async def test_a_token_that_is_none_is_unauthorized(control_plane: ControlPlane, namespace: str) -> None:
-    config = await asyncio.to_thread(control_plane.service_account_kubeconfig, namespace, "default")
+async def test_a_token_that_is_none_is_unauthorized(
+    gateway: Gateway, namespace: str, control_plane: ControlPlane
+) -> None:
+    await gateway.create(SERVICE_ACCOUNTS, ObjectKey(namespace, "nobody"), {})
+    config = await asyncio.to_thread(control_plane.service_account_kubeconfig, namespace, "nobody")
     text = config.read_text()
     config.write_text(text.replace("token: ", "token: x"))
     async with await Connection.open(kubeconfig=str(config)) as connection:

@@ -66,7 +66,9 @@ def test_who_may_not_look_is_told_so(
     keybearer: CommandLine, operator_cluster: OperatorCluster, tenant: Tenant
 ) -> None:
     tenant.sync("web")
-    nobody = operator_cluster.plane.service_account_kubeconfig(tenant.namespace, "default")
+    plane = operator_cluster.plane
+    plane.kubectl("create", "serviceaccount", "nobody", f"--namespace={tenant.namespace}")
+    nobody = plane.service_account_kubeconfig(tenant.namespace, "nobody")
     answer = keybearer("explain", "secretsync", f"{tenant.namespace}/web", KUBECONFIG=str(nobody))
     assert (answer.status, answer.stdout) == (4, "")
 
