@@ -41,7 +41,9 @@ class Scene:
         return answer.text
 
     def log_lines(self, event: str) -> list[dict[str, object]]:
-        lines = [json.loads(line) for line in self.operator.log().splitlines() if line.startswith("{")]
+        # The last line may be half written.
+        whole = (line for line in self.operator.log().splitlines(keepends=True) if line.endswith("\n"))
+        lines = [json.loads(line) for line in whole if line.startswith("{")]
         return [line for line in lines if line["event"] == event]
 
 
@@ -65,6 +67,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         stack.callback(operator.terminate)
         tenant.project.store({"KEY": _VALUE})
         tenant.sync("web")
+        # What comes by polling is counted elsewhere.
+        tenant.until("web", lambda sync: sync.get("status", {}).get("updates") == "Events", "a stream")
         tenant.until_ready("web")
         yield Scene(tenant, operator, service, f"http://127.0.0.1:{port}", traces)
 

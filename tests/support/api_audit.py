@@ -73,7 +73,8 @@ class AuditLog:
     def asked_by(self, namespace: str, account: str) -> frozenset[Ask]:
         """What a ServiceAccount asked for so far, of resources."""
         user = f"system:serviceaccount:{namespace}:{account}"
-        lines = map(json.loads, self.file.read_text().splitlines())
+        # The last line may be half written; it is another asker's.
+        lines = (json.loads(line) for line in self.file.read_text().splitlines(keepends=True) if line.endswith("\n"))
         return frozenset(
             ask for line in lines if line["user"]["username"] == user for ask in _asks(line) if ask.resource
         )
