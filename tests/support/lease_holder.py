@@ -22,7 +22,8 @@ from keybearer.kube.resources import CONFIG_MAPS, ObjectKey
 __all__ = ["LEASE_NAME", "TERMS"]
 
 LEASE_NAME = "writer"
-TERMS = LeaseTerms(timedelta(seconds=3), timedelta(seconds=2), timedelta(seconds=0.4))
+TERMS = LeaseTerms(timedelta(seconds=5), timedelta(seconds=4), timedelta(seconds=0.4))
+"""Short, but longer than a machine that does other things as well lets a program stand still."""
 
 
 def _say(*words: object) -> None:
