@@ -34,7 +34,7 @@ async def test_after_changes_kills_and_faults_every_secret_equals_its_source_and
         namespaces=2,
         rates=Rates(changes=3, hands=3, edits=1, calm_seconds=(0.5, 1.0), fault_seconds=(1.0, 2.0)),
         disturbances=("leader ended (SIGTERM)", "connections cut", "5xx answered"),
-        settle_seconds=60,
+        settle_seconds=150,
         rest_seconds=2,
     )
 

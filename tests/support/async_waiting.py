@@ -18,7 +18,7 @@ async def until(
     """Return when the probe says so.
 
     Raises:
-        NotInTimeError: it never did; `awaited` completes "within 60 s there was not ...".
+        NotInTimeError: it never did; `awaited` completes "within 100 s there was not ...".
     """
     try:
         async with asyncio.timeout(within):
