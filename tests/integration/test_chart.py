@@ -26,6 +26,7 @@ from support.chart import (
 from support.chart_values import ROWS, VERSION_BEFORE
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import KubectlError
+from support.kube_api import KubeApi
 from support.monitoring_crds import install_monitoring_crds
 from support.operator_cluster import wait_established
 
@@ -58,11 +59,11 @@ _WITHOUT_FINALIZERS = (
 @pytest.fixture(scope="module")
 def namespaces(control_plane: ControlPlane) -> Iterator[str]:
     """The namespaces that these tests write into exist; two of them take nothing but restricted pods."""
+    restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
     names = (NAMESPACE, _UNUSED, *_NAMED_IN_THE_ROWS)
-    for name in names:
-        control_plane.kubectl("create", "namespace", name)
-    for name in (NAMESPACE, _UNUSED):
-        control_plane.kubectl("label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted")
+    with KubeApi(control_plane.admin_kubeconfig) as api:
+        for name in names:
+            api.create_namespace(name, restricted if name in {NAMESPACE, _UNUSED} else None)
     yield NAMESPACE
     for name in names:
         control_plane.kubectl("delete", "namespace", name, "--wait=false")

@@ -13,7 +13,7 @@ from support.controlplane.controlplane import ControlPlane
 from support.kube_api import KubeApi
 from support.operator_cluster import install_crds
 from support.operator_process import keybearer_command
-from support.secretsync_objects import namespace, secret_sync
+from support.secretsync_objects import secret_sync
 from support.waiting import eventually
 
 pytestmark = pytest.mark.integration
@@ -36,7 +36,7 @@ def api(control_plane: ControlPlane) -> Iterator[KubeApi]:
     install_crds(control_plane)
     with KubeApi(control_plane.admin_kubeconfig) as api:
         for name in (_RELEASE, _SERVED, _OTHER):
-            api.create(namespace(name))
+            api.create_namespace(name)
         yield api
         for name in (_RELEASE, _SERVED, _OTHER):
             api.delete("Namespace", "", name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
@@ -16,7 +17,6 @@ from support.operator_process import OperatorProcess
 from support.outlets import Outlets
 from support.preloaded import PRELOADED
 from support.secrets_service import RestartableService, ServiceAdmin
-from support.secretsync_objects import namespace
 from support.service_proxy import ServiceProxy, listing_of
 from support.tenant import Tenant, open_tenant
 from support.waiting import eventually
@@ -34,8 +34,8 @@ def cluster(control_plane: ControlPlane) -> Iterator[OperatorCluster]:
     """Yield the cluster that all tests share; what serves single namespaces is in nobody's way there."""
     with KubeApi(control_plane.admin_kubeconfig) as api:
         # The chart's Roles are written into namespaces that exist.
-        for name in _SERVED:
-            api.create(namespace(name))
+        for name in (*_SERVED, _UNSERVED):
+            api.create_namespace(name)
         values: Mapping[str, Json] = {"operator": {"namespaces": list(_SERVED), "clusterId": "single"}}
         yield install_operator(control_plane, api, values, where="keybearer-single")
         for name in (*_SERVED, _UNSERVED):
@@ -45,7 +45,7 @@ def cluster(control_plane: ControlPlane) -> Iterator[OperatorCluster]:
 @pytest.fixture(scope="module")
 def tenants(cluster: OperatorCluster, secrets_admin: ServiceAdmin) -> dict[str, Tenant]:
     """Return a tenant in each namespace, of one project."""
-    project = secrets_admin.new_project("single-namespaces")
+    project = secrets_admin.new_project(f"single-{token_hex(4)}")
     login = secrets_admin.new_login(project.id)
     opened = {}
     for name in (*_SERVED, _UNSERVED):
