@@ -13,6 +13,8 @@ import json
 import logging
 import re
 import sys
+import threading
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,7 @@ from moto import settings
 from moto.core.authorization import ActionAuthenticatorMixin
 from moto.iam.models import iam_backends
 from moto.moto_api._internal.models import moto_api_backend
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.secretsmanager.models import secretsmanager_backends
 from moto.server import ThreadedMotoServer
 from moto.ssm.models import ssm_backends
@@ -34,10 +37,12 @@ from moto.ssm.models import ssm_backends
 _ACCOUNT = "123456789012"
 _VERSIONS = {"ssm": "2014-11-06", "secretsmanager": "2017-10-17", "sts": "2011-06-15", "iam": "2010-05-08"}
 _FORMS = ("sts", "iam")
+_TURN = threading.Lock()
 
 
 def main() -> None:
     logging.disable(logging.CRITICAL)
+    DomainDispatcherApplication.__call__ = _in_turn(DomainDispatcherApplication.__call__)
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     _answer({"port": server.get_host_and_port()[1]})
@@ -57,7 +62,19 @@ def main() -> None:
     }
     for line in sys.stdin:
         ((question, given),) = json.loads(line).items()
-        _answer(asked[question](given))
+        with _TURN:
+            answer = asked[question](given)
+        _answer(answer)
+
+
+def _in_turn(serve: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+    """Serve one request at a time, and none while a question looks at what requests change."""
+
+    def served(*given: object) -> Iterable[bytes]:
+        with _TURN:
+            return serve(*given)
+
+    return served
 
 
 def _answer(answer: object) -> None:
