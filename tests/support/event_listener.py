@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -87,8 +88,9 @@ class EventListener:
     ) -> None:
         stream = self._answer.extensions.get("network_stream")
         if not self.has_ended and stream is not None:
-            # Closed below httpx: its reader waits in the other thread.
-            stream.get_extra_info("socket").shutdown(2)
+            # Closed below httpx: its reader waits in the other thread, unless the service has just ended the stream.
+            with suppress(OSError):
+                stream.get_extra_info("socket").shutdown(2)
         self._thread.join(_JOIN_SECONDS)
         self._answer.close()
         self._client.close()

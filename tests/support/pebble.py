@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import ssl
 from collections.abc import Mapping
 from datetime import timedelta
@@ -15,7 +16,7 @@ from typing import Self
 import httpx
 
 from support.controlplane.binaries import pebble_binaries
-from support.controlplane.ports import free_port
+from support.controlplane.ports import LOOPBACK, free_port
 from support.controlplane.process import Process
 from support.self_signed import certificate
 
@@ -27,8 +28,10 @@ LOOKS = 3
 BINDING_KEY = "kid-1"
 BINDING_SECRET = "Y25yeS1leHRlcm5hbC1hY2NvdW50LWJpbmRpbmctb2YtdGVzdHM"
 """Of an account that Pebble knows; base64url of a marked text."""
-_START = timedelta(seconds=20)
+_START = timedelta(seconds=60)
 _GRACE = timedelta(seconds=5)
+_QUESTION = b"\0\1\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0\1"
+"""For the address of example.com (RFC 1035 section 4.1)."""
 
 
 class Pebble:
@@ -112,6 +115,8 @@ class Pebble:
 
     def __enter__(self) -> Self:
         self._names.start()
+        # Before anybody has a name looked up.
+        self._names.wait_until(lambda: _resolves(self._names_port), awaited="answer", within=_START)
         self.start()
         return self
 
@@ -160,3 +165,15 @@ class Pebble:
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
     return {"PATH": os.defpath, **more}
+
+
+def _resolves(port: int) -> bool:
+    """Tell whether a name server answers."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        asking.settimeout(1)
+        asking.connect((LOOPBACK, port))
+        try:
+            asking.send(_QUESTION)
+            return bool(asking.recv(512))
+        except OSError:
+            return False

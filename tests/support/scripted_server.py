@@ -13,6 +13,8 @@ import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from support.waiting import PATIENCE_SECONDS
+
 __all__ = ["Reply", "ScriptedServer", "Seen", "lines_of", "write_kubeconfig"]
 
 
@@ -66,8 +68,8 @@ class ScriptedServer:
         return str(self._server.make_url("")).rstrip("/")
 
     async def arrived(self, count: int) -> None:
-        """Return when so many requests have come, within five seconds."""
-        async with asyncio.timeout(5), self._arrival:
+        """Return when so many requests have come."""
+        async with asyncio.timeout(PATIENCE_SECONDS), self._arrival:
             await self._arrival.wait_for(lambda: len(self.seen) >= count)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:

@@ -21,7 +21,7 @@ READER = f"cn=reader,{SUFFIX}"
 READER_PASSWORD = "cnry-reader-password"
 _SCHEMAS = Path("/etc/ldap/schema")
 _MODULES = Path("/usr/lib/ldap")
-_START = timedelta(seconds=30)
+_START = timedelta(seconds=60)
 
 _CONFIG = """\
 include {schemas}/core.schema

@@ -15,9 +15,10 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from support.waiting import PATIENCE_SECONDS
+
 __all__ = ["TcpBalancer"]
 
-_START_SECONDS = 10.0
 _PIECE = 64 * 1024
 
 
@@ -44,11 +45,11 @@ class TcpBalancer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(_START_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(PATIENCE_SECONDS)
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(_START_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(PATIENCE_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

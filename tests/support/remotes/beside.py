@@ -11,10 +11,9 @@ from pathlib import Path
 
 from support.remotes.serving import Copy, served
 from support.self_signed import certificate
+from support.waiting import PATIENCE_SECONDS
 
 __all__ = ["served_beside", "tls_of"]
-
-_START_SECONDS = 20
 
 
 @contextmanager
@@ -32,11 +31,11 @@ def served_beside(copy: Copy, tls: ssl.SSLContext | None = None) -> Iterator[Non
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), name="remote-beside")
     thread.start()
     try:
-        assert is_up.wait(_START_SECONDS), "the copy of a remote doesn't come up"
+        assert is_up.wait(PATIENCE_SECONDS), "the copy of a remote doesn't come up"
         yield
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(_START_SECONDS)
+        thread.join(PATIENCE_SECONDS)
         loop.close()
 
 

@@ -28,6 +28,7 @@ from yarl import URL
 from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
 from keybearer.wire.connections.cloud import AccessKeyCredentials
 from support.sdks.installing import python_environment
+from support.waiting import PATIENCE_SECONDS
 
 __all__ = [
     "THROTTLING",
@@ -46,7 +47,6 @@ PARTITION = "aws"
 _HERE = Path(__file__).parent
 _LOCK = Path(__file__).parents[3] / "requirements" / "moto.txt"
 _STOP_SECONDS = 30
-_START_SECONDS = 10.0
 _SCOPE = re.compile(r"Credential=([^/]+)/\d{8}/([a-z0-9-]+)/([a-z0-9]+)/aws4_request")
 _PARAMETER_NAME = re.compile(r"/?([a-zA-Z0-9_.-]+/){0,14}[a-zA-Z0-9_.-]+")
 _SECRET_NAME = re.compile(r"[a-zA-Z0-9/_+=.@-]+")
@@ -156,11 +156,11 @@ class CloudProxy:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(_START_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(PATIENCE_SECONDS)
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(_START_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(PATIENCE_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -13,10 +13,11 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from support.waiting import PATIENCE_SECONDS
+
 __all__ = ["ParameterStoreServer"]
 
 _KEY_ID = re.compile(r"Credential=([^/]+)/")
-_START_SECONDS = 10.0
 _WRITES = ("PutParameter", "DeleteParameters")
 _IDENTITY = (
     "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/x</Arn>"
@@ -75,7 +76,7 @@ class ParameterStoreServer:
         async def done() -> None:
             await work()
 
-        asyncio.run_coroutine_threadsafe(done(), self._loop).result(_START_SECONDS)
+        asyncio.run_coroutine_threadsafe(done(), self._loop).result(PATIENCE_SECONDS)
 
     async def _open(self) -> None:
         self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=0.2)
