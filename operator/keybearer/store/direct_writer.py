@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from keybearer.store.failures import BusyError, RaceError, is_locked
+from keybearer.store.sqlite_connection import open_sqlite
 
 __all__ = ["DirectWriter"]
 
@@ -70,10 +71,7 @@ class DirectWriter:
             return found
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, isolation_level=None)
-        connection.execute(f"PRAGMA busy_timeout = {int(self._busy.total_seconds() * 1000)}")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")
+        connection = open_sqlite(self._path, busy=self._busy, query_only=False)
         # What a statement of many rows would undo is noted beside it: in memory rather than in a file.
         connection.execute("PRAGMA temp_store = MEMORY")
         self._connection = connection

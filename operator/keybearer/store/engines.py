@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import aiosqlite
 from sqlalchemy import URL, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
 
 from keybearer.base.errors import ConfigurationError
 from keybearer.store.failures import ConnectError, brief
+from keybearer.store.sqlite_connection import SqliteConnection, open_sqlite
 
 if TYPE_CHECKING:
     import asyncpg
@@ -98,26 +99,21 @@ def place_of(url: URL) -> str:
 
 def sqlite_engine(url: URL, *, size: int, wait: timedelta, begin: str, query_only: bool) -> AsyncEngine:
     """Return an engine whose transactions open with this statement."""
-    engine = create_async_engine(
-        url, pool_size=size, max_overflow=0, pool_timeout=wait.total_seconds(), hide_parameters=True
+    busy = min(wait, _LONGEST_BUSY)
+
+    async def connect() -> aiosqlite.Connection:
+        return await SqliteConnection(
+            lambda: open_sqlite(str(url.database), busy=busy, query_only=query_only), begin=begin
+        )
+
+    return create_async_engine(
+        url,
+        async_creator=connect,
+        pool_size=size,
+        max_overflow=0,
+        pool_timeout=wait.total_seconds(),
+        hide_parameters=True,
     )
-
-    def on_connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-        # The driver must not open transactions on its own: `begin` below says how.
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {int(min(wait, _LONGEST_BUSY).total_seconds() * 1000)}")
-        cursor.execute("PRAGMA foreign_keys = ON")
-        cursor.execute("PRAGMA synchronous = FULL")
-        if query_only:
-            cursor.execute("PRAGMA query_only = ON")
-        else:
-            cursor.execute("PRAGMA journal_mode = WAL")
-        cursor.close()
-
-    event.listen(engine.sync_engine, "connect", on_connect)
-    event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin))
-    return engine
 
 
 def postgres_engine(url: URL, bounds: Bounds, *, isolation: str, read_only: bool) -> AsyncEngine:
