@@ -294,7 +294,6 @@ def _remove_with_everything(house: _House) -> None:
     assert "deleteCustomResources=true" in with_all
     house.run(with_all)
     assert not _identities(house)
-    left = {one["metadata"]["name"] for one in house.api.list("Secret", _DEMO)}
     ours = {
         "keybearer-identity",
         "keybearer-manager",
@@ -302,7 +301,14 @@ def _remove_with_everything(house: _House) -> None:
         "store-key",
         "shop-keystore-password",
     }
-    assert left == {*ours, "web-own", "web-retained"}
+    # What an object owned is collected after it.
+    eventually(
+        lambda: (
+            {one["metadata"]["name"] for one in house.api.list("Secret", _DEMO)}
+            == {*ours, "web-own", "web-retained"}
+        ),
+        awaited="an end of all targets but those that stay",
+    )
     assert decoded(house.api.get("Secret", _DEMO, "web-own")) == {"LOG_FORMAT": "json"}
     house.run(the_rest)
     kept = (house.api.list(kind, _RELEASE_NAMESPACE) for kind in ("Secret", "Lease"))

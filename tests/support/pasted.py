@@ -15,7 +15,7 @@ from support.controlplane.environment import kubectl_environment
 
 __all__ = ["PastedCommandError", "Shell", "blocks"]
 
-_SECONDS = 120
+_SECONDS = 240
 _INDENTED = re.compile(r"(?:^ {4,}\S.*\n(?:\n(?= {4}))?)+", re.MULTILINE)
 
 

@@ -7,6 +7,7 @@ have one container; probes are asked for readiness only. Mounted objects are rea
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import socket
 import tempfile
@@ -67,6 +68,7 @@ class Kubelet:
         self._refreshed: dict[str, float] = {}
         self._relays: list[Relay] = []
         self._forwarded: dict[str, int] = {}
+        self._serial = itertools.count(1)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="kubelet", daemon=True)
         self._failure: BaseException | None = None
@@ -128,6 +130,9 @@ class Kubelet:
         pods = {one["metadata"]["uid"]: one for one in self._list("pods")}
         for uid in self._containers.keys() - pods.keys():
             self._forget(uid)
+        # Whoever is told that a pod is ready finds it behind its Service.
+        self._probe(pods)
+        self._lead_services(pods)
         for uid, pod in pods.items():
             try:
                 self._tend(uid, pod)
@@ -148,6 +153,7 @@ class Kubelet:
             self._refresh(uid, pod)
             self._report(uid, pod, "Running", {"running": {"startedAt": pod["status"].get("startTime")}})
         elif pod["spec"]["restartPolicy"] == "Always":
+            self._probed.pop(uid, None)
             self._start_container(container, pod)
         else:
             phase = "Failed" if container.status else "Succeeded"
@@ -162,7 +168,7 @@ class Kubelet:
             binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
             self._api.send("POST", f"{self._path('pods')}/{name}/binding", binding)
             pod["spec"]["nodeName"] = _NODE
-        number = len(list(self._directory.glob("*.pod"))) + 1
+        number = next(self._serial)
         directory = self._directory / uid
         directory.mkdir(exist_ok=True)
         ports = [one["containerPort"] for one in pod["spec"]["containers"][0].get("ports", [])]
@@ -216,7 +222,7 @@ class Kubelet:
 
     def _report(self, uid: str, pod: Body, phase: str, state: Body) -> None:
         container = self._containers[uid]
-        ready = phase == "Running" and self._is_ready(uid, container)
+        ready = phase == "Running" and self._is_ready(uid)
         before = {one["type"]: one["status"] for one in pod["status"].get("conditions", [])}
         restarts = container.starts - 1
         reported = next(iter(pod["status"].get("containerStatuses", [])), {"restartCount": 0})
@@ -251,12 +257,16 @@ class Kubelet:
         }
         self._api.send("PATCH", f"{self._path('pods')}/{pod['metadata']['name']}/status", {"status": status})
 
-    def _is_ready(self, uid: str, container: Container) -> bool:
-        asked, ready = self._probed.get(uid, (0.0, False))
-        if time.monotonic() - asked > _PROBE_EVERY_SECONDS:
-            ready = container.answers()
-            self._probed[uid] = (time.monotonic(), ready)
-        return ready
+    def _probe(self, pods: Mapping[str, Body]) -> None:
+        """Ask those that run whether they are ready, from time to time."""
+        for uid, container in self._containers.items():
+            asked, _ = self._probed.get(uid, (0.0, False))
+            is_going = "deletionTimestamp" in pods[uid]["metadata"] or container.status is not None
+            if not is_going and time.monotonic() - asked > _PROBE_EVERY_SECONDS:
+                self._probed[uid] = (time.monotonic(), container.answers())
+
+    def _is_ready(self, uid: str) -> bool:
+        return self._probed.get(uid, (0.0, False))[1]
 
     # The network
 
@@ -287,7 +297,7 @@ class Kubelet:
 
     def _lead_services(self, pods: Mapping[str, Body]) -> None:
         """Let each address of a Service lead to a pod that is ready, if there is one."""
-        ready = {uid for uid in pods if self._probed.get(uid, (0.0, False))[1] and uid not in self._stopping}
+        ready = {uid for uid in pods if self._is_ready(uid) and uid not in self._stopping}
         for one in self._list("services"):
             chosen = [at for at in self._selected(one) if at.pod["metadata"]["uid"] in ready]
             for port in one["spec"]["ports"]:
