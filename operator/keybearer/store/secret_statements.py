@@ -32,9 +32,12 @@ __all__ = [
     "CHUNK",
     "LISTED",
     "LISTS",
+    "NAMED",
     "OVERRIDES",
     "PERSONAL",
+    "ROWS_NAMED",
     "SIZES",
+    "SIZE_NAMED",
     "UPDATE",
     "VERSIONS",
     "at_locations",
@@ -87,7 +90,7 @@ VERSIONS: Select[*tuple[Any, ...]] = select(
 _DETAILS_BYTES = func.coalesce(func.sum(func.coalesce(func.length(SecretRow.details), 0)), 0)
 _SEALED_BYTES = func.coalesce(func.sum(func.length(SecretRow.value)), 0) + _DETAILS_BYTES
 
-# Lists are asked for all the time: their statements are built once.
+# Lists, and secrets by their names, are asked for all the time: their statements are built once.
 _ENVIRONMENT = and_(
     EnvironmentRow.project_id == bindparam("project"), EnvironmentRow.slug == bindparam("environment")
 )
@@ -96,6 +99,13 @@ _DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
 _BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
 PERSONAL = and_(SecretRow.owner == bindparam("owner"), SecretRow.owner != "")  # as the index has it
 _OWNERS = and_(_ENVIRONMENT, PERSONAL)
+NAMED = and_(
+    _ENVIRONMENT,
+    SecretRow.owner == bindparam("owner"),
+    FolderRow.path == bindparam("path"),
+    SecretRow.key.in_(bindparam("keys", expanding=True)),
+)
+"""Finds the secrets of one folder by their keys; `project`, `environment`, `path`, `owner` and `keys` are bound."""
 OVERRIDES = {False: and_(_OWNERS, FolderRow.path == bindparam("path")), True: and_(_OWNERS, WITHIN_SUBTREE)}
 _OVERRIDE = aliased(SecretRow)
 
@@ -208,6 +218,11 @@ UPDATE = (
 )
 LISTED = {False: _DIRECTLY, True: _BENEATH}
 """Conditions by whether folders beneath are meant too; `project`, `environment` and `subtree(path)` are bound."""
+# By whether values are read.
+ROWS_NAMED, SIZE_NAMED = (
+    {with_values: select_of(NAMED, with_values=with_values) for with_values in (False, True)}
+    for select_of in (rows_of, size_of)
+)
 # Both by (recursive, with values).
 LISTS = {
     (recursive, with_values): rows_of(condition, with_values=with_values)

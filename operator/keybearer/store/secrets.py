@@ -24,8 +24,11 @@ from keybearer.store.secret_statements import (
     CHUNK,
     LISTED,
     LISTS,
+    NAMED,
     OVERRIDES,
     PERSONAL,
+    ROWS_NAMED,
+    SIZE_NAMED,
     SIZES,
     UPDATE,
     VERSIONS,
@@ -44,6 +47,10 @@ __all__ = ["LISTED_MAX_BYTES", "Secrets", "TooLargeError"]
 
 LISTED_MAX_BYTES = 64 * 1024 * 1024
 """Sealed bytes of what one request may have opened."""
+
+
+_Parameters = Mapping[str, str | list[str]]
+_HAS_OVERRIDES = select(SecretRow.id).where(PERSONAL).limit(1)
 
 
 class TooLargeError(KeybearerError):
@@ -103,8 +110,7 @@ class Secrets:
 
     async def has_overrides(self, owner: str) -> bool:
         """Return whether the owner has any personal secret: most have none, and need no second look."""
-        statement = select(SecretRow.id).where(PERSONAL).limit(1)
-        return (await self._connection.execute(statement, {"owner": owner})).first() is not None
+        return (await self._connection.execute(_HAS_OVERRIDES, {"owner": owner})).first() is not None
 
     async def exists_in(self, folder_id: str) -> bool:
         """Return whether the folder itself holds a shared secret."""
@@ -125,7 +131,10 @@ class Secrets:
         Raises:
             TooLargeError: their envelopes hold more than `max_bytes`, where that is given.
         """
-        conditions = at_locations(project_id, locations, owner)
+        named = list(locations)
+        if len(named) <= CHUNK and len({(one.environment, one.path) for one in named}) == 1:
+            return await self._named(project_id, named, owner, with_values=with_values, max_bytes=max_bytes)
+        conditions = at_locations(project_id, named, owner)
         return await self._all(conditions, with_values=with_values, max_bytes=max_bytes)
 
     async def of_folders(
@@ -226,12 +235,34 @@ class Secrets:
         return found
 
     async def _require_within(
-        self, size: Select[*tuple[Any, ...]], parameters: Mapping[str, str], limit: int
+        self, size: Select[*tuple[Any, ...]], parameters: _Parameters, limit: int
     ) -> int:
         found: int = (await self._connection.execute(size, parameters)).scalar_one()
         if found > limit:
             raise TooLargeError(f"{found} bytes are asked for at once, {limit} are allowed")
         return found
+
+    async def _named(
+        self,
+        project_id: ProjectId,
+        locations: Sequence[Location],
+        owner: str,
+        *,
+        with_values: bool,
+        max_bytes: int | None,
+    ) -> list[Secret]:
+        """Return the secrets of one folder at these places, as `at` does."""
+        place: _Parameters = {
+            "project": project_id,
+            "environment": locations[0].environment,
+            "path": locations[0].path,
+            "owner": owner,
+            "keys": [one.key for one in locations],
+        }
+        if max_bytes is not None:
+            await self._require_within(SIZE_NAMED[with_values], place, max_bytes)
+        rows = await self._rows(ROWS_NAMED[with_values], place)
+        return await self._opened(rows, NAMED, place, with_values=with_values)
 
     async def _all(
         self, conditions: Sequence[ColumnElement[bool]], *, with_values: bool, max_bytes: int | None
@@ -251,7 +282,7 @@ class Secrets:
         return await self._opened(rows, condition, {}, with_values=with_values)
 
     async def _rows(
-        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, str]
+        self, statement: Select[*tuple[Any, ...]], parameters: _Parameters
     ) -> list[Result[*tuple[Any, ...]]]:
         """Return what the statement finds; many rows are read in slices."""
         found: list[Result[*tuple[Any, ...]]] = []
@@ -265,7 +296,7 @@ class Secrets:
         self,
         rows: Sequence[Result[*tuple[Any, ...]]],
         condition: ColumnElement[bool],
-        parameters: Mapping[str, str],
+        parameters: _Parameters,
         *,
         with_values: bool,
     ) -> list[Secret]:
@@ -281,7 +312,7 @@ class Secrets:
         return opened
 
     async def _tags(
-        self, condition: ColumnElement[bool], parameters: Mapping[str, str]
+        self, condition: ColumnElement[bool], parameters: _Parameters
     ) -> dict[str, tuple[Tag, ...]]:
         tags: dict[str, tuple[Tag, ...]] = {}
         for row in await self._connection.execute(tags_of(condition), parameters):
