@@ -24,7 +24,7 @@ def address_of_option(option: str, given: str, example: str) -> tuple[str, int]:
 
 
 def listening(option: str, host: str, port: int) -> socket.socket:
-    """Return a socket that is bound to the address.
+    """Return a socket that listens at the address: who connects before anybody serves waits, and isn't refused.
 
     Raises:
         ConfigurationError: it can't be; the option is named.
@@ -36,6 +36,7 @@ def listening(option: str, host: str, port: int) -> socket.socket:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
+            listener.listen()
         except OSError:
             listener.close()
             raise
