@@ -36,7 +36,7 @@ class Scene:
     traces: TraceReceiver
 
     def service_metrics(self) -> str:
-        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=5)
+        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=30)
         assert answer.status_code == 200
         return answer.text
 
@@ -175,5 +175,5 @@ def test_the_service_counts_requests_by_their_routes(scene: Scene) -> None:
     assert "keybearer_server_event_streams 1.0" in told
     assert scene.tenant.project.id not in told, "an id is of a path, never of a route"
     assert "cnry" not in told
-    assert httpx.get(f"{scene.metrics_url}/api/status", timeout=5).status_code == 404
-    assert httpx.get(f"{scene.service.url}/metrics", timeout=5).status_code == 404
+    assert httpx.get(f"{scene.metrics_url}/api/status", timeout=30).status_code == 404
+    assert httpx.get(f"{scene.service.url}/metrics", timeout=30).status_code == 404

@@ -55,7 +55,7 @@ _RESOURCES = {
         SECRET_SYNCS,
     )
 }
-_TIMEOUT_SECONDS = 15.0
+_TIMEOUT_SECONDS = 30.0
 
 
 class RefusedError(Exception):

@@ -160,7 +160,7 @@ class Pebble:
 
     def _get(self, port: int, path: str) -> httpx.Response:
         trusted = ssl.create_default_context(cadata=self.ca_certificates)
-        return httpx.get(f"https://127.0.0.1:{port}{path}", verify=trusted, trust_env=False)
+        return httpx.get(f"https://127.0.0.1:{port}{path}", verify=trusted, trust_env=False, timeout=30)
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:

@@ -55,7 +55,10 @@ class ProjectedToken:
         """Whether the API server doesn't know who comes with this token."""
         trust = ssl.create_default_context(cadata=self.plane.ca_pem.decode())
         answer = httpx.get(
-            f"{self.plane.server_url}/api", headers={"Authorization": f"Bearer {token}"}, verify=trust
+            f"{self.plane.server_url}/api",
+            headers={"Authorization": f"Bearer {token}"},
+            verify=trust,
+            timeout=30,
         )
         return answer.status_code == 401
 

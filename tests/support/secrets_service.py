@@ -23,7 +23,7 @@ __all__ = ["Login", "RestartableService", "ServiceAdmin", "SourceProject"]
 
 _START = timedelta(seconds=60)
 _GRACE = timedelta(seconds=15)
-_TIMEOUT_SECONDS = 15.0
+_TIMEOUT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
