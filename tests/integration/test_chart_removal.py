@@ -100,9 +100,9 @@ def test_an_object_that_is_being_deleted_is_waited_for_and_named(
     api: KubeApi, account: Path, held: str
 ) -> None:
     api.delete("SecretSync", _SERVED, held)
-    late = _run(_KEEPING, account, "--timeout=1")
+    late = _run(_KEEPING, account, "--timeout=4")
     assert late.returncode == 1
-    assert f"after 1 s, still being deleted: SecretSync {_SERVED}/{held}" in late.stderr
+    assert f"after 4 s, still being deleted: SecretSync {_SERVED}/{held}" in late.stderr
     with subprocess.Popen(_command(_KEEPING, account), stdout=subprocess.PIPE, text=True) as waiting:
         _release(api, _SERVED)
         told, _ = waiting.communicate(timeout=60)
