@@ -1,0 +1,111 @@
+"""keybearer.store.sqlite_connection, as SQLAlchemy uses it and beneath."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import aiosqlite
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from keybearer.store.engines import sqlite_engine, sqlite_url
+from keybearer.store.sqlite_connection import SqliteConnection, open_sqlite
+
+BUSY = timedelta(milliseconds=50)
+MAKE = text("CREATE TABLE fruits (id INTEGER PRIMARY KEY, name TEXT UNIQUE)")
+ADD = text("INSERT INTO fruits (name) VALUES (:name)")
+NAMES = text("SELECT name FROM fruits ORDER BY name")
+
+
+class _Counted(SqliteConnection):
+    """Counts the ways to its thread."""
+
+    trips = 0
+
+    async def _execute(self, fn: Callable[..., object], *args: object, **kwargs: object) -> object:
+        self.trips += 1
+        return await super()._execute(fn, *args, **kwargs)  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "fruits.db"
+
+
+@pytest.fixture
+async def engine(file: Path) -> AsyncIterator[AsyncEngine]:
+    engine = sqlite_engine(sqlite_url(file), size=1, wait=BUSY, begin="BEGIN IMMEDIATE", query_only=False)
+    async with engine.begin() as connection:
+        await connection.execute(MAKE)
+    yield engine
+    await engine.dispose()
+
+
+async def test_each_statement_goes_to_the_thread_once_and_so_does_the_end(file: Path) -> None:
+    def opener() -> sqlite3.Connection:
+        return open_sqlite(str(file), busy=BUSY, query_only=False)
+
+    counted = _Counted(opener, begin="BEGIN")
+
+    async def connect() -> aiosqlite.Connection:
+        return await counted
+
+    engine = create_async_engine(sqlite_url(file), async_creator=connect, pool_size=1)
+    async with engine.begin() as connection:
+        await connection.execute(MAKE)
+    before = counted.trips
+    async with engine.begin() as connection:
+        for name in ("apple", "pear"):
+            await connection.execute(ADD, {"name": name})
+        assert list((await connection.execute(NAMES)).scalars()) == ["apple", "pear"]
+    assert counted.trips - before == 4
+    await engine.dispose()
+
+
+async def test_a_statement_tells_what_it_found_and_what_it_changed(engine: AsyncEngine) -> None:
+    async with engine.begin() as connection:
+        added = await connection.execute(ADD, [{"name": name} for name in ("apple", "fig", "pear")])
+        assert added.rowcount == 3
+        renamed = await connection.execute(text("UPDATE fruits SET name = upper(name) WHERE id > 1"))
+        assert renamed.rowcount == 2
+        gone = await connection.execute(text("DELETE FROM fruits WHERE id > 1 RETURNING id, name"))
+        assert [row._asdict() for row in gone] == [{"id": 2, "name": "FIG"}, {"id": 3, "name": "PEAR"}]
+        assert list((await connection.execute(NAMES)).scalars()) == ["apple"]
+
+
+async def test_what_is_not_committed_is_undone_and_the_connection_goes_on(engine: AsyncEngine) -> None:
+    with pytest.raises(IntegrityError):  # noqa: PT012 - the block is what is tested
+        async with engine.begin() as connection:
+            await connection.execute(ADD, {"name": "apple"})
+            await connection.execute(ADD, {"name": "apple"})
+    async with engine.begin() as connection:
+        assert list((await connection.execute(NAMES)).scalars()) == []
+
+
+async def test_a_transaction_begins_with_the_first_statement_as_the_engine_says(
+    engine: AsyncEngine, file: Path
+) -> None:
+    other = sqlite3.connect(file, timeout=0, isolation_level=None)
+    async with engine.begin() as connection:
+        await connection.execute(NAMES)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(OperationalError, match="locked"):
+        async with engine.begin() as connection:
+            await connection.execute(NAMES)
+    other.close()
+
+
+@pytest.mark.usefixtures("engine")
+async def test_who_may_only_read_writes_nothing(file: Path) -> None:
+    reader = sqlite_engine(sqlite_url(file), size=1, wait=BUSY, begin="BEGIN", query_only=True)
+    with pytest.raises(OperationalError, match="readonly"):
+        async with reader.begin() as connection:
+            await connection.execute(ADD, {"name": "apple"})
+    await reader.dispose()
