@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import httpx
 
+from support.plain_http import TRUSTS_NOBODY
 from support.waiting import eventually
 
 __all__ = ["ALL_EVENTS", "STREAM", "EventListener", "Frame", "registrations"]
@@ -65,7 +66,7 @@ class EventListener:
     was_cut: bool = False
 
     def __enter__(self) -> Self:
-        self._client = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
+        self._client = httpx.Client(base_url=self.url, timeout=60, trust_env=False, verify=TRUSTS_NOBODY)
         request = self._client.build_request(
             "POST",
             STREAM,

@@ -13,6 +13,7 @@ import httpx
 
 from support.controlplane.ports import free_port
 from support.controlplane.process import Launch, Process
+from support.plain_http import TRUSTS_NOBODY
 from support.waiting import eventually
 
 __all__ = ["OperatorProcess", "keybearer_command"]
@@ -139,7 +140,7 @@ class OperatorProcess:
 
     def metrics(self) -> str:
         """What `/metrics` answers."""
-        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=_TIMEOUT_SECONDS)
+        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=_TIMEOUT_SECONDS, verify=TRUSTS_NOBODY)
         answer.raise_for_status()
         return answer.text
 
@@ -154,7 +155,9 @@ class OperatorProcess:
     def unready(self) -> str | None:
         """What keeps it from being ready, or None."""
         try:
-            answer = httpx.get(f"http://127.0.0.1:{self._port}/readyz", timeout=_TIMEOUT_SECONDS)
+            answer = httpx.get(
+                f"http://127.0.0.1:{self._port}/readyz", timeout=_TIMEOUT_SECONDS, verify=TRUSTS_NOBODY
+            )
         except httpx.TransportError as error:
             return str(error) or "no answer"
         return None if answer.status_code == 200 else answer.text

@@ -6,12 +6,11 @@ import json
 import os
 import secrets
 import signal
-import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -22,6 +21,7 @@ from pydantic import BaseModel
 from support.canary import Canary
 from support.controlplane.process import spawn
 from support.databases import OwnDatabase, new_database
+from support.plain_http import TRUSTS_NOBODY
 from support.preloaded import RunningProgram, can_preload, spawn_preloaded
 from support.strict_answers import check_answer
 
@@ -76,12 +76,6 @@ class Project:
     slug: str
 
 
-@cache
-def _trust() -> ssl.SSLContext:
-    """Return whom clients trust: reading that anew for each takes longer than most requests."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
 class Client(httpx.Client):
     """An httpx client that speaks for one identity."""
 
@@ -134,7 +128,7 @@ class ServiceProcess:
             headers=headers,
             timeout=30,
             trust_env=False,
-            verify=_trust(),
+            verify=TRUSTS_NOBODY,
             event_hooks={"response": [check_answer]},
         )
         self._clients.append(client)

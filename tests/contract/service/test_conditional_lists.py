@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from support.plain_http import TRUSTS_NOBODY
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, Starter
 
 LISTS = [
@@ -265,7 +266,9 @@ def test_many_writers_at_once_all_succeed(service: ServiceProcess, secrets: Proj
     headers = secrets.client.headers
 
     def write(worker: int) -> list[int]:
-        with httpx.Client(base_url=service.url, headers=headers, trust_env=False, timeout=30) as client:
+        with httpx.Client(
+            base_url=service.url, headers=headers, trust_env=False, timeout=30, verify=TRUSTS_NOBODY
+        ) as client:
             return [
                 client.post(
                     f"/api/v4/secrets/W{worker}_{number}", json={**secrets.at(), "secretValue": "cnry-v"}

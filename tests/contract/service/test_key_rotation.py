@@ -19,6 +19,7 @@ import pytest
 from keybearer.store.sealing.envelope import key_id_of
 from keybearer.store.sealing.root_key import parse_root_keys
 from support.databases import OwnDatabase
+from support.plain_http import TRUSTS_NOBODY
 from support.postgres import PostgresServer
 from support.service_fixtures import Project, ProjectSecrets, ServiceProcess, Starter, start_service
 from support.waiting import eventually
@@ -158,7 +159,9 @@ def working(running: ServiceProcess, project: Project) -> Iterator[list[str]]:
 
     def work() -> None:
         headers = {"authorization": f"Bearer {token}"}
-        with httpx.Client(base_url=running.url, headers=headers, trust_env=False, timeout=30) as client:
+        with httpx.Client(
+            base_url=running.url, headers=headers, trust_env=False, timeout=30, verify=TRUSTS_NOBODY
+        ) as client:
             while not ended.is_set():
                 key = f"W{len(written)}"
                 body = {"projectId": project.id, "environment": "dev", "secretValue": f"cnry-{key}"}
