@@ -16,6 +16,7 @@ from support.controlplane.ports import free_port
 from support.kube_api import KubeApi
 from support.operator_cluster import install_operator
 from support.operator_process import OperatorProcess
+from support.plain_http import TRUSTS_NOBODY
 from support.preloaded import PRELOADED
 from support.secrets_service import RestartableService, ServiceAdmin
 from support.tenant import Tenant, open_tenant
@@ -36,7 +37,7 @@ class Scene:
     traces: TraceReceiver
 
     def service_metrics(self) -> str:
-        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=30)
+        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=30, verify=TRUSTS_NOBODY)
         assert answer.status_code == 200
         return answer.text
 
@@ -68,7 +69,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         tenant.project.store({"KEY": _VALUE})
         tenant.sync("web")
         # What comes by polling is counted elsewhere.
-        tenant.until("web", lambda sync: sync.get("status", {}).get("updates") == "Events", "a stream")
+        tenant.until_updates("web")
         tenant.until_ready("web")
         yield Scene(tenant, operator, service, f"http://127.0.0.1:{port}", traces)
 
@@ -176,4 +177,4 @@ def test_the_service_counts_requests_by_their_routes(scene: Scene) -> None:
     assert scene.tenant.project.id not in told, "an id is of a path, never of a route"
     assert "cnry" not in told
     assert httpx.get(f"{scene.metrics_url}/api/status", timeout=30).status_code == 404
-    assert httpx.get(f"{scene.service.url}/metrics", timeout=30).status_code == 404
+    assert httpx.get(f"{scene.service.url}/metrics", timeout=30, verify=TRUSTS_NOBODY).status_code == 404

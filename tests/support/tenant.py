@@ -154,6 +154,15 @@ class Tenant:
             kind=kind,
         )
 
+    def until_updates(self, name: str, updates: str = "Events") -> Body:
+        """Return a SecretSync once its status says that changes arrive so.
+
+        A source is read once more when a stream opens that was slow to: who counts readings waits for it.
+        """
+        return self.until(
+            name, lambda sync: sync.get("status", {}).get("updates") == updates, f"updates by {updates}"
+        )
+
     def until_data(self, name: str, expected: Mapping[str, str], *, within: float = PATIENCE_SECONDS) -> Body:
         """Return a Secret once it holds these keys and texts and nothing else."""
 

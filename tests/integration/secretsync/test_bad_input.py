@@ -220,8 +220,9 @@ def test_an_interval_of_zero_reads_on_change_of_the_spec_only(
     tenant.project.store({"KEY": "cnry-2"}, path="/other")
     tenant.sync("never", refreshInterval=0)
     tenant.sync("polled", source=tenant.source(secretPath="/other"))
-    tenant.until_ready("never")
-    tenant.until_ready("polled")
+    for name in ("never", "polled"):
+        tenant.until_updates(name)
+        tenant.until_ready(name)
     start = installation.proxy.mark()
 
     def listings(path: str) -> int:

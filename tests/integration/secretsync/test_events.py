@@ -30,11 +30,6 @@ def subscriptions_of(tenant: Tenant, installation: Installation, start: int) -> 
     return [one for one in tried if one.token in tokens]
 
 
-def until_updates(tenant: Tenant, name: str, updates: str) -> None:
-    """The status says how changes arrive."""
-    tenant.until(name, lambda sync: sync.get("status", {}).get("updates") == updates, f"updates by {updates}")
-
-
 @pytest.fixture
 def far(installation: Installation) -> Iterator[FarService]:
     """Yield a service that may be stopped; it runs again afterwards."""
@@ -47,7 +42,7 @@ def test_a_changed_value_arrives_without_waiting_for_the_interval(tenant: Tenant
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("web", refreshInterval="1h")
     tenant.until_data("web", {"KEY": "cnry-1"})
-    until_updates(tenant, "web", "Events")
+    tenant.until_updates("web")
 
     tenant.project.store({"KEY": "cnry-2", "MORE": "cnry-3"})
     tenant.until_data("web", {"KEY": "cnry-2", "MORE": "cnry-3"})
@@ -69,7 +64,7 @@ def test_a_value_arrives_through_an_import_and_through_a_reference(
     tenant.sync("referrer", refreshInterval="1h", source=tenant.source(environment="prod"))
     tenant.until_data("importer", {"BASE": "cnry-base-1"})
     tenant.until_data("referrer", {"WHOLE": "cnry-cnry-base-1"})
-    until_updates(tenant, "importer", "Events")
+    tenant.until_updates("importer")
 
     tenant.project.store({"BASE": "cnry-base-2"}, path="/common")
     tenant.until_data("importer", {"BASE": "cnry-base-2"})
@@ -83,7 +78,7 @@ def test_after_a_restart_of_the_service_what_changed_meanwhile_is_found(
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("web", refreshInterval="1h")
     tenant.until_ready("web")
-    until_updates(tenant, "web", "Events")
+    tenant.until_updates("web")
 
     far.process.kill()
     far.process.start()
@@ -91,7 +86,7 @@ def test_after_a_restart_of_the_service_what_changed_meanwhile_is_found(
     tenant.until_data("web", {"KEY": "cnry-2"})
     tenant.project.store({"KEY": "cnry-3"})
     tenant.until_data("web", {"KEY": "cnry-3"})
-    until_updates(tenant, "web", "Events")
+    tenant.until_updates("web")
 
 
 def test_a_revoked_token_costs_a_login_and_no_event(tenant: Tenant, installation: Installation) -> None:
@@ -99,7 +94,7 @@ def test_a_revoked_token_costs_a_login_and_no_event(tenant: Tenant, installation
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("web", refreshInterval="1h")
     tenant.until_ready("web")
-    until_updates(tenant, "web", "Events")
+    tenant.until_updates("web")
     used = {
         request.token for request in installation.proxy.requests(listing_of(tenant.project.id), since=start)
     }
@@ -128,7 +123,7 @@ def test_without_a_stream_changes_arrive_by_polling(
     with installation.proxy.answering(is_subscription, status, body):
         tenant.sync("web", refreshInterval="10s")
         tenant.until_ready("web")
-        until_updates(tenant, "web", "Polling")
+        tenant.until_updates("web", "Polling")
         tenant.project.store({"KEY": "cnry-2"})
         tenant.until_data("web", {"KEY": "cnry-2"})
         refused = subscriptions_of(tenant, installation, start)
@@ -161,7 +156,7 @@ def test_an_identity_that_may_read_single_folders_listens_to_these(
         )
     for name in ("one", "two", "three"):
         tenant.until_ready(name)
-        until_updates(tenant, name, "Events")
+        tenant.until_updates(name)
 
     project.store({"KEY": "cnry-2"}, path="/three")
     tenant.until_data("three", {"KEY": "cnry-2"})
@@ -172,7 +167,7 @@ def test_an_identity_that_may_read_single_folders_listens_to_these(
 def test_the_metrics_tell_of_streams_and_events(tenant: Tenant, installation: Installation) -> None:
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("web", refreshInterval="1h")
-    until_updates(tenant, "web", "Events")
+    tenant.until_updates("web")
     before = installation.operator.metric("keybearer_events_total")
     tenant.project.store({"KEY": "cnry-2"})
     tenant.until_data("web", {"KEY": "cnry-2"})

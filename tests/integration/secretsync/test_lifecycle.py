@@ -206,6 +206,7 @@ def test_a_retained_secret_outlives_its_sync(tenant: Tenant) -> None:
 def test_nothing_is_written_while_nothing_changes(tenant: Tenant, installation: Installation) -> None:
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("web")
+    tenant.until_updates("web")
     sync = tenant.until_ready("web")
     secret = tenant.secret("web")
     start = installation.proxy.mark()
@@ -224,6 +225,7 @@ def test_nothing_is_written_while_nothing_changes(tenant: Tenant, installation: 
 def test_many_syncs_of_one_source_cost_one_reading(tenant: Tenant, installation: Installation) -> None:
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("first")
+    tenant.until_updates("first")
     tenant.until_ready("first")
     start = installation.proxy.mark()
 
