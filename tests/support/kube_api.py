@@ -132,9 +132,10 @@ class KubeApi:
         def made() -> bool:
             try:
                 self.create(manifest)
-            except RefusedError:
+            except RefusedError as refusal:
                 found = self.find("Namespace", "", name)
-                if found is not None and found["status"]["phase"] != "Terminating":
+                is_going = found is None or found["status"]["phase"] == "Terminating"
+                if refusal.status != 409 or not is_going:
                     raise
                 return False
             return True
