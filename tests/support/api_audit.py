@@ -74,7 +74,11 @@ class AuditLog:
         """What a ServiceAccount asked for so far, of resources."""
         user = f"system:serviceaccount:{namespace}:{account}"
         # The last line may be half written; it is another asker's.
-        lines = (json.loads(line) for line in self.file.read_text().splitlines(keepends=True) if line.endswith("\n"))
+        lines = (
+            json.loads(line)
+            for line in self.file.read_text().splitlines(keepends=True)
+            if line.endswith("\n")
+        )
         return frozenset(
             ask for line in lines if line["user"]["username"] == user for ask in _asks(line) if ask.resource
         )
