@@ -1,8 +1,8 @@
 """Whole transactions of SQLite in one go, in a thread of their own.
 
-By way of SQLAlchemy each statement goes to a thread and comes back: of a transaction of five statements the event loop
-has more work than of the rows in it. Who knows beforehand all that is to be asked and written has it done here at once,
-while the loop goes on.
+By way of SQLAlchemy each statement goes to a thread and comes back: of a transaction of five statements the event
+loop has more work than of the rows in it. Who knows beforehand all that is to be asked and written has it done here
+at once, while the loop goes on.
 """
 
 from __future__ import annotations
