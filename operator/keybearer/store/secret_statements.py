@@ -30,6 +30,7 @@ from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersio
 
 __all__ = [
     "CHUNK",
+    "HAS_PERSONAL",
     "LISTED",
     "LISTS",
     "NAMED",
@@ -98,6 +99,7 @@ _IN_ENVIRONMENT = and_(_ENVIRONMENT, SecretRow.owner == "")
 _DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
 _BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
 PERSONAL = and_(SecretRow.owner == bindparam("owner"), SecretRow.owner != "")  # as the index has it
+HAS_PERSONAL = select(SecretRow.id).where(PERSONAL).limit(1)
 _OWNERS = and_(_ENVIRONMENT, PERSONAL)
 NAMED = and_(
     _ENVIRONMENT,
@@ -219,10 +221,8 @@ UPDATE = (
 LISTED = {False: _DIRECTLY, True: _BENEATH}
 """Conditions by whether folders beneath are meant too; `project`, `environment` and `subtree(path)` are bound."""
 # By whether values are read.
-ROWS_NAMED, SIZE_NAMED = (
-    {with_values: select_of(NAMED, with_values=with_values) for with_values in (False, True)}
-    for select_of in (rows_of, size_of)
-)
+ROWS_NAMED = {with_values: rows_of(NAMED, with_values=with_values) for with_values in (False, True)}
+SIZE_NAMED = {with_values: size_of(NAMED, with_values=with_values) for with_values in (False, True)}
 # Both by (recursive, with values).
 LISTS = {
     (recursive, with_values): rows_of(condition, with_values=with_values)

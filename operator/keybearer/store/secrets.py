@@ -22,6 +22,7 @@ from keybearer.store.secret_places import Location
 from keybearer.store.secret_rows import former_of, key_names, row_of, secret_of, version_of
 from keybearer.store.secret_statements import (
     CHUNK,
+    HAS_PERSONAL,
     LISTED,
     LISTS,
     NAMED,
@@ -50,7 +51,6 @@ LISTED_MAX_BYTES = 64 * 1024 * 1024
 
 
 _Parameters = Mapping[str, str | list[str]]
-_HAS_OVERRIDES = select(SecretRow.id).where(PERSONAL).limit(1)
 
 
 class TooLargeError(KeybearerError):
@@ -110,7 +110,7 @@ class Secrets:
 
     async def has_overrides(self, owner: str) -> bool:
         """Return whether the owner has any personal secret: most have none, and need no second look."""
-        return (await self._connection.execute(_HAS_OVERRIDES, {"owner": owner})).first() is not None
+        return (await self._connection.execute(HAS_PERSONAL, {"owner": owner})).first() is not None
 
     async def exists_in(self, folder_id: str) -> bool:
         """Return whether the folder itself holds a shared secret."""

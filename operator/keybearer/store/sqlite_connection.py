@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Self
 
@@ -30,10 +30,14 @@ def open_sqlite(path: str, *, busy: timedelta, query_only: bool) -> sqlite3.Conn
         query_only: whether it may not write.
     """
     connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute(f"PRAGMA busy_timeout = {int(busy.total_seconds() * 1000)}")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA query_only = ON" if query_only else "PRAGMA journal_mode = WAL")
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {int(busy.total_seconds() * 1000)}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA query_only = ON" if query_only else "PRAGMA journal_mode = WAL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -42,33 +46,50 @@ class SqliteConnection(aiosqlite.Connection):
 
     Args:
         opener: gives the connection, in the thread.
-        begin: opens a transaction before a statement that finds none open.
+        begin: opens a transaction before its first statement.
     """
 
     def __init__(self, opener: Callable[[], sqlite3.Connection], *, begin: str) -> None:
         super().__init__(opener, _ITERATED_AT_ONCE)
         self._begin = begin
+        self._has_begun = False
         # As SQLAlchemy does with connections that it makes: one that nobody closed must not keep the process.
         self._thread.daemon = True
 
-    def cursor(self) -> _Cursor:  # type: ignore[override] # the driver's is awaited, and one more way
+    def cursor(self) -> _Cursor:  # type: ignore[override] # the driver's is awaited, for a thread makes it
         """Return a cursor, which the thread knows nothing of."""
         return _Cursor(self)
 
+    async def commit(self) -> None:
+        """Make durable what the transaction did, if one has begun."""
+        if self._has_begun:
+            await super().commit()
+            self._has_begun = False
+
     async def rollback(self) -> None:
-        """End the transaction, if there is one: who gives a connection back to the pool asks for it in any case."""
-        if self.in_transaction:
+        """Undo the transaction, if one has begun: who gives a connection back to the pool asks in any case."""
+        if self._has_begun:
             await super().rollback()
+            self._has_begun = False
 
     async def carried_out(self, statement: Callable[[sqlite3.Connection], sqlite3.Cursor]) -> _Outcome:
         """Return what comes of the statement, which the thread executes."""
-        outcome: _Outcome = await self._execute(self._carry_out, statement)  # type: ignore[no-untyped-call]
+        # Noted before the thread is asked: who is cancelled meanwhile doesn't know how far it came.
+        is_first, self._has_begun = not self._has_begun, True
+        outcome: _Outcome = await self._execute(  # type: ignore[no-untyped-call]
+            self._carry_out, statement, is_first=is_first
+        )
         return outcome
 
-    def _carry_out(self, statement: Callable[[sqlite3.Connection], sqlite3.Cursor]) -> _Outcome:
+    def _carry_out(
+        self, statement: Callable[[sqlite3.Connection], sqlite3.Cursor], *, is_first: bool
+    ) -> _Outcome:
         connection = self._conn
-        if not connection.in_transaction:
+        if is_first:
             connection.execute(self._begin)
+        elif not connection.in_transaction:
+            # By SQLite itself, on a full disk say: what follows must not be durable without what went before.
+            raise sqlite3.OperationalError("the transaction has ended before its time")
         return _Outcome.of(statement(connection))
 
 
@@ -79,7 +100,7 @@ class _Outcome:
     description: Sequence[Sequence[object]] | None = None
     rowcount: int = -1
     lastrowid: int | None = None
-    rows: Sequence[_Row] = ()
+    rows: Sequence[_Row] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, cursor: sqlite3.Cursor) -> _Outcome:
@@ -130,8 +151,9 @@ class _Cursor:
         )
 
     async def fetchall(self) -> Sequence[_Row]:
-        """Return all rows."""
-        return self._outcome.rows
+        """Return all rows, once."""
+        rows, self._outcome = self._outcome.rows, replace(self._outcome, rows=())
+        return rows
 
     async def close(self) -> None:
         """Do nothing: what the thread had is closed already."""

@@ -48,8 +48,10 @@ async def impatient(tmp_path: Path) -> AsyncIterator[Database]:
 async def _opened(directory: Path, bounds: Bounds) -> AsyncIterator[Database]:
     database = Database(sqlite_url(directory / "keybearer.db"), SystemClock(), bounds)
     await database.prepare()
-    yield database
-    await database.close()
+    try:
+        yield database
+    finally:
+        await database.close()
 
 
 async def _names(database: Database) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -74,6 +76,7 @@ async def test_a_statement_tells_what_it_found_and_what_it_changed(engine: Async
         renamed = await connection.execute(text("UPDATE fruits SET name = upper(name) WHERE id > 1"))
         assert renamed.rowcount == 2
         gone = await connection.execute(text("DELETE FROM fruits WHERE id > 1 RETURNING id, name"))
+        assert gone.rowcount == 2
         assert [row._asdict() for row in gone] == [{"id": 2, "name": "FIG"}, {"id": 3, "name": "PEAR"}]
         assert list((await connection.execute(NAMES)).scalars()) == ["apple"]
 
@@ -87,19 +90,56 @@ async def test_what_is_not_committed_is_undone_and_the_connection_goes_on(engine
         assert list((await connection.execute(NAMES)).scalars()) == []
 
 
-async def test_a_transaction_begins_with_the_first_statement_as_the_engine_says(
+async def test_a_transaction_begins_with_its_first_statement_as_the_engine_says(
     engine: AsyncEngine, file: Path
 ) -> None:
-    other = sqlite3.connect(file, timeout=0, isolation_level=None)
-    async with engine.begin() as connection:
-        await connection.execute(NAMES)
-        with pytest.raises(sqlite3.OperationalError, match="locked"):
-            other.execute("BEGIN IMMEDIATE")
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(OperationalError, match="locked"):
+    with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as other:
         async with engine.begin() as connection:
             await connection.execute(NAMES)
-    other.close()
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                other.execute("BEGIN IMMEDIATE")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(OperationalError, match="locked"):
+            async with engine.begin() as connection:
+                await connection.execute(NAMES)
+        other.execute("COMMIT")
+        async with engine.begin() as connection:
+            await connection.execute(ADD, {"name": "apple"})
+        assert other.execute(str(NAMES)).fetchall() == [("apple",)]
+
+
+async def test_of_a_task_that_was_cancelled_in_a_statement_nothing_is_left(engine: AsyncEngine) -> None:
+    slowly = text(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT max(i) FROM n"
+    )
+    adding = asyncio.Event()
+
+    async def add() -> None:
+        async with engine.begin() as connection:
+            await connection.execute(ADD, {"name": "apple"})
+            adding.set()
+            await connection.execute(slowly)
+
+    task = asyncio.create_task(add())
+    await adding.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with engine.begin() as connection:
+        await connection.execute(ADD, {"name": "pear"})
+        assert list((await connection.execute(NAMES)).scalars()) == ["pear"]
+
+
+async def test_a_transaction_that_has_ended_by_itself_is_not_gone_on_with(engine: AsyncEngine) -> None:
+    replacing = text("INSERT OR ROLLBACK INTO fruits (name) VALUES (:name)")
+    async with engine.connect() as connection:
+        await connection.execute(ADD, {"name": "apple"})
+        with pytest.raises(IntegrityError):
+            await connection.execute(replacing, {"name": "apple"})
+        with pytest.raises(OperationalError, match="before its time"):
+            await connection.execute(ADD, {"name": "pear"})
+        await connection.rollback()
+        assert list((await connection.execute(NAMES)).scalars()) == []
 
 
 @pytest.mark.usefixtures("engine")
