@@ -119,7 +119,7 @@ def _api_server(scene: LeaderScene, repeats: int) -> Iterator[Case]:
         scene.until_followed(scene.change())
         scene.plane.kill_api_server()
         newest = scene.change()
-        scene.plane.start_api_server()
+        scene.plane.start_api_server(until_all_is_served=False)
         began = time.monotonic()
         scene.until_followed(newest)
         case.samples.append(time.monotonic() - began)
@@ -141,7 +141,7 @@ def _long_outage(scene: LeaderScene, repeats: int) -> Iterator[Case]:
         newest = scene.change()
         # It can't say any more that it leads.
         first.operator.wait_ended()
-        scene.plane.start_api_server()
+        scene.plane.start_api_server(until_all_is_served=False)
         case.samples.append(scene.until_leads(second))
         scene.until_followed(newest)
         if len(second.operator.log().splitlines()) - lines > _LINES_OF_AN_OUTAGE:

@@ -173,6 +173,7 @@ def test_two_managers_apply_without_a_fight_and_again_without_a_difference(
 
     # It asks twice for each object: a status that was written in between looks like a difference.
     eventually(lambda: differs() == "", awaited="no difference", told=differs)
+    assert versions() == before
     for kind, manifest in manifests.items():
         found = api.get(kind, where, manifest["metadata"]["name"])
         for entry in found["metadata"]["managedFields"]:

@@ -120,7 +120,7 @@ class OperatorProcess:
         """Whether it runs and says that it leads; one that is about to end says nothing any more."""
         try:
             return self.running and self.metric("keybearer_leader") == 1
-        except httpx.TransportError:
+        except (httpx.NetworkError, httpx.RemoteProtocolError):
             return False
 
     def log(self, start: int = 0) -> str:

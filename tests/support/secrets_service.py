@@ -18,6 +18,7 @@ from keybearer.client import Keybearer, UniversalAuth
 from support.controlplane.ports import free_port
 from support.controlplane.process import Launch, Process
 from support.operator_process import keybearer_command
+from support.plain_http import TRUSTS_NOBODY
 
 __all__ = ["Login", "RestartableService", "ServiceAdmin", "SourceProject"]
 
@@ -139,7 +140,7 @@ class ServiceAdmin:
         self._organization = written["organizationId"]
         self.login = Login(written["identityId"], written["clientId"], written["clientSecret"])
         self.client = Keybearer(where, UniversalAuth(self.login.client_id, self.login.client_secret))
-        self._http = httpx.Client(base_url=where, timeout=_TIMEOUT_SECONDS)
+        self._http = httpx.Client(base_url=where, timeout=_TIMEOUT_SECONDS, verify=TRUSTS_NOBODY)
         self._http.headers["Authorization"] = f"Bearer {self.new_token(self.login)}"
 
     def __enter__(self) -> Self:

@@ -286,7 +286,7 @@ class TestMaking:
         assert BINDING_SECRET not in str(made)
 
     def test_nonces_that_are_refused_are_replaced(self, bound: AcmeHouse) -> None:
-        # One of five is refused here: without another try hardly any order would come to its end. All ten tries come
+        # One of five is refused here: without another try four of five orders would fail. All ten tries come
         # to nothing with one request in ten million; where two of five are refused it is one in ten thousand.
         house = bound.project(is_bound=True)
         for number in range(3):

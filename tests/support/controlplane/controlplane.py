@@ -165,8 +165,11 @@ class ControlPlane:
         """The API server has ended at once, by SIGKILL."""
         self._cluster.servers.api_server.kill()
 
-    def start_api_server(self) -> None:
+    def start_api_server(self, *, until_all_is_served: bool = True) -> None:
         """The stopped or killed API server is ready again, with its data, on the same port.
+
+        Args:
+            until_all_is_served: Wait for custom resources too, which are answered 429 or 503 at first.
 
         Raises:
             ControlPlaneError: It already runs.
@@ -174,6 +177,8 @@ class ControlPlane:
             DeadlineExceededError: It did not become ready.
         """
         self._cluster.servers.start_api_server()
+        if until_all_is_served:
+            self._cluster.servers.wait_for_custom_resources()
 
     def restart_api_server(self, options: ApiServerOptions) -> None:
         """The API server runs with these options instead, with its data, on the same port; raises as its start."""

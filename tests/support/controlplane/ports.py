@@ -22,9 +22,10 @@ _ATTEMPTS = 100
 def free_port() -> int:
     """A port of 127.0.0.1 on which nobody listens at this moment, preferably none of the ephemeral ones.
 
-    On Linux nobody else is given it by this function while this process runs: its server may be about to start,
-    or down for a while. A program that chooses in another way can take it before the caller does: be ready to
-    ask again. The choice is random (and not by `random`, which pytest-randomly seeds alike in all processes).
+    On Linux nobody else is given one that isn't ephemeral by this function while this process runs: its server may
+    be about to start, or down for a while. A program that chooses in another way can take it before the caller does:
+    be ready to ask again. The choice is random (and not by `random`, which pytest-randomly seeds alike in all
+    processes).
     """
     highest = _HIGHEST
     with suppress(OSError):

@@ -102,10 +102,7 @@ class Servers:
                 stack.callback(process.terminate, grace=_STOP_GRACE)
 
     def start_api_server(self) -> None:
-        """The stopped API server is ready again on its port, for custom resources too.
-
-        Waits while another program holds the port.
-        """
+        """The stopped API server is ready again on its port; waits while another program holds that."""
         deadline = time.monotonic() + _START_DEADLINE.total_seconds()
         while True:
             self.api_server.start()
@@ -115,8 +112,10 @@ class Servers:
                 if _PORT_TAKEN not in self.api_server.log_since_start() or time.monotonic() > deadline:
                     raise
             else:
-                break
-        # Ready it is before that: whoever came at once was answered 429 or 503.
+                return
+
+    def wait_for_custom_resources(self) -> None:
+        """The API server, which is ready before that, lists objects of all CRDs."""
         self.api_server.wait_until(
             ApiProbe(self._identity, self.port).serves_custom_resources,
             awaited="serve custom resources",
