@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import aiosqlite
 from sqlalchemy import URL, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DisconnectionError
@@ -101,10 +100,10 @@ def sqlite_engine(url: URL, *, size: int, wait: timedelta, begin: str, query_onl
     """Return an engine whose transactions open with this statement."""
     busy = min(wait, _LONGEST_BUSY)
 
-    async def connect() -> aiosqlite.Connection:
+    async def connect() -> SqliteConnection:
         return await SqliteConnection(
             lambda: open_sqlite(str(url.database), busy=busy, query_only=query_only), begin=begin
-        )
+        ).opened()
 
     return create_async_engine(
         url,

@@ -6,6 +6,7 @@ wants all rows at once in any case, and a request of six statements spent most o
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,7 +43,7 @@ def open_sqlite(path: str, *, busy: timedelta, query_only: bool) -> sqlite3.Conn
 
 
 class SqliteConnection(aiosqlite.Connection):
-    """What SQLAlchemy's adapter of the driver works with; to be awaited first.
+    """What SQLAlchemy's adapter of the driver works with, once it is `opened`.
 
     Args:
         opener: gives the connection, in the thread.
@@ -55,6 +56,16 @@ class SqliteConnection(aiosqlite.Connection):
         self._has_begun = False
         # As SQLAlchemy does with connections that it makes: one that nobody closed must not keep the process.
         self._thread.daemon = True
+
+    async def opened(self) -> Self:
+        """Open it and return it; of one that can't be opened nothing is left."""
+        try:
+            _ = await self
+        except BaseException:
+            # The driver lets its thread end by itself: that may be after the event loop, to which it answers.
+            await asyncio.to_thread(self._thread.join)
+            raise
+        return self
 
     def cursor(self) -> _Cursor:  # type: ignore[override] # the driver's is awaited, for a thread makes it
         """Return a cursor, which the thread knows nothing of."""

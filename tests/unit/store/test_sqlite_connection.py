@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
-import aiosqlite
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError, OperationalError
@@ -54,8 +54,8 @@ async def test_each_statement_goes_to_the_thread_once_and_so_does_the_end(file: 
 
     counted = _Counted(opener, begin="BEGIN")
 
-    async def connect() -> aiosqlite.Connection:
-        return await counted
+    async def connect() -> SqliteConnection:
+        return await counted.opened()
 
     engine = create_async_engine(sqlite_url(file), async_creator=connect, pool_size=1)
     async with engine.begin() as connection:
@@ -140,6 +140,23 @@ async def test_a_transaction_that_has_ended_by_itself_is_not_gone_on_with(engine
             await connection.execute(ADD, {"name": "pear"})
         await connection.rollback()
         assert list((await connection.execute(NAMES)).scalars()) == []
+
+
+@pytest.fixture
+def no_database(file: Path) -> Path:
+    file.write_bytes(b"no database at all" * 100)
+    return file
+
+
+async def test_of_a_file_that_can_not_be_opened_no_thread_is_left(no_database: Path) -> None:
+    before = set(threading.enumerate())
+    connection = SqliteConnection(
+        lambda: open_sqlite(str(no_database), busy=BUSY, query_only=False), begin="BEGIN IMMEDIATE"
+    )
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        _ = await connection.opened()
+    left = set(threading.enumerate()) - before
+    assert [one.name for one in left if "worker_thread" in one.name] == []
 
 
 @pytest.mark.usefixtures("engine")
