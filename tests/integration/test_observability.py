@@ -14,6 +14,7 @@ import pytest
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.ports import free_port
 from support.kube_api import KubeApi
+from support.log_lines import whole_lines
 from support.operator_cluster import install_operator
 from support.operator_process import OperatorProcess
 from support.plain_http import TRUSTS_NOBODY
@@ -42,8 +43,7 @@ class Scene:
         return answer.text
 
     def log_lines(self, event: str) -> list[dict[str, object]]:
-        # The last line may be half written.
-        whole = (line for line in self.operator.log().splitlines(keepends=True) if line.endswith("\n"))
+        whole = whole_lines(self.operator.log().splitlines(keepends=True))
         lines = [json.loads(line) for line in whole if line.startswith("{")]
         return [line for line in lines if line["event"] == event]
 

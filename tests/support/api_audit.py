@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from support.chart import Json, Manifest
+from support.log_lines import whole_lines
 
 __all__ = ["Ask", "AuditLog", "Grant", "grants_of"]
 
@@ -73,12 +74,8 @@ class AuditLog:
     def asked_by(self, namespace: str, account: str) -> frozenset[Ask]:
         """What a ServiceAccount asked for so far, of resources."""
         user = f"system:serviceaccount:{namespace}:{account}"
-        # The last line may be half written; it is another asker's.
-        lines = (
-            json.loads(line)
-            for line in self.file.read_text().splitlines(keepends=True)
-            if line.endswith("\n")
-        )
+        # A line that is half written is another asker's: ours are there when they are answered.
+        lines = map(json.loads, whole_lines(self.file.read_text().splitlines(keepends=True)))
         return frozenset(
             ask for line in lines if line["user"]["username"] == user for ask in _asks(line) if ask.resource
         )

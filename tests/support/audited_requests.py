@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from support.api_audit import AuditLog
+from support.log_lines import whole_lines
 
 __all__ = ["AuditedRequest", "AuditedRequests", "credential_of", "subject_of"]
 
@@ -81,9 +82,9 @@ class AuditedRequests:
 
     def _read(self, credential: str) -> Iterator[AuditedRequest]:
         with self.log.file.open() as lines:
-            for line in lines:
-                # The last line may be half written; it is another reader's.
-                if line.endswith("\n") and credential in line:
+            # A line that is half written is another reader's.
+            for line in whole_lines(lines):
+                if credential in line:
                     yield from _requests(json.loads(line), credential)
 
 

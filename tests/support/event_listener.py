@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import httpx
 
-from support.plain_http import TRUSTS_NOBODY
+from support.plain_http import plain_client
 from support.waiting import eventually
 
 __all__ = ["ALL_EVENTS", "STREAM", "EventListener", "Frame", "registrations"]
@@ -66,7 +66,7 @@ class EventListener:
     was_cut: bool = False
 
     def __enter__(self) -> Self:
-        self._client = httpx.Client(base_url=self.url, timeout=60, trust_env=False, verify=TRUSTS_NOBODY)
+        self._client = plain_client(self.url, timeout=60)
         request = self._client.build_request(
             "POST",
             STREAM,

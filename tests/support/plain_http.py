@@ -1,10 +1,28 @@
-"""What clients of plain HTTP are given for TLS: to read the system's certificates takes longer than most requests."""
+"""Clients of plain HTTP: to read the system's certificates for each takes longer than most requests."""
 
 from __future__ import annotations
 
 import ssl
+from collections.abc import Mapping
 
-__all__ = ["TRUSTS_NOBODY"]
+import httpx
+
+__all__ = ["TRUSTS_NOBODY", "plain_client"]
 
 TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Verifies, and has no authority to verify by: over TLS nothing would be reached with it."""
+
+
+def plain_client(
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    timeout: float = 30,
+) -> httpx.Client:
+    """Return a client of a program on this machine; whoever asks for it closes it.
+
+    Args:
+        url: of the program.
+        headers: of every request.
+        timeout: in seconds.
+    """
+    return httpx.Client(base_url=url, headers=headers, timeout=timeout, trust_env=False, verify=TRUSTS_NOBODY)

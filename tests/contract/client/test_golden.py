@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from golden.reading import Exchange, GoldenClient, at, clients, fill_in, unmet
-from support.plain_http import TRUSTS_NOBODY
+from support.plain_http import plain_client
 from support.service_fixtures import ServiceProcess
 
 
@@ -40,7 +40,7 @@ def test_a_published_client_gets_what_it_needs(golden: GoldenClient, service: Se
         "clientSecret": who.client_secret,
     }
     missing: list[str] = []
-    with httpx.Client(base_url=service.url, trust_env=False, timeout=30, verify=TRUSTS_NOBODY) as http:
+    with plain_client(service.url) as http:
         for exchange in golden.exchanges:
             answer = _send(http, exchange, values)
             body: JsonValue = orjson.loads(answer.content) if answer.content else None

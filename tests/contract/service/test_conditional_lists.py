@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.plain_http import TRUSTS_NOBODY
+from support.plain_http import plain_client
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, Starter
 
 LISTS = [
@@ -237,10 +237,7 @@ def test_a_read_that_follows_an_answered_write_sees_it_however_many_read(
     done = threading.Event()
 
     def read_on() -> None:
-        client = httpx.Client(
-            base_url=service.url, headers=secrets.client.headers, trust_env=False, timeout=30
-        )
-        with client:
+        with plain_client(service.url, secrets.client.headers) as client:
             while not done.is_set():
                 client.get("/api/v4/secrets", params=secrets.at())
 
@@ -266,9 +263,7 @@ def test_many_writers_at_once_all_succeed(service: ServiceProcess, secrets: Proj
     headers = secrets.client.headers
 
     def write(worker: int) -> list[int]:
-        with httpx.Client(
-            base_url=service.url, headers=headers, trust_env=False, timeout=30, verify=TRUSTS_NOBODY
-        ) as client:
+        with plain_client(service.url, headers) as client:
             return [
                 client.post(
                     f"/api/v4/secrets/W{worker}_{number}", json={**secrets.at(), "secretValue": "cnry-v"}

@@ -13,13 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from keybearer.store.sealing.envelope import key_id_of
 from keybearer.store.sealing.root_key import parse_root_keys
 from support.databases import OwnDatabase
-from support.plain_http import TRUSTS_NOBODY
+from support.plain_http import plain_client
 from support.postgres import PostgresServer
 from support.service_fixtures import Project, ProjectSecrets, ServiceProcess, Starter, start_service
 from support.waiting import eventually
@@ -159,9 +158,7 @@ def working(running: ServiceProcess, project: Project) -> Iterator[list[str]]:
 
     def work() -> None:
         headers = {"authorization": f"Bearer {token}"}
-        with httpx.Client(
-            base_url=running.url, headers=headers, trust_env=False, timeout=30, verify=TRUSTS_NOBODY
-        ) as client:
+        with plain_client(running.url, headers) as client:
             while not ended.is_set():
                 key = f"W{len(written)}"
                 body = {"projectId": project.id, "environment": "dev", "secretValue": f"cnry-{key}"}

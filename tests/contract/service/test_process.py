@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from support.databases import OwnDatabase
-from support.plain_http import TRUSTS_NOBODY
+from support.plain_http import plain_client
 from support.self_signed import certificate
 from support.service_fixtures import ServiceProcess, Starter, start_service
 from support.waiting import eventually
@@ -308,9 +308,7 @@ def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(
 
     def write(worker: int) -> None:
         headers = {"authorization": f"Bearer {token}"}
-        with httpx.Client(
-            base_url=own.url, headers=headers, trust_env=False, timeout=30, verify=TRUSTS_NOBODY
-        ) as client:
+        with plain_client(own.url, headers) as client:
             for number in range(1000):
                 key = f"W{worker}_{number}"
                 body = {"projectId": project.id, "environment": "dev", "secretValue": f"cnry-{key}"}

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
 import pytest
 
 from contract.service.app_connections.provider_connections import IDP, Connections
 from keybearer.wire.limits import APP_CONNECTIONS_MAX
 from support.databases import OwnDatabase
-from support.plain_http import TRUSTS_NOBODY
+from support.plain_http import plain_client
 from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import ServiceProcess, Starter
 
@@ -100,7 +99,7 @@ class TestOwnService:
         tokens = [own.login(own.admin) for _ in range(8)]
 
         def make(token: str) -> tuple[int, object]:
-            with httpx.Client(base_url=own.url, trust_env=False, timeout=30, verify=TRUSTS_NOBODY) as client:
+            with plain_client(own.url) as client:
                 headers = {"authorization": f"Bearer {token}"}
                 answer = client.post(IDP, headers=headers, json=connections.body(name="same"))
                 return answer.status_code, answer.json().get("message")
