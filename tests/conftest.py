@@ -16,6 +16,7 @@ pytest_plugins = [
         "support.postgres",
         "support.databases",
         "support.service_fixtures",
+        "support.shared_service",
         "support.quiet_service",
         "support.operator_fixtures",
         "support.remotes.moto",

@@ -23,7 +23,7 @@ import httpx
 
 from support.databases import OwnDatabase
 from support.remotes.parameter_store import ParameterStoreServer
-from support.service_fixtures import Client, Project, ServiceProcess, start_service
+from support.service_fixtures import Client, Project, Service, ServiceProcess, start_service
 from support.waiting import NotInTimeError, eventually
 
 __all__ = ["SyncStorm", "SyncStormOptions", "SyncStormReport", "main"]
@@ -135,10 +135,10 @@ class SyncStorm:
         self._token = self._token or service.login(service.admin)
         return service
 
-    def _admin(self, service: ServiceProcess) -> Client:
+    def _admin(self, service: Service) -> Client:
         return service.client(self._token)
 
-    def _set_up(self, service: ServiceProcess, project: Project) -> None:
+    def _set_up(self, service: Service, project: Project) -> None:
         admin = self._admin(service)
         connections = [
             admin.json(
@@ -191,9 +191,7 @@ class SyncStorm:
         changer.join()
         service.kill()
 
-    def _change(
-        self, service: ServiceProcess, project: Project, over: threading.Event, rng: random.Random
-    ) -> None:
+    def _change(self, service: Service, project: Project, over: threading.Event, rng: random.Random) -> None:
         admin = self._admin(service)
         while not over.is_set():
             for number in rng.sample(range(self._options.syncs), min(_AT_ONCE, self._options.syncs)):
@@ -222,7 +220,7 @@ class SyncStorm:
         self._report.runs_cut_off += running
         self._report.kills_in_runs += running > 0
 
-    def _settle(self, service: ServiceProcess, project: Project, store: ParameterStoreServer) -> None:
+    def _settle(self, service: Service, project: Project, store: ParameterStoreServer) -> None:
         """Wait until no sync has anything to do, and hold each remote to its source."""
         admin = self._admin(service)
 

@@ -14,7 +14,7 @@ from support.canary import Canary
 from support.chart import only, render
 from support.controlplane.controlplane import ControlPlane
 from support.controlplane.errors import KubectlError
-from support.service_fixtures import Credentials, ServiceProcess, start_service
+from support.service_fixtures import Credentials, Service, ServiceProcess, start_service
 from support.waiting import eventually
 
 pytestmark = pytest.mark.integration
@@ -91,7 +91,7 @@ def watched(listing_service: ServiceProcess, canary: Canary) -> ServiceProcess:
     return listing_service
 
 
-def configured(service: ServiceProcess, config: dict[str, object]) -> Credentials:
+def configured(service: Service, config: dict[str, object]) -> Credentials:
     """An identity with this Kubernetes auth."""
     identity = service.create_identity()
     path = f"/api/v1/auth/kubernetes-auth/identities/{identity.identity_id}"
@@ -99,7 +99,7 @@ def configured(service: ServiceProcess, config: dict[str, object]) -> Credential
     return identity
 
 
-def login(service: ServiceProcess, identity: Credentials, jwt: str, status: int) -> dict[str, Any]:
+def login(service: Service, identity: Credentials, jwt: str, status: int) -> dict[str, Any]:
     body = {"identityId": identity.identity_id, "jwt": jwt}
     answer = service.client().json("POST", _LOGIN, status=status, json=body)
     assert jwt not in str(answer)

@@ -21,7 +21,7 @@ from schemathesis.generation.meta import TestPhase
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext
 from support.pki_house import Pki
-from support.service_fixtures import Client, Credentials, ServiceProcess
+from support.service_fixtures import Client, Credentials, Service
 from support.strict_answers import check_answer
 
 __all__ = ["Surroundings", "answers_as_written_down", "described_here", "is_left_to_long_runs", "surround"]
@@ -117,7 +117,7 @@ def answers_as_written_down(_: CheckContext, response: Response, __: Case[Any]) 
     return None
 
 
-def surround(service: ServiceProcess, *, calls_itself: bool = False) -> Surroundings:
+def surround(service: Service, *, calls_itself: bool = False) -> Surroundings:
     """Return a project with one of everything, and an admin whom a request may well take away.
 
     Args:
@@ -187,9 +187,7 @@ def _certificates(pki: Pki) -> dict[str, tuple[object, ...]]:
     }
 
 
-def _connection(
-    service: ServiceProcess, client: Client, login: Credentials, project_id: str
-) -> dict[str, Any]:
+def _connection(service: Service, client: Client, login: Credentials, project_id: str) -> dict[str, Any]:
     body = {
         "name": f"itself-{project_id}",
         "method": "machine-identity",

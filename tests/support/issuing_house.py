@@ -11,7 +11,7 @@ from keybearer.base.certificate_terms import KeyAlgorithm, NameType
 from keybearer.pki.keys import PrivateKey, generate_private_key
 from keybearer.pki.names import Subject, alternative_name
 from keybearer.pki.signing_requests import build_signing_request
-from support.service_fixtures import Client, ServiceProcess
+from support.service_fixtures import Client, Service
 
 __all__ = ["ALL", "PKI", "REQUESTS", "IssuingHouse", "csr_of"]
 
@@ -43,7 +43,7 @@ class IssuingHouse:
     @classmethod
     def build(
         cls,
-        service: ServiceProcess,
+        service: Service,
         *,
         rules: dict[str, Any] | None = None,
         defaults: dict[str, Any] | None = None,

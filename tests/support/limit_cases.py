@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from support.pki_house import Pki, pki_of
-from support.service_fixtures import Client, Project, ServiceProcess
+from support.service_fixtures import Client, Project, Service
 
 __all__ = ["KEY_SIGN", "Limit", "World", "items", "number", "text"]
 
@@ -30,7 +30,7 @@ class World:
     Also a mapping for the placeholders of paths.
     """
 
-    service: ServiceProcess
+    service: Service
     _serial: Iterator[int] = field(default_factory=itertools.count)
 
     @cached_property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from support.service_fixtures import Client, ServiceProcess
+from support.service_fixtures import Client, Service
 
 __all__ = ["PKI", "Pki", "later", "pki_of"]
 
@@ -101,7 +101,7 @@ class Pki:
         return found
 
 
-def pki_of(service: ServiceProcess, client: Client | None = None) -> Pki:
+def pki_of(service: Service, client: Client | None = None) -> Pki:
     """Return a fresh project for certificates, of the admin unless another client is given."""
     client = client or service.admin_client()
     body = {"projectName": _name("pki"), "type": "cert-manager"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from support.remotes.moto import CloudFixture
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Client, Project, ProjectSecrets, Service
 from support.waiting import eventually
 
 __all__ = ["Pushed"]
@@ -25,7 +25,7 @@ class Pushed:
         path: of its own in the parameter store.
     """
 
-    service: ServiceProcess
+    service: Service
     account: CloudFixture
     project: Project
     secrets: ProjectSecrets
@@ -33,7 +33,7 @@ class Pushed:
     path: str
 
     @classmethod
-    def new(cls, service: ServiceProcess, account: CloudFixture, *, path: str) -> Self:
+    def new(cls, service: Service, account: CloudFixture, *, path: str) -> Self:
         """Return a new project with a connection to the account."""
         project = service.create_project()
         admin = service.admin_client()

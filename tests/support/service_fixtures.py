@@ -8,7 +8,7 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from support.canary import Canary
 from support.controlplane.process import spawn
-from support.databases import OwnDatabase, new_database
+from support.databases import OwnDatabase
 from support.plain_http import TRUSTS_NOBODY
 from support.preloaded import RunningProgram, can_preload, spawn_preloaded
 from support.strict_answers import check_answer
@@ -33,11 +33,10 @@ __all__ = [
     "Person",
     "Project",
     "ProjectSecrets",
+    "Service",
     "ServiceProcess",
     "Starter",
     "Strict",
-    "service",
-    "service_process",
     "start",
     "start_service",
 ]
@@ -88,10 +87,9 @@ class Client(httpx.Client):
 
 
 @dataclass
-class ServiceProcess:
-    """A running service. `log` is what it wrote to stderr."""
+class Service:
+    """A running service."""
 
-    process: RunningProgram
     url: str
     data_dir: Path
     log: Path
@@ -129,10 +127,21 @@ class ServiceProcess:
             timeout=30,
             trust_env=False,
             verify=TRUSTS_NOBODY,
+            transport=self._transport(),
             event_hooks={"response": [check_answer]},
         )
         self._clients.append(client)
         return client
+
+    def _transport(self) -> httpx.BaseTransport | None:
+        """Return what carries requests to it; connections to its URL when None."""
+
+    def close_clients(self) -> None:
+        """No client of it holds anything any more."""
+        for client in self._clients:
+            client.close()
+        self._clients.clear()
+        self._admin = None
 
     def admin_client(self) -> Client:
         """Return the client of the admin."""
@@ -212,6 +221,13 @@ class ServiceProcess:
 
         canary.watch("log of keybearer serve", written)
 
+
+@dataclass
+class ServiceProcess(Service):
+    """A service that is a process. `log` is what it wrote to stderr."""
+
+    process: RunningProgram = field(kw_only=True)
+
     def kill(self) -> None:
         """End the process as a power failure would, without a word to it."""
         self.process.kill()
@@ -223,9 +239,7 @@ class ServiceProcess:
         return self._ended()
 
     def _ended(self) -> int:
-        for client in self._clients:
-            client.close()
-        self._clients.clear()
+        self.close_clients()
         status = self.process.wait(_STOP_SECONDS)
         if self.process.stdout is not None:
             self.process.stdout.close()
@@ -353,34 +367,10 @@ def start_service(
         raise RuntimeError(f"keybearer serve ended with {status}: {log.read_text()}")
     url = str(json.loads(line)["url"])
     assert url.startswith(f"{scheme}://")
-    return ServiceProcess(process, url, data_dir, log)
-
-
-@pytest.fixture(scope="session")
-def service_process(
-    database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ServiceProcess]:
-    """Yield the one service that tests share; they keep apart by making projects of their own."""
-    data_dir = tmp_path_factory.mktemp("service") / "data"
-    running = start_service(
-        data_dir,
-        "--public-url",
-        f"{PUBLIC_URL}/",
-        database_url=new_database(database_kind, request).url,
-        anew=True,
-    )
-    yield running
-    running.stop()
+    return ServiceProcess(url, data_dir, log, process=process)
 
 
 @pytest.fixture
 def start(own_database: OwnDatabase) -> Starter:
     """Return what starts services of a test's own, all on one database."""
     return partial(start_service, database_url=own_database.url)
-
-
-@pytest.fixture
-def service(service_process: ServiceProcess, canary: Canary) -> ServiceProcess:
-    """Return the shared service; its log is searched for marked values after the test."""
-    service_process.show_log_to(canary)
-    return service_process

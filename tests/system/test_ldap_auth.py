@@ -11,7 +11,7 @@ import pytest
 
 from support.canary import Canary
 from support.sdks.published import PublishedClient, PublishedError
-from support.service_fixtures import Credentials, ServiceProcess, start_service
+from support.service_fixtures import Credentials, Service, ServiceProcess, start_service
 from support.slapd import Person, Slapd, running_slapd
 from support.system_tools import SystemTool
 
@@ -56,7 +56,7 @@ def service(running: ServiceProcess, canary: Canary) -> ServiceProcess:
     return running
 
 
-def configured(service: ServiceProcess, config: dict[str, object]) -> Credentials:
+def configured(service: Service, config: dict[str, object]) -> Credentials:
     """An identity with this LDAP auth."""
     identity = service.create_identity()
     path = f"/api/v1/auth/ldap-auth/identities/{identity.identity_id}"
@@ -65,13 +65,13 @@ def configured(service: ServiceProcess, config: dict[str, object]) -> Credential
 
 
 def login(
-    service: ServiceProcess, identity: Credentials, username: str, password: str, status: int
+    service: Service, identity: Credentials, username: str, password: str, status: int
 ) -> dict[str, Any]:
     body = {"identityId": identity.identity_id, "username": username, "password": password}
     return service.client().json("POST", _LOGIN, status=status, json=body)
 
 
-def test_a_user_with_the_right_password_logs_in(service: ServiceProcess, slapd: Slapd) -> None:
+def test_a_user_with_the_right_password_logs_in(service: Service, slapd: Slapd) -> None:
     identity = configured(service, slapd.config())
     answer = login(service, identity, _ALICE.uid, _ALICE.password, 200)
     assert set(answer) == {"accessToken", "expiresIn", "accessTokenMaxTTL", "tokenType"}
@@ -79,7 +79,7 @@ def test_a_user_with_the_right_password_logs_in(service: ServiceProcess, slapd: 
 
 
 def test_the_published_python_client_logs_in(
-    python_process: PublishedClient, service: ServiceProcess, slapd: Slapd
+    python_process: PublishedClient, service: Service, slapd: Slapd
 ) -> None:
     identity = configured(service, slapd.config())
     python_process.connect(service.url)
@@ -105,19 +105,17 @@ def test_the_published_python_client_logs_in(
         pytest.param("alice,ou=people,dc=example,dc=com", _ALICE.password, id="a name of an entry"),
     ],
 )
-def test_nobody_else_does(service: ServiceProcess, slapd: Slapd, username: str, password: str) -> None:
+def test_nobody_else_does(service: Service, slapd: Slapd, username: str, password: str) -> None:
     identity = configured(service, slapd.config())
     answer = login(service, identity, username, password, 401)
     assert (answer["error"], answer["message"]) == ("UnauthorizedError", _FAILED)
 
 
-def test_a_name_full_of_special_characters_is_just_a_name(service: ServiceProcess, slapd: Slapd) -> None:
+def test_a_name_full_of_special_characters_is_just_a_name(service: Service, slapd: Slapd) -> None:
     login(service, configured(service, slapd.config()), _STAR.uid, _STAR.password, 200)
 
 
-def test_an_empty_password_which_this_directory_would_take_is_refused(
-    service: ServiceProcess, slapd: Slapd
-) -> None:
+def test_an_empty_password_which_this_directory_would_take_is_refused(service: Service, slapd: Slapd) -> None:
     answer = login(service, configured(service, slapd.config()), "alice", "", 422)
     assert answer["error"] == "ValidationFailure"
 
@@ -127,13 +125,13 @@ def test_an_empty_password_which_this_directory_would_take_is_refused(
     [("Bern", 200), ("Basel, Bern", 200), ("Basel", 401), ("bern", 401)],
 )
 def test_a_required_field_must_have_one_of_its_values(
-    service: ServiceProcess, slapd: Slapd, required: str, status: int
+    service: Service, slapd: Slapd, required: str, status: int
 ) -> None:
     identity = configured(service, slapd.config(allowedFields=[{"key": "L", "value": required}]))
     login(service, identity, _ALICE.uid, _ALICE.password, status)
 
 
-def test_three_wrong_passwords_lock_and_an_admin_unlocks(service: ServiceProcess, slapd: Slapd) -> None:
+def test_three_wrong_passwords_lock_and_an_admin_unlocks(service: Service, slapd: Slapd) -> None:
     identity = configured(service, slapd.config())
     for _ in range(3):
         login(service, identity, "alice", "cnry-wrong", 401)
@@ -144,14 +142,12 @@ def test_three_wrong_passwords_lock_and_an_admin_unlocks(service: ServiceProcess
     login(service, identity, _ALICE.uid, _ALICE.password, 200)
 
 
-def test_with_a_ca_plain_ldap_turns_to_tls_first(service: ServiceProcess, slapd: Slapd) -> None:
+def test_with_a_ca_plain_ldap_turns_to_tls_first(service: Service, slapd: Slapd) -> None:
     identity = configured(service, slapd.config(url=f"ldap://localhost:{slapd.port}"))
     login(service, identity, _ALICE.uid, _ALICE.password, 200)
 
 
-def test_without_tls_only_a_listed_directory_is_asked(
-    service: ServiceProcess, slapd: Slapd, tmp_path: Path
-) -> None:
+def test_without_tls_only_a_listed_directory_is_asked(service: Service, slapd: Slapd, tmp_path: Path) -> None:
     plain = slapd.config(url=f"ldap://127.0.0.1:{slapd.port}", ldapCaCertificate="")
     login(service, configured(service, plain), _ALICE.uid, _ALICE.password, 200)
     strict = start_service(tmp_path / "data")
@@ -177,7 +173,7 @@ def test_without_tls_only_a_listed_directory_is_asked(
     ],
 )
 def test_a_directory_that_cannot_be_asked_lets_nobody_in_and_the_log_says_why(
-    service: ServiceProcess, slapd: Slapd, changes: dict[str, object]
+    service: Service, slapd: Slapd, changes: dict[str, object]
 ) -> None:
     identity = configured(service, slapd.config(**changes))
     assert login(service, identity, _ALICE.uid, _ALICE.password, 401)["message"] == _FAILED
@@ -185,6 +181,6 @@ def test_a_directory_that_cannot_be_asked_lets_nobody_in_and_the_log_says_why(
     assert any("ldap_login_failed" in line for line in told)
 
 
-def test_references_below_the_base_are_passed_over(service: ServiceProcess, slapd: Slapd) -> None:
+def test_references_below_the_base_are_passed_over(service: Service, slapd: Slapd) -> None:
     # The tree holds a referral to a server that doesn't exist; whoever followed it would fail or wait.
     login(service, configured(service, slapd.config()), _BOB.uid, _BOB.password, 200)

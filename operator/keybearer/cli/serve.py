@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from keybearer.base.tracing import Tracer
-    from keybearer.server.run import ServiceOptions
+    from keybearer.server.run import RunningService, ServiceOptions
 
 __all__ = ["serve"]
 
@@ -251,7 +251,7 @@ def serve(
 
 def _run(
     serve_until_stopped: Callable[
-        [ServiceOptions, Callable[[str], None], Callable[[str], None], Tracer | None],
+        [ServiceOptions, Callable[[RunningService], None], Callable[[str], None], Tracer | None],
         Coroutine[None, None, None],
     ],
     options: ServiceOptions,
@@ -262,8 +262,8 @@ def _run(
     import orjson
     import uvloop
 
-    def announce(url: str) -> None:
-        sys.stdout.write(orjson.dumps({"url": url}).decode() + "\n")
+    def announce(service: RunningService) -> None:
+        sys.stdout.write(orjson.dumps({"url": service.url}).decode() + "\n")
         sys.stdout.flush()
 
     def invite(sentence: str) -> None:

@@ -8,6 +8,7 @@ import secrets
 import signal
 import socket
 import ssl
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -39,7 +40,7 @@ from keybearer.store.data_directory import DataDirectory
 from keybearer.store.database import Database
 from keybearer.store.engines import Bounds, database_url, sqlite_url
 
-__all__ = ["ServiceOptions", "serve", "server_config"]
+__all__ = ["RunningService", "ServiceOptions", "serve", "server_config"]
 
 _BACKLOG = 1024
 _DRAIN_SECONDS = 20
@@ -71,17 +72,32 @@ class ServiceOptions:
     metrics: MetricsListen | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RunningService:
+    """A service that accepts connections.
+
+    Attributes:
+        url: where it listens.
+        app: what answers each request; a program that runs the service in a thread may call it directly.
+        stop: begins the end, as SIGTERM does; to be called in the service's event loop.
+    """
+
+    url: str
+    app: ASGIApp
+    stop: Callable[[], None]
+
+
 async def serve(
     options: ServiceOptions,
-    announce: Callable[[str], None],
+    announce: Callable[[RunningService], None],
     invite: Callable[[str], None],
     tracer: Tracer | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT.
+    """Serve until SIGTERM or SIGINT, which only the main thread of a program receives, or until it is stopped.
 
     Args:
         options: what the service is started with.
-        announce: is given the URL once connections are accepted.
+        announce: is given the service once connections are accepted.
         invite: is given the sentence, with its token, by which a person sets up an empty instance.
         tracer: makes a span of each request; borrowed.
 
@@ -104,7 +120,7 @@ async def serve(
                 app = create_app(context, limits, tallies, tracer)
                 server = _AnnouncingServer(
                     server_config(app, tls, options.connections_max),
-                    lambda: announce(url),
+                    lambda stop: announce(RunningService(url, app, stop)),
                     lambda: _wind_down(context),
                 )
                 async with _metrics(options.metrics, context, database, tallies, limits):
@@ -276,7 +292,10 @@ class _AnnouncingServer(uvicorn.Server):
     """Tells when it accepts connections, and when it ends them."""
 
     def __init__(
-        self, config: uvicorn.Config, announce: Callable[[], None], end_streams: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        announce: Callable[[Callable[[], None]], None],
+        end_streams: Callable[[], None],
     ) -> None:
         super().__init__(config)
         self._announce = announce
@@ -284,7 +303,13 @@ class _AnnouncingServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Let SIGTERM and SIGINT begin the end, and end with status 0: uvicorn would raise them again."""
+        """Let SIGTERM and SIGINT begin the end, and end with status 0: uvicorn would raise them again.
+
+        In another thread than the main one, signals are the program's own.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         loop = asyncio.get_running_loop()
         wanted = (signal.SIGTERM, signal.SIGINT)
         for number in wanted:
@@ -316,7 +341,10 @@ class _AnnouncingServer(uvicorn.Server):
             for listener in sockets or ()
         ]
         self.started = True
-        self._announce()
+        self._announce(self._stop)
+
+    def _stop(self) -> None:
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let requests end; streams, which would go on for ever, first."""

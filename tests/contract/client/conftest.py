@@ -12,7 +12,14 @@ from support.command_line import CommandLine
 from support.databases import on_every_database
 from support.remotes.beside import served_beside, tls_of
 from support.remotes.identity_provider import IdentityProviderCopy
-from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess, start_service
+from support.service_fixtures import (
+    Credentials,
+    Project,
+    ProjectSecrets,
+    Service,
+    ServiceProcess,
+    start_service,
+)
 
 _NAMES = {AsyncKeybearer: "asynchronous", Keybearer: "blocking"}
 KINDS = (("sqlite", AsyncKeybearer), ("sqlite", Keybearer), ("postgresql", AsyncKeybearer))
@@ -77,9 +84,7 @@ def calling_service(calling_process: ServiceProcess, canary: Canary) -> ServiceP
 
 
 @pytest.fixture
-async def house(
-    client_kind: type[AsyncKeybearer | Keybearer], service: ServiceProcess
-) -> AsyncIterator[House]:
+async def house(client_kind: type[AsyncKeybearer | Keybearer], service: Service) -> AsyncIterator[House]:
     project = service.create_project()
     made = House(client_kind, service, project, service.create_identity(roles={project.id: "admin"}))
     yield made
@@ -93,17 +98,17 @@ def client(house: House) -> Client:
 
 
 @pytest.fixture
-def project(service: ServiceProcess) -> Project:
+def project(service: Service) -> Project:
     return service.create_project()
 
 
 @pytest.fixture
-def who(service: ServiceProcess, project: Project) -> Credentials:
+def who(service: Service, project: Project) -> Credentials:
     return service.create_identity(roles={project.id: "admin"})
 
 
 @pytest.fixture
-def keybearer(service: ServiceProcess, project: Project, who: Credentials, tmp_path: Path) -> CommandLine:
+def keybearer(service: Service, project: Project, who: Credentials, tmp_path: Path) -> CommandLine:
     """Somebody with the credentials of an identity in the environment, as in CI."""
     return CommandLine(
         tmp_path,
@@ -118,5 +123,5 @@ def keybearer(service: ServiceProcess, project: Project, who: Credentials, tmp_p
 
 
 @pytest.fixture
-def secrets(service: ServiceProcess, project: Project) -> ProjectSecrets:
+def secrets(service: Service, project: Project) -> ProjectSecrets:
     return ProjectSecrets(service.admin_client(), project)

@@ -16,7 +16,7 @@ from keybearer.client import (
     UserAuth,
 )
 from support.canary import find_mark
-from support.service_fixtures import Credentials, Project, ServiceProcess
+from support.service_fixtures import Credentials, Project, Service
 
 __all__ = ["Client", "House", "close", "nothing_shown", "of"]
 
@@ -46,7 +46,7 @@ class House:
     """A project of a real service, an identity that may do all in it, and the kind of client to use."""
 
     kind: type[AsyncKeybearer | Keybearer]
-    service: ServiceProcess
+    service: Service
     project: Project
     who: Credentials
     clients: list[Client] = field(default_factory=list)

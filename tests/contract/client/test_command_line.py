@@ -18,7 +18,13 @@ from contract.client.house import nothing_shown
 from keybearer.client import Keybearer, SuppliedToken, Unauthenticated
 from support.canary import Canary
 from support.command_line import PROGRAM, CommandLine, at_a_terminal
-from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess, start_service
+from support.service_fixtures import (
+    Credentials,
+    Project,
+    ProjectSecrets,
+    Service,
+    start_service,
+)
 
 pytestmark = pytest.mark.any_database  # what it sends is what the client sends
 
@@ -26,7 +32,7 @@ VALUE = "cnry-value"
 
 
 def test_somebody_logs_in_works_and_logs_out(
-    service: ServiceProcess, project: Project, who: Credentials, tmp_path: Path
+    service: Service, project: Project, who: Credentials, tmp_path: Path
 ) -> None:
     keybearer = CommandLine(tmp_path, {"KEYBEARER_PROJECT": project.slug, "KEYBEARER_ENVIRONMENT": "dev"})
     nobody = keybearer("secrets", "list")
@@ -52,7 +58,7 @@ def test_somebody_logs_in_works_and_logs_out(
     assert keybearer("logout").status == 0
 
 
-def test_a_person_logs_in_with_a_password(service: ServiceProcess, project: Project, tmp_path: Path) -> None:
+def test_a_person_logs_in_with_a_password(service: Service, project: Project, tmp_path: Path) -> None:
     email, password = f"{project.slug}@example.com", "cnry-correct horse"
     admin = service.admin_client()
     admin.json("POST", "/api/v1/users", json={"email": email, "password": password})
@@ -201,7 +207,7 @@ def test_a_refusal_of_the_service_shows_no_value(keybearer: CommandLine) -> None
 
 
 def test_hidden_values_are_not_passed_for_real_ones(
-    service: ServiceProcess, project: Project, keybearer: CommandLine, secrets: ProjectSecrets
+    service: Service, project: Project, keybearer: CommandLine, secrets: ProjectSecrets
 ) -> None:
     secrets.create("A", VALUE)
     seer = service.create_identity(roles={project.id: "no-access"})
@@ -306,7 +312,7 @@ def test_arguments_of_our_own_processes_never_hold_a_value(
 
 
 def test_projects_environments_and_folders_are_made_and_deleted(
-    service: ServiceProcess, keybearer: CommandLine
+    service: Service, keybearer: CommandLine
 ) -> None:
     admin = {
         "KEYBEARER_CLIENT_ID": service.admin.client_id,
@@ -328,7 +334,7 @@ def test_projects_environments_and_folders_are_made_and_deleted(
 
 
 def test_an_identity_is_made_with_what_it_logs_in_with(
-    service: ServiceProcess, project: Project, keybearer: CommandLine
+    service: Service, project: Project, keybearer: CommandLine
 ) -> None:
     admin = {
         "KEYBEARER_CLIENT_ID": service.admin.client_id,
@@ -350,7 +356,7 @@ def test_an_identity_is_made_with_what_it_logs_in_with(
     assert keybearer("identities", "delete", identity["id"], "--yes", **admin).status == 0
 
 
-def test_the_audit_log_is_shown(service: ServiceProcess, project: Project, keybearer: CommandLine) -> None:
+def test_the_audit_log_is_shown(service: Service, project: Project, keybearer: CommandLine) -> None:
     assert keybearer("secrets", "set", "A", stdin=VALUE).status == 0
     admin = {
         "KEYBEARER_CLIENT_ID": service.admin.client_id,

@@ -9,7 +9,7 @@ import pytest
 
 from contract.client.house import nothing_shown
 from support.command_line import CommandLine
-from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Credentials, Project, ProjectSecrets, Service
 
 pytestmark = pytest.mark.any_database  # what it sends is what the client sends
 
@@ -17,7 +17,7 @@ PASSWORD = "cnry-correct horse"
 
 
 @pytest.fixture
-def admin(service: ServiceProcess, project: Project, tmp_path: Path) -> CommandLine:
+def admin(service: Service, project: Project, tmp_path: Path) -> CommandLine:
     """The admin of the organization."""
     return CommandLine(
         tmp_path / "admin",
@@ -36,7 +36,7 @@ def email() -> str:
     return f"ada-{random.token_hex(4)}@example.com"
 
 
-def person(service: ServiceProcess, project: Project, home: Path, email: str, password: str) -> CommandLine:
+def person(service: Service, project: Project, home: Path, email: str, password: str) -> CommandLine:
     """Somebody who has logged in at a terminal of their own."""
     line = CommandLine(
         home,
@@ -51,7 +51,7 @@ def person(service: ServiceProcess, project: Project, home: Path, email: str, pa
 
 
 def test_people_are_made_changed_and_deleted_and_change_their_password(
-    service: ServiceProcess, project: Project, admin: CommandLine, email: str, tmp_path: Path
+    service: Service, project: Project, admin: CommandLine, email: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "password"
     file.write_text(PASSWORD + "\n")
@@ -87,7 +87,7 @@ def test_people_are_made_changed_and_deleted_and_change_their_password(
 
 
 def test_people_and_machines_get_roles_in_a_project_and_lose_them(
-    service: ServiceProcess, admin: CommandLine, who: Credentials
+    service: Service, admin: CommandLine, who: Credentials
 ) -> None:
     email = service.create_user().email
     machine = service.create_identity(name="ci")
@@ -112,7 +112,7 @@ def test_people_and_machines_get_roles_in_a_project_and_lose_them(
 
 
 def test_a_grant_opens_a_part_of_a_project_until_it_is_removed(
-    service: ServiceProcess, project: Project, admin: CommandLine, secrets: ProjectSecrets, tmp_path: Path
+    service: Service, project: Project, admin: CommandLine, secrets: ProjectSecrets, tmp_path: Path
 ) -> None:
     secrets.folder("/apps")
     secrets.create("A", "cnry-a", path="/apps")
@@ -179,7 +179,7 @@ def test_tags_are_made_set_on_secrets_and_deleted(keybearer: CommandLine, secret
 
 
 def test_a_person_has_values_of_their_own_on_top_of_shared_ones(
-    service: ServiceProcess, project: Project, secrets: ProjectSecrets, keybearer: CommandLine, tmp_path: Path
+    service: Service, project: Project, secrets: ProjectSecrets, keybearer: CommandLine, tmp_path: Path
 ) -> None:
     someone = service.create_user(roles={project.id: "member"})
     line = person(service, project, tmp_path / "someone", someone.email, someone.password)
@@ -201,7 +201,7 @@ def test_a_person_has_values_of_their_own_on_top_of_shared_ones(
 
 
 def test_an_identity_gets_kubernetes_auth_and_loses_it(
-    service: ServiceProcess, admin: CommandLine, tmp_path: Path
+    service: Service, admin: CommandLine, tmp_path: Path
 ) -> None:
     identity_id = service.create_identity().identity_id
     command = ("identities", "kubernetes-auth")
@@ -228,7 +228,7 @@ def test_an_identity_gets_kubernetes_auth_and_loses_it(
 
 
 def test_an_identity_gets_ldap_auth_and_loses_it(
-    service: ServiceProcess, admin: CommandLine, tmp_path: Path
+    service: Service, admin: CommandLine, tmp_path: Path
 ) -> None:
     identity_id = service.create_identity().identity_id
     command = ("identities", "ldap-auth")

@@ -12,7 +12,7 @@ from keybearer.cli.failures import ExitStatus
 from keybearer.pki.certificates import parse_certificates
 from keybearer.pki.keys import load_private_key
 from support.command_line import Answer, CommandLine
-from support.service_fixtures import Project, ServiceProcess
+from support.service_fixtures import Project, Service
 
 pytestmark = pytest.mark.any_database  # what it sends is what the client sends
 
@@ -32,7 +32,7 @@ def pki(keybearer: CommandLine, project: Project) -> CommandLine:
     return line
 
 
-def approver(service: ServiceProcess, pki: CommandLine) -> CommandLine:
+def approver(service: Service, pki: CommandLine) -> CommandLine:
     """Return somebody else who may approve."""
     who = {
         "KEYBEARER_CLIENT_ID": service.admin.client_id,
@@ -156,9 +156,7 @@ def test_a_certificate_is_issued_verified_renewed_and_revoked(pki: CommandLine, 
     quiet(issued, trusted, shown, text, found, kept, renewed, revoked, again, gone, of_profile)
 
 
-def test_a_request_waits_is_agreed_to_and_fetched(
-    service: ServiceProcess, pki: CommandLine, tmp_path: Path
-) -> None:
+def test_a_request_waits_is_agreed_to_and_fetched(service: Service, pki: CommandLine, tmp_path: Path) -> None:
     cert, key = tmp_path / "tls.crt", tmp_path / "tls.key"
     assert pki.here("profiles", "approval", "web", "--request-ttl", "1d").status == 0
     begun = pki.here(
@@ -182,7 +180,7 @@ def test_a_request_waits_is_agreed_to_and_fetched(
     quiet(begun, waiting, early, own, agreed, fetched)
 
 
-def test_a_request_is_rejected_or_given_up(service: ServiceProcess, pki: CommandLine) -> None:
+def test_a_request_is_rejected_or_given_up(service: Service, pki: CommandLine) -> None:
     assert pki.here("profiles", "approval", "web").status == 0
     asked = ("certificates", "issue", "--profile", "web", "--server-key", "--name", "www.example.com")
     first, second = (pki.here(*asked, "-o", "json").json["certificate_request_id"] for _ in range(2))

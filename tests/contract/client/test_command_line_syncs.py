@@ -9,7 +9,7 @@ import pytest
 
 from contract.client.house import nothing_shown
 from support.command_line import CommandLine
-from support.service_fixtures import Credentials, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Credentials, ProjectSecrets, Service, ServiceProcess
 
 pytestmark = pytest.mark.any_database  # what it sends is what the client sends
 
@@ -22,17 +22,17 @@ def service(calling_service: ServiceProcess) -> ServiceProcess:
 
 
 @pytest.fixture
-def remote(service: ServiceProcess) -> ProjectSecrets:
+def remote(service: Service) -> ProjectSecrets:
     return ProjectSecrets(service.admin_client(), service.create_project(name="other"))
 
 
 @pytest.fixture
-def machine(service: ServiceProcess, remote: ProjectSecrets) -> Credentials:
+def machine(service: Service, remote: ProjectSecrets) -> Credentials:
     return service.create_identity(roles={remote.project.id: "member"})
 
 
 @pytest.fixture
-def credentials(service: ServiceProcess, machine: Credentials) -> str:
+def credentials(service: Service, machine: Credentials) -> str:
     return json.dumps(
         {
             "instanceUrl": service.url,
@@ -58,7 +58,7 @@ def place_of(remote: ProjectSecrets) -> tuple[str, ...]:
 
 
 def test_a_connection_is_made_from_a_file_changed_and_deleted(
-    keybearer: CommandLine, service: ServiceProcess, credentials: str, machine: Credentials, tmp_path: Path
+    keybearer: CommandLine, service: Service, credentials: str, machine: Credentials, tmp_path: Path
 ) -> None:
     file = tmp_path / "credentials.json"
     file.write_text(credentials)

@@ -22,7 +22,7 @@ from keybearer.client import ClientOptions, Keybearer, UniversalAuth
 from support.canary import Canary
 from support.command_line import PROGRAM, CommandLine, at_a_terminal
 from support.controlplane.certificates import create_identity
-from support.service_fixtures import ServiceProcess, start_service
+from support.service_fixtures import Service, ServiceProcess, start_service
 
 ROOT = Path(__file__).parents[3]
 QUICK_START = ROOT / "examples" / "quickstart"
@@ -73,7 +73,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service
     service.stop()
 
 
-def password_of(service: ServiceProcess, ca_file: Path) -> str:
+def password_of(service: Service, ca_file: Path) -> str:
     options = ClientOptions(ca_pem=ca_file.read_bytes())
     admin = UniversalAuth(service.admin.client_id, service.admin.client_secret)
     with Keybearer(service.url, admin, options=options) as client:

@@ -21,7 +21,7 @@ from keybearer.client import (
     ValidationFailed,
 )
 from support.remotes.identity_provider import IdentityProviderCopy
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service, ServiceProcess
 
 pytestmark = pytest.mark.any_database  # what the service makes of it is tested elsewhere on both
 
@@ -42,7 +42,7 @@ class Place:
 
 
 @pytest.fixture
-def place(service: ServiceProcess) -> Place:
+def place(service: Service) -> Place:
     project = service.create_project(name="other")
     who = service.create_identity(roles={project.id: "member"})
     return Place(

@@ -24,7 +24,13 @@ from keybearer.client import (
     TransportError,
     UniversalAuth,
 )
-from support.service_fixtures import Credentials, Project, ProjectSecrets, ServiceProcess, start_service
+from support.service_fixtures import (
+    Credentials,
+    Project,
+    ProjectSecrets,
+    Service,
+    start_service,
+)
 
 _PATIENCE_SECONDS = 30
 
@@ -34,12 +40,12 @@ def as_auth(credentials: Credentials) -> UniversalAuth:
 
 
 @pytest.fixture
-def project(service: ServiceProcess) -> Project:
+def project(service: Service) -> Project:
     return service.create_project()
 
 
 @pytest.fixture
-def secrets(service: ServiceProcess, project: Project) -> ProjectSecrets:
+def secrets(service: Service, project: Project) -> ProjectSecrets:
     return ProjectSecrets(service.admin_client(), project)
 
 
@@ -49,7 +55,7 @@ async def next_event(stream: AsyncEventStream) -> ProjectEvent:
 
 
 async def test_the_asynchronous_client_is_told_what_happens(
-    service: ServiceProcess, secrets: ProjectSecrets
+    service: Service, secrets: ProjectSecrets
 ) -> None:
     async with (
         AsyncKeybearer(service.url, as_auth(service.admin)) as client,
@@ -64,7 +70,7 @@ async def test_the_asynchronous_client_is_told_what_happens(
     assert deleted == ProjectEvent("secret:delete", (place,))
 
 
-async def test_only_what_was_asked_for_is_told(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+async def test_only_what_was_asked_for_is_told(service: Service, secrets: ProjectSecrets) -> None:
     secrets.folder("/app")
     async with (
         AsyncKeybearer(service.url, as_auth(service.admin)) as client,
@@ -80,7 +86,7 @@ async def test_only_what_was_asked_for_is_told(service: ServiceProcess, secrets:
     assert told == ["B", "C"]
 
 
-def test_the_blocking_client_is_told_what_happens(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+def test_the_blocking_client_is_told_what_happens(service: Service, secrets: ProjectSecrets) -> None:
     with (
         Keybearer(service.url, as_auth(service.admin)) as client,
         client.events.subscribe(project_id=secrets.project.id) as stream,
@@ -91,7 +97,7 @@ def test_the_blocking_client_is_told_what_happens(service: ServiceProcess, secre
         writing.join()
 
 
-async def test_refusals_are_told_apart(service: ServiceProcess, project: Project) -> None:
+async def test_refusals_are_told_apart(service: Service, project: Project) -> None:
     stranger = service.create_identity(roles={project.id: "no-access"})
     async with AsyncKeybearer(service.url, as_auth(stranger)) as client:
         with pytest.raises(PermissionDenied):
@@ -102,9 +108,7 @@ async def test_refusals_are_told_apart(service: ServiceProcess, project: Project
             await client.events.subscribe(project_id=project.id, places=[EventPlace("dev")] * 3)
 
 
-async def test_a_sixth_stream_is_refused_until_one_is_closed(
-    service: ServiceProcess, project: Project
-) -> None:
+async def test_a_sixth_stream_is_refused_until_one_is_closed(service: Service, project: Project) -> None:
     async with AsyncKeybearer(service.url, as_auth(service.admin)) as client:
         streams = [await client.events.subscribe(project_id=project.id) for _ in range(5)]
         with pytest.raises(RateLimited, match="Too many active connections for project"):
@@ -114,7 +118,7 @@ async def test_a_sixth_stream_is_refused_until_one_is_closed(
 
 
 async def test_a_revoked_token_ends_the_stream_and_the_next_one_has_a_fresh_token(
-    service: ServiceProcess, project: Project
+    service: Service, project: Project
 ) -> None:
     async with AsyncKeybearer(service.url, as_auth(service.admin)) as client:
         async with await client.events.subscribe(project_id=project.id) as stream:

@@ -19,7 +19,7 @@ from keybearer.cli.main import app
 from keybearer.client import Keybearer, UniversalAuth
 from keybearer.client.resources import Resource
 from support.command_line import PROGRAM, CommandLine
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service, ServiceProcess
 
 pytestmark = pytest.mark.any_database  # what they send is tested elsewhere on both
 
@@ -34,12 +34,12 @@ def service(calling_service: ServiceProcess) -> ServiceProcess:
 
 
 @pytest.fixture
-def project_slug(service: ServiceProcess) -> str:
+def project_slug(service: Service) -> str:
     return service.create_project().slug
 
 
 async def test_the_examples_of_the_client_run_one_after_the_other(
-    service: ServiceProcess, project_slug: str
+    service: Service, project_slug: str
 ) -> None:
     assert len(EXAMPLES) >= 6
     who = service.admin
@@ -66,7 +66,7 @@ async def test_the_examples_of_the_client_run_one_after_the_other(
 
 
 def test_the_commands_of_the_page_run_one_after_the_other(
-    service: ServiceProcess, project_slug: str, tmp_path: Path
+    service: Service, project_slug: str, tmp_path: Path
 ) -> None:
     assert len(COMMANDS) >= 10
     keybearer = CommandLine(

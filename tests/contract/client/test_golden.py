@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from golden.reading import Exchange, GoldenClient, at, clients, fill_in, unmet
 from support.plain_http import plain_client
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 
 def _send(http: httpx.Client, exchange: Exchange, values: dict[str, str]) -> httpx.Response:
@@ -29,7 +29,7 @@ def _send(http: httpx.Client, exchange: Exchange, values: dict[str, str]) -> htt
 
 
 @pytest.mark.parametrize("golden", clients(), ids=lambda golden: golden.client)
-def test_a_published_client_gets_what_it_needs(golden: GoldenClient, service: ServiceProcess) -> None:
+def test_a_published_client_gets_what_it_needs(golden: GoldenClient, service: Service) -> None:
     project = service.create_project()
     # Half the default life: a token at its longest is not renewed (wire.md section 1.3).
     who = service.create_identity(roles={project.id: "admin"}, accessTokenTTL=1296000)

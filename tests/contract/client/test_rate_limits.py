@@ -10,7 +10,7 @@ import pytest
 
 from contract.client.house import House, close, of
 from keybearer.client import AsyncKeybearer, ClientOptions, Keybearer, RateLimited
-from support.service_fixtures import Starter
+from support.service_fixtures import ServiceProcess, Starter
 
 pytestmark = pytest.mark.any_database  # limits are counted in the process
 
@@ -21,18 +21,19 @@ Limited = Callable[[str], House]
 async def limited(
     client_kind: type[AsyncKeybearer | Keybearer], start: Starter, tmp_path: Path
 ) -> AsyncIterator[Limited]:
-    started: list[House] = []
+    started: list[tuple[ServiceProcess, House]] = []
 
     def limit(text: str) -> House:
         service = start(tmp_path / "data", "--rate-limit", text)
-        started.append(House(client_kind, service, service.create_project(), service.admin))
-        return started[-1]
+        house = House(client_kind, service, service.create_project(), service.admin)
+        started.append((service, house))
+        return house
 
     yield limit
-    for house in started:
+    for service, house in started:
         for client in house.clients:
             await close(client)
-        house.service.stop()
+        service.stop()
 
 
 async def test_a_limited_client_comes_again_when_it_was_told_to(limited: Limited) -> None:

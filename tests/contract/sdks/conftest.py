@@ -6,7 +6,7 @@ import pytest
 
 from support.databases import on_every_database
 from support.sdks.published import PublishedClient
-from support.service_fixtures import Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Project, ProjectSecrets, Service
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -14,17 +14,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def project(service: ServiceProcess) -> Project:
+def project(service: Service) -> Project:
     return service.create_project()
 
 
 @pytest.fixture
-def secrets(service: ServiceProcess, project: Project) -> ProjectSecrets:
+def secrets(service: Service, project: Project) -> ProjectSecrets:
     return ProjectSecrets(service.admin_client(), project)
 
 
 @pytest.fixture
-def python_sdk(python_process: PublishedClient, service: ServiceProcess) -> PublishedClient:
+def python_sdk(python_process: PublishedClient, service: Service) -> PublishedClient:
     python_process.connect(service.url)
     admin = service.admin
     python_process("auth.universal_auth.login", client_id=admin.client_id, client_secret=admin.client_secret)
@@ -32,7 +32,7 @@ def python_sdk(python_process: PublishedClient, service: ServiceProcess) -> Publ
 
 
 @pytest.fixture
-def node_sdk(node_process: PublishedClient, service: ServiceProcess) -> PublishedClient:
+def node_sdk(node_process: PublishedClient, service: Service) -> PublishedClient:
     node_process.connect(service.url)
     admin = service.admin
     node_process(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.sdks.published import PublishedClient, PublishedError
-from support.service_fixtures import Project, ProjectSecrets, ServiceProcess, Starter
+from support.service_fixtures import Project, ProjectSecrets, Service, Starter
 
 HIDDEN = "<hidden-by-infisical>"
 
@@ -29,7 +29,7 @@ def import_from(secrets: ProjectSecrets, path: str) -> None:
 
 
 def test_a_wrong_client_secret_is_an_error_with_its_text(
-    node_process: PublishedClient, service: ServiceProcess
+    node_process: PublishedClient, service: Service
 ) -> None:
     node_process.connect(service.url)
     stranger = service.create_identity()
@@ -40,7 +40,7 @@ def test_a_wrong_client_secret_is_an_error_with_its_text(
 
 
 def test_without_a_login_reading_is_refused(
-    node_process: PublishedClient, service: ServiceProcess, at: dict[str, Any]
+    node_process: PublishedClient, service: Service, at: dict[str, Any]
 ) -> None:
     node_process.connect(service.url)
     with pytest.raises(PublishedError, match="Token missing") as refused:
@@ -49,7 +49,7 @@ def test_without_a_login_reading_is_refused(
 
 
 def test_a_token_is_renewed_and_goes_on_working(
-    node_process: PublishedClient, service: ServiceProcess, project: Project, at: dict[str, Any]
+    node_process: PublishedClient, service: Service, project: Project, at: dict[str, Any]
 ) -> None:
     node_process.connect(service.url)
     lasting = service.create_identity(roles={project.id: "viewer"}, accessTokenTTL=600)
@@ -66,7 +66,7 @@ def test_a_renewal_past_the_end_of_the_token_is_refused(node_sdk: PublishedClien
 
 
 def test_a_token_may_be_given_instead_of_a_login(
-    node_process: PublishedClient, service: ServiceProcess, at: dict[str, Any]
+    node_process: PublishedClient, service: Service, at: dict[str, Any]
 ) -> None:
     node_process.connect(service.url)
     node_process("auth.accessToken", service.login(service.admin))
@@ -203,9 +203,7 @@ def test_folders_are_created_and_listed(node_sdk: PublishedClient, project: Proj
     assert names(path="/", lastSecretModified="2999-01-01T00:00:00Z") == []
 
 
-def test_projects_environments_and_members_are_made(
-    node_sdk: PublishedClient, service: ServiceProcess
-) -> None:
+def test_projects_environments_and_members_are_made(node_sdk: PublishedClient, service: Service) -> None:
     project = node_sdk(
         "projects.create",
         {"projectName": "Shop", "type": "secret-manager", "projectDescription": "what we sell"},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.sdks.published import PublishedClient, PublishedError
-from support.service_fixtures import Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Project, ProjectSecrets, Service
 
 HIDDEN = "<hidden-by-infisical>"
 NEVER_MISSING = (
@@ -37,9 +37,7 @@ def import_from(secrets: ProjectSecrets, path: str) -> None:
     secrets.client.json("POST", "/api/v1/secret-imports", json=body)
 
 
-def test_login_tells_the_token_and_its_lifetimes(
-    python_process: PublishedClient, service: ServiceProcess
-) -> None:
+def test_login_tells_the_token_and_its_lifetimes(python_process: PublishedClient, service: Service) -> None:
     python_process.connect(service.url)
     admin = service.admin
     login = python_process("auth.universal_auth.login", admin.client_id, admin.client_secret)
@@ -49,7 +47,7 @@ def test_login_tells_the_token_and_its_lifetimes(
 
 
 def test_a_token_may_be_given_instead_of_a_login(
-    python_process: PublishedClient, service: ServiceProcess, at: dict[str, Any]
+    python_process: PublishedClient, service: Service, at: dict[str, Any]
 ) -> None:
     python_process.connect(service.url)
     python_process("auth.token_auth.login", token=service.login(service.admin))
@@ -57,7 +55,7 @@ def test_a_token_may_be_given_instead_of_a_login(
 
 
 def test_a_wrong_client_secret_is_an_error_with_its_text(
-    python_process: PublishedClient, service: ServiceProcess
+    python_process: PublishedClient, service: Service
 ) -> None:
     python_process.connect(service.url)
     stranger = service.create_identity()
@@ -67,7 +65,7 @@ def test_a_wrong_client_secret_is_an_error_with_its_text(
 
 
 def test_without_a_login_reading_is_refused(
-    python_process: PublishedClient, service: ServiceProcess, at: dict[str, Any]
+    python_process: PublishedClient, service: Service, at: dict[str, Any]
 ) -> None:
     python_process.connect(service.url)
     with pytest.raises(PublishedError, match="Token missing") as refused:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.databases import on_every_database
-from support.service_fixtures import Client, Model, Project, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import Client, Model, Project, ProjectSecrets, Service, Strict
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -15,12 +15,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def admin(service: ServiceProcess) -> Client:
+def admin(service: Service) -> Client:
     return service.admin_client()
 
 
 @pytest.fixture
-def project(service: ServiceProcess) -> Project:
+def project(service: Service) -> Project:
     return service.create_project()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from keybearer.wire.audit import AuditLogList
 from support.databases import OwnDatabase
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, Starter, Strict
+from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, Starter, Strict
 from support.waiting import eventually
 
 AUDIT = "/api/v1/organization/audit-logs"
@@ -29,7 +29,7 @@ def events(client: Client, project: Project, **query: object) -> list[str]:
 
 
 def test_a_line_says_who_did_what_from_where(
-    service: ServiceProcess, admin: Client, project: Project, secrets: ProjectSecrets, strict: Strict
+    service: Service, admin: Client, project: Project, secrets: ProjectSecrets, strict: Strict
 ) -> None:
     client = service.client(
         service.login(service.create_identity(name="robot", roles={project.id: "member"}))
@@ -91,7 +91,7 @@ def test_every_change_leaves_a_line_in_its_order(
     ]
 
 
-def test_identities_and_their_credentials_leave_lines(service: ServiceProcess, admin: Client) -> None:
+def test_identities_and_their_credentials_leave_lines(service: Service, admin: Client) -> None:
     start = datetime.now(UTC).isoformat()
     made = service.create_identity()
     service.login(made)
@@ -129,7 +129,7 @@ def test_what_was_undone_leaves_no_line(admin: Client, project: Project, secrets
 
 
 def test_reading_values_leaves_a_line_per_request_and_reading_names_none(
-    service: ServiceProcess, admin: Client, project: Project, secrets: ProjectSecrets
+    service: Service, admin: Client, project: Project, secrets: ProjectSecrets
 ) -> None:
     secrets.create("A", "cnry-a")
     secrets.create("B", "cnry-b")
@@ -146,7 +146,7 @@ def test_reading_values_leaves_a_line_per_request_and_reading_names_none(
 
 
 def test_an_answer_from_memory_leaves_one_line_a_minute_and_an_unchanged_one_none(
-    service: ServiceProcess, admin: Client, project: Project, secrets: ProjectSecrets, database_kind: str
+    service: Service, admin: Client, project: Project, secrets: ProjectSecrets, database_kind: str
 ) -> None:
     secrets.create("A", "cnry-a")
     reader = service.client(service.login(service.create_identity(roles={project.id: "viewer"})))
@@ -259,7 +259,7 @@ def test_a_question_has_bounds(admin: Client, query: dict[str, Any], status: int
     admin.json("GET", AUDIT, status=status, params=query)
 
 
-def test_admins_of_a_project_see_their_project_alone(service: ServiceProcess, project: Project) -> None:
+def test_admins_of_a_project_see_their_project_alone(service: Service, project: Project) -> None:
     other = service.create_project()
     local = service.client(service.login(service.create_identity(roles={project.id: "admin"})))
     assert "create-project" in events(local, project)
@@ -272,7 +272,7 @@ def test_admins_of_a_project_see_their_project_alone(service: ServiceProcess, pr
         assert refused["details"][0]["subject"] == "audit-logs"
 
 
-def test_lines_outlive_the_project(service: ServiceProcess, admin: Client) -> None:
+def test_lines_outlive_the_project(service: Service, admin: Client) -> None:
     gone = service.create_project()
     admin.json("DELETE", f"/api/v1/projects/{gone.id}")
     assert events(admin, gone) == ["create-project", "delete-project"]

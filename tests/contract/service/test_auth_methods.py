@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keybearer.wire.auth_methods import KubernetesAuthAnswer, LdapAuthAnswer
-from support.service_fixtures import Client, ServiceProcess, Strict
+from support.service_fixtures import Client, Service, Strict
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 KUBERNETES = "/api/v1/auth/kubernetes-auth"
@@ -22,7 +22,7 @@ KUBERNETES_BODY = {"kubernetesHost": "https://api.example.com"}
 
 
 @pytest.fixture
-def identity_id(service: ServiceProcess, admin: Client) -> str:
+def identity_id(service: Service, admin: Client) -> str:
     body = {"name": "machine", "organizationId": service.organization_id}
     return str(admin.json("POST", "/api/v1/identities", json=body)["identity"]["id"])
 
@@ -145,7 +145,7 @@ def test_terms_of_ldap_auth_that_cannot_be_used_are_refused(
 
 @pytest.mark.parametrize("method", ["kubernetes-auth", "ldap-auth"])
 def test_only_an_admin_of_the_organization_handles_auth_methods(
-    service: ServiceProcess, identity_id: str, method: str
+    service: Service, identity_id: str, method: str
 ) -> None:
     client = service.client(service.login(service.create_identity(organization_role="member")))
     path = f"/api/v1/auth/{method}/identities/{identity_id}"
@@ -163,7 +163,7 @@ def test_an_unknown_identity_has_no_auth_methods(admin: Client) -> None:
 
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_a_login_by_a_method_that_is_not_set_up_is_not_found(
-    service: ServiceProcess, identity_id: str, slash: str
+    service: Service, identity_id: str, slash: str
 ) -> None:
     client = service.client()
     answer = client.json(
@@ -180,7 +180,7 @@ def test_a_login_by_a_method_that_is_not_set_up_is_not_found(
 
 
 @pytest.mark.parametrize("missing", ["identityId", "jwt"])
-def test_a_kubernetes_login_without_a_field_is_a_violation(service: ServiceProcess, missing: str) -> None:
+def test_a_kubernetes_login_without_a_field_is_a_violation(service: Service, missing: str) -> None:
     body = {"identityId": UNKNOWN, "jwt": "cnry-jwt"}
     for broken in ({**body, missing: " "}, {name: text for name, text in body.items() if name != missing}):
         answer = service.client().json("POST", f"{KUBERNETES}/login", status=422, json=broken)
@@ -200,7 +200,7 @@ def test_a_kubernetes_login_without_a_field_is_a_violation(service: ServiceProce
     ],
 )
 def test_an_ldap_login_without_a_user_or_password_is_a_violation(
-    service: ServiceProcess, change: dict[str, Any], field: str
+    service: Service, change: dict[str, Any], field: str
 ) -> None:
     body = {"identityId": UNKNOWN, "username": "alice", "password": "cnry-alice", **change}
     answer = service.client().json("POST", f"{LDAP}/login", status=422, json=body)
@@ -218,7 +218,7 @@ def test_an_ldap_login_without_a_user_or_password_is_a_violation(
     ],
 )
 def test_a_kubernetes_host_outside_the_gate_is_a_failed_review(
-    service: ServiceProcess, admin: Client, identity_id: str, host: str
+    service: Service, admin: Client, identity_id: str, host: str
 ) -> None:
     admin.json("POST", f"{KUBERNETES}/identities/{identity_id}", json={"kubernetesHost": host})
     body = {"identityId": identity_id, "jwt": "cnry-jwt"}
@@ -229,7 +229,7 @@ def test_a_kubernetes_host_outside_the_gate_is_a_failed_review(
 
 @pytest.mark.parametrize("url", ["ldap://127.0.0.1:389", "ldaps://169.254.169.254", "ldap://localhost"])
 def test_a_directory_outside_the_gate_is_a_failed_login(
-    service: ServiceProcess, admin: Client, identity_id: str, url: str
+    service: Service, admin: Client, identity_id: str, url: str
 ) -> None:
     admin.json("POST", f"{LDAP}/identities/{identity_id}", json={**LDAP_BODY, "url": url})
     body = {"identityId": identity_id, "username": "alice", "password": "cnry-alice"}
@@ -238,7 +238,7 @@ def test_a_directory_outside_the_gate_is_a_failed_login(
 
 
 @pytest.mark.parametrize("name", ["organizationSlug", "subOrganizationName"])
-def test_the_organization_is_named_by_the_new_or_the_older_word(service: ServiceProcess, name: str) -> None:
+def test_the_organization_is_named_by_the_new_or_the_older_word(service: Service, name: str) -> None:
     client, known = service.client(), service.admin
     universal = {"clientId": known.client_id, "clientSecret": known.client_secret, name: "elsewhere"}
     answer = client.json("POST", "/api/v1/auth/universal-auth/login", status=404, json=universal)
@@ -252,7 +252,7 @@ def test_the_organization_is_named_by_the_new_or_the_older_word(service: Service
 
 @pytest.mark.parametrize("slug", ["keybearer", "elsewhere"])
 def test_a_stranger_is_not_told_which_organizations_exist(
-    service: ServiceProcess, admin: Client, identity_id: str, slug: str
+    service: Service, admin: Client, identity_id: str, slug: str
 ) -> None:
     inside = {"kubernetesHost": "https://127.0.0.1:6443"}
     admin.json("POST", f"{KUBERNETES}/identities/{identity_id}", json=inside)
@@ -267,7 +267,7 @@ def test_a_stranger_is_not_told_which_organizations_exist(
         assert named["message"] == without["message"]
 
 
-def test_a_lockout_of_universal_auth_can_be_cleared(service: ServiceProcess, admin: Client) -> None:
+def test_a_lockout_of_universal_auth_can_be_cleared(service: Service, admin: Client) -> None:
     identity = service.create_identity()
     wrong = {"clientId": identity.client_id, "clientSecret": "cnry-wrong"}
     for _ in range(3):
@@ -280,7 +280,7 @@ def test_a_lockout_of_universal_auth_can_be_cleared(service: ServiceProcess, adm
 
 
 def test_what_is_done_to_auth_methods_is_in_the_audit_log(
-    service: ServiceProcess, admin: Client, identity_id: str
+    service: Service, admin: Client, identity_id: str
 ) -> None:
     path = f"{LDAP}/identities/{identity_id}"
     admin.json("POST", path, json=LDAP_BODY)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from keybearer.wire.auth import AccessToken
-from support.service_fixtures import Credentials, ServiceProcess
+from support.service_fixtures import Credentials, Service
 from support.waiting import eventually
 
 LOGIN = "/api/v1/auth/universal-auth/login"
@@ -18,7 +18,7 @@ CHECK = "/api/v1/auth/checkAuth"
 LOCKED = "This identity auth method is temporarily locked, please try again later"
 
 
-def login(service: ServiceProcess, credentials: Credentials, **more: str) -> httpx.Response:
+def login(service: Service, credentials: Credentials, **more: str) -> httpx.Response:
     body = {"clientId": credentials.client_id, "clientSecret": credentials.client_secret, **more}
     return service.client().post(LOGIN, json=body)
 
@@ -30,7 +30,7 @@ def refusal(response: httpx.Response) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("path", [LOGIN, f"{LOGIN}/"], ids=["without slash", "with slash"])
-def test_a_login_answers_exactly_four_fields(service: ServiceProcess, path: str) -> None:
+def test_a_login_answers_exactly_four_fields(service: Service, path: str) -> None:
     admin = service.admin
     body = {"clientId": f" {admin.client_id} ", "clientSecret": f"{admin.client_secret}\n"}
     answer = service.client().json("POST", path, json=body)
@@ -39,13 +39,13 @@ def test_a_login_answers_exactly_four_fields(service: ServiceProcess, path: str)
     assert (token.expires_in, token.access_token_max_ttl) == (2_592_000, 2_592_000)
 
 
-def test_a_login_ignores_an_old_token(service: ServiceProcess) -> None:
+def test_a_login_ignores_an_old_token(service: Service) -> None:
     admin = service.admin
     body = {"clientId": admin.client_id, "clientSecret": admin.client_secret}
     assert service.client("cnry-an-old-token").post(LOGIN, json=body).status_code == 200
 
 
-def test_an_unknown_client_and_a_wrong_secret_are_told_the_same(service: ServiceProcess) -> None:
+def test_an_unknown_client_and_a_wrong_secret_are_told_the_same(service: Service) -> None:
     known = service.create_identity()
     answers = {
         refusal(login(service, replace(known, client_id="00000000-0000-4000-8000-000000000000"))),
@@ -55,7 +55,7 @@ def test_an_unknown_client_and_a_wrong_secret_are_told_the_same(service: Service
 
 
 @pytest.mark.parametrize("missing", ["clientId", "clientSecret"])
-def test_a_missing_field_is_a_violation_that_names_it(service: ServiceProcess, missing: str) -> None:
+def test_a_missing_field_is_a_violation_that_names_it(service: Service, missing: str) -> None:
     body = {"clientId": "a", "clientSecret": "cnry-b"}
     del body[missing]
     answer = service.client().json("POST", LOGIN, status=422, json=body)
@@ -63,7 +63,7 @@ def test_a_missing_field_is_a_violation_that_names_it(service: ServiceProcess, m
     assert answer["message"] == [{"code": "missing", "path": [missing], "message": "Field required"}]
 
 
-def test_the_third_failure_locks_even_the_right_secret_out(service: ServiceProcess) -> None:
+def test_the_third_failure_locks_even_the_right_secret_out(service: Service) -> None:
     identity = service.create_identity()
     for _ in range(3):
         response = login(service, replace(identity, client_secret="cnry-wrong"))
@@ -71,14 +71,14 @@ def test_the_third_failure_locks_even_the_right_secret_out(service: ServiceProce
     assert refusal(login(service, identity)) == (401, "UnauthorizedError", LOCKED)
 
 
-def test_a_success_between_failures_starts_the_count_anew(service: ServiceProcess) -> None:
+def test_a_success_between_failures_starts_the_count_anew(service: Service) -> None:
     identity = service.create_identity()
     for secret in ("cnry-wrong", "cnry-wrong", identity.client_secret, "cnry-wrong", "cnry-wrong"):
         login(service, replace(identity, client_secret=secret))
     assert login(service, identity).status_code == 200
 
 
-def test_lockout_can_be_switched_off(service: ServiceProcess) -> None:
+def test_lockout_can_be_switched_off(service: Service) -> None:
     identity = service.create_identity(lockoutEnabled=False)
     for _ in range(4):
         login(service, replace(identity, client_secret="cnry-wrong"))
@@ -89,7 +89,7 @@ def secrets_path(identity: Credentials) -> str:
     return f"/api/v1/auth/universal-auth/identities/{identity.identity_id}/client-secrets"
 
 
-def test_a_secret_serves_as_often_as_its_limit_says(service: ServiceProcess) -> None:
+def test_a_secret_serves_as_often_as_its_limit_says(service: Service) -> None:
     identity = service.create_identity()
     admin = service.admin_client()
     made = admin.json("POST", secrets_path(identity), json={"numUsesLimit": 2})
@@ -103,7 +103,7 @@ def test_a_secret_serves_as_often_as_its_limit_says(service: ServiceProcess) -> 
     assert service.client(tokens[1]).post(CHECK).status_code == 200
 
 
-def test_a_revoked_secret_is_worthless_with_the_tokens_it_gave(service: ServiceProcess) -> None:
+def test_a_revoked_secret_is_worthless_with_the_tokens_it_gave(service: Service) -> None:
     identity = service.create_identity()
     admin = service.admin_client()
     made = admin.json("POST", secrets_path(identity), json={})
@@ -125,23 +125,23 @@ def test_a_revoked_secret_is_worthless_with_the_tokens_it_gave(service: ServiceP
         pytest.param("elsewhere", 404, id="an unknown one"),
     ],
 )
-def test_the_organization_may_be_named(service: ServiceProcess, slug: str, status: int) -> None:
+def test_the_organization_may_be_named(service: Service, slug: str, status: int) -> None:
     assert login(service, service.admin, organizationSlug=slug).status_code == status
 
 
-def test_a_secret_outside_its_trusted_addresses_is_forbidden(service: ServiceProcess) -> None:
+def test_a_secret_outside_its_trusted_addresses_is_forbidden(service: Service) -> None:
     identity = service.create_identity(clientSecretTrustedIps=[{"ipAddress": "192.0.2.0/24"}])
     assert refusal(login(service, identity))[:2] == (403, "ForbiddenError")
 
 
-def test_a_token_outside_its_trusted_addresses_is_forbidden(service: ServiceProcess) -> None:
+def test_a_token_outside_its_trusted_addresses_is_forbidden(service: Service) -> None:
     inside = service.create_identity(accessTokenTrustedIps=[{"ipAddress": "127.0.0.1"}])
     outside = service.create_identity(accessTokenTrustedIps=[{"ipAddress": "192.0.2.7"}])
     assert service.client(service.login(inside)).post(CHECK).status_code == 200
     assert service.client(service.login(outside)).post(CHECK).status_code == 403
 
 
-def test_a_token_outside_its_trusted_addresses_is_not_renewed(service: ServiceProcess) -> None:
+def test_a_token_outside_its_trusted_addresses_is_not_renewed(service: Service) -> None:
     def renewed(address: str) -> httpx.Response:
         trusted = [{"ipAddress": address}]
         token = service.login(service.create_identity(accessTokenTTL=100, accessTokenTrustedIps=trusted))
@@ -151,12 +151,12 @@ def test_a_token_outside_its_trusted_addresses_is_not_renewed(service: ServicePr
     assert refusal(renewed("192.0.2.7"))[:2] == (403, "ForbiddenError")
 
 
-def test_a_token_serves_as_often_as_its_limit_says(service: ServiceProcess) -> None:
+def test_a_token_serves_as_often_as_its_limit_says(service: Service) -> None:
     client = service.client(service.login(service.create_identity(accessTokenNumUsesLimit=2)))
     assert [client.post(CHECK).status_code for _ in range(4)] == [200, 200, 401, 401]
 
 
-def test_a_use_from_an_address_that_may_not_is_not_counted(service: ServiceProcess) -> None:
+def test_a_use_from_an_address_that_may_not_is_not_counted(service: Service) -> None:
     ranges = [{"ipAddress": "192.0.2.0/24"}]
     identity = service.create_identity(accessTokenNumUsesLimit=1, accessTokenTrustedIps=ranges)
     client = service.client(service.login(identity))
@@ -182,7 +182,7 @@ def tampered(token: str) -> str:
     ],
 )
 def test_without_a_good_token_the_answer_is_always_401(
-    service: ServiceProcess, header: str | None, message: str
+    service: Service, header: str | None, message: str
 ) -> None:
     headers = {} if header is None else {"authorization": header}
     for method, path in (("POST", CHECK), ("GET", "/api/v4/secrets"), ("POST", "/api/v1/projects")):
@@ -191,7 +191,7 @@ def test_without_a_good_token_the_answer_is_always_401(
         assert message in response.json()["message"]
 
 
-def test_a_token_that_has_expired_is_401(service: ServiceProcess) -> None:
+def test_a_token_that_has_expired_is_401(service: Service) -> None:
     client = service.client(service.login(service.create_identity(accessTokenTTL=1, accessTokenMaxTTL=1)))
 
     def refused() -> httpx.Response | None:
@@ -202,18 +202,18 @@ def test_a_token_that_has_expired_is_401(service: ServiceProcess) -> None:
     assert refusal(answer) == (401, "TokenError", "Your token has expired. Please re-authenticate.")
 
 
-def test_a_token_whose_claims_were_changed_is_refused(service: ServiceProcess) -> None:
+def test_a_token_whose_claims_were_changed_is_refused(service: Service) -> None:
     token = service.login(service.admin)
     assert refusal(service.client(tampered(token)).post(CHECK))[:2] == (401, "TokenError")
 
 
-def test_401_comes_before_any_word_about_the_body(service: ServiceProcess) -> None:
+def test_401_comes_before_any_word_about_the_body(service: Service) -> None:
     json_header = {"content-type": "application/json"}
     response = service.client().post("/api/v1/projects", content=b"{broken", headers=json_header)
     assert response.status_code == 401
 
 
-def test_a_revoked_token_is_refused_at_once(service: ServiceProcess) -> None:
+def test_a_revoked_token_is_refused_at_once(service: Service) -> None:
     client = service.client(service.login(service.create_identity()))
     assert client.post(CHECK).status_code == 200
     token = client.headers["authorization"].removeprefix("Bearer ")
@@ -226,7 +226,7 @@ def test_a_revoked_token_is_refused_at_once(service: ServiceProcess) -> None:
     assert anonymous.post(RENEW, json={"accessToken": token}).status_code == 401
 
 
-def test_a_renewed_token_serves(service: ServiceProcess) -> None:
+def test_a_renewed_token_serves(service: Service) -> None:
     token = service.login(service.create_identity(accessTokenTTL=100, accessTokenMaxTTL=10_000))
     answer = service.client().json("POST", RENEW, json={"accessToken": token})
     assert set(answer) == {"accessToken", "expiresIn", "accessTokenMaxTTL", "tokenType"}
@@ -234,7 +234,7 @@ def test_a_renewed_token_serves(service: ServiceProcess) -> None:
     assert service.client(answer["accessToken"]).post(CHECK).status_code == 200
 
 
-def test_a_renewal_past_the_max_ttl_is_refused_rather_than_shortened(service: ServiceProcess) -> None:
+def test_a_renewal_past_the_max_ttl_is_refused_rather_than_shortened(service: Service) -> None:
     token = service.login(service.create_identity())
     response = service.client().post(RENEW, json={"accessToken": token})
     message = "Failed to renew MI access token past its Max TTL expiration"
@@ -243,12 +243,12 @@ def test_a_renewal_past_the_max_ttl_is_refused_rather_than_shortened(service: Se
 
 
 @pytest.mark.parametrize("path", [RENEW, REVOKE])
-def test_renew_and_revoke_refuse_what_is_no_token(service: ServiceProcess, path: str) -> None:
+def test_renew_and_revoke_refuse_what_is_no_token(service: Service, path: str) -> None:
     response = service.client().post(path, json={"accessToken": "cnry-nonsense"})
     assert refusal(response)[:2] == (401, "TokenError")
 
 
-def test_a_periodic_token_tells_its_period(service: ServiceProcess) -> None:
+def test_a_periodic_token_tells_its_period(service: Service) -> None:
     identity = service.create_identity(accessTokenPeriod=60)
     answer = login(service, identity).json()
     assert (answer["expiresIn"], answer["accessTokenMaxTTL"]) == (60, 1_000_000_000)
@@ -256,7 +256,7 @@ def test_a_periodic_token_tells_its_period(service: ServiceProcess) -> None:
     assert renewed["expiresIn"] == 60
 
 
-def test_a_deleted_identity_is_refused_at_once(service: ServiceProcess) -> None:
+def test_a_deleted_identity_is_refused_at_once(service: Service) -> None:
     identity = service.create_identity()
     client = service.client(service.login(identity))
     assert client.post(CHECK).status_code == 200

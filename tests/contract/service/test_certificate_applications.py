@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from support.pki_house import Pki, pki_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 CONFIGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "api": ({"autoRenew": True, "renewBeforeDays": 5}, {"autoRenew": True, "renewBeforeDays": 5}),
@@ -25,7 +25,7 @@ CONFIGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.fixture
-def pki(service: ServiceProcess) -> Pki:
+def pki(service: Service) -> Pki:
     return pki_of(service)
 
 
@@ -71,7 +71,7 @@ def test_profiles_are_attached_and_detached(pki: Pki) -> None:
     pki.call("POST", path, status=422, json={"profileIds": []})
 
 
-def test_profiles_of_other_projects_arent_attached(service: ServiceProcess, pki: Pki) -> None:
+def test_profiles_of_other_projects_arent_attached(service: Service, pki: Pki) -> None:
     elsewhere = pki_of(service).profile()
     body = {"projectId": pki.project_id, "name": "x", "profileIds": [elsewhere["id"]]}
     assert (
@@ -127,7 +127,7 @@ def test_certificates_are_issued_for_an_application(pki: Pki) -> None:
     assert pki.call("GET", f"/certificates/{issued['certificateId']}")["certificate"]["applicationId"] is None
 
 
-def test_viewers_change_nothing(service: ServiceProcess, pki: Pki) -> None:
+def test_viewers_change_nothing(service: Service, pki: Pki) -> None:
     profile = pki.profile()
     made = pki.application(profile["id"])
     identity = service.create_identity(roles={pki.project_id: "viewer"})

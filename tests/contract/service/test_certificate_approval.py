@@ -11,7 +11,7 @@ import pytest
 from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.keys import load_private_key
 from support.issuing_house import ALL, PKI, REQUESTS, IssuingHouse, csr_of
-from support.service_fixtures import Client, ServiceProcess
+from support.service_fixtures import Client, Service
 from support.waiting import eventually
 
 POLICIES = f"{PKI}/approval-policies"
@@ -19,17 +19,17 @@ APPROVALS = f"{PKI}/approval-requests"
 
 
 @pytest.fixture
-def house(service: ServiceProcess) -> IssuingHouse:
+def house(service: Service) -> IssuingHouse:
     return IssuingHouse.build(service)
 
 
-def _member(service: ServiceProcess, house: IssuingHouse, role: str = "member") -> tuple[Client, str]:
+def _member(service: Service, house: IssuingHouse, role: str = "member") -> tuple[Client, str]:
     identity = service.create_identity(roles={house.project_id: role})
     return service.client(service.login(identity)), identity.identity_id
 
 
 @pytest.fixture
-def requester(service: ServiceProcess, house: IssuingHouse) -> Client:
+def requester(service: Service, house: IssuingHouse) -> Client:
     return _member(service, house)[0]
 
 
@@ -78,7 +78,7 @@ def test_a_rejected_request_stays_without_certificate(house: IssuingHouse, reque
 
 
 def test_several_must_agree_and_one_may_reject(
-    service: ServiceProcess, house: IssuingHouse, requester: Client
+    service: Service, house: IssuingHouse, requester: Client
 ) -> None:
     voters = [_member(service, house, "admin")[0] for _ in range(2)]
     house.approval_policy(requiredApprovals=2)
@@ -94,7 +94,7 @@ def test_several_must_agree_and_one_may_reject(
     assert house.vote(approval, "reject", client=voters[1])["certificateRequestStatus"] == "rejected"
 
 
-def test_only_approvers_are_heard(service: ServiceProcess, house: IssuingHouse, requester: Client) -> None:
+def test_only_approvers_are_heard(service: Service, house: IssuingHouse, requester: Client) -> None:
     approver, approver_id = _member(service, house)
     house.approval_policy(approverIds=[approver_id])
     asked = house.issue({"commonName": "a"}, client=requester)
@@ -103,9 +103,7 @@ def test_only_approvers_are_heard(service: ServiceProcess, house: IssuingHouse, 
     assert house.vote(approval, "approve", client=approver)["certificateRequestStatus"] == "issued"
 
 
-def test_who_may_not_approve_is_refused(
-    service: ServiceProcess, house: IssuingHouse, requester: Client
-) -> None:
+def test_who_may_not_approve_is_refused(service: Service, house: IssuingHouse, requester: Client) -> None:
     house.approval_policy()
     asked = house.issue({"commonName": "a"}, client=requester)
     approval = house.approval_id(asked["certificateRequestId"])
@@ -128,7 +126,7 @@ def test_nobody_approves_what_he_asked_for_unless_the_policy_says_so(house: Issu
 
 
 def test_who_bypasses_and_whom_no_policy_binds_is_issued_to_at_once(
-    service: ServiceProcess, house: IssuingHouse, requester: Client
+    service: Service, house: IssuingHouse, requester: Client
 ) -> None:
     machine, machine_id = _member(service, house)
     policy = house.approval_policy(bypassIdentityIds=[machine_id])
@@ -252,7 +250,7 @@ def test_nobody_goes_around_an_approval_by_another_profile(house: IssuingHouse, 
     requester.json("DELETE", guarded)
 
 
-def test_who_is_to_agree_sees_what_the_certificate_would_say(service: ServiceProcess) -> None:
+def test_who_is_to_agree_sees_what_the_certificate_would_say(service: Service) -> None:
     house = IssuingHouse.build(service, rules={"basicConstraints": {"isCA": "allowed"}})
     house.approval_policy()
     house.issue(
@@ -289,9 +287,7 @@ def test_who_may_agree_to_their_own_is_in_the_audit_log(house: IssuingHouse) -> 
     assert (told["allowSelfApproval"], told["requestTtlSeconds"]) == (True, 86400)
 
 
-def test_approval_requests_are_listed(
-    service: ServiceProcess, house: IssuingHouse, requester: Client
-) -> None:
+def test_approval_requests_are_listed(service: Service, house: IssuingHouse, requester: Client) -> None:
     house.approval_policy()
     asked = house.issue({"commonName": "a"}, client=requester)["certificateRequestId"]
     params = {"projectId": house.project_id, "status": "pending", "profileId": house.profile_id}

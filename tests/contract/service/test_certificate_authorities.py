@@ -14,7 +14,7 @@ from keybearer.pki.keys import generate_private_key, is_supported
 from keybearer.pki.names import Subject
 from keybearer.pki.signing_requests import build_signing_request, parse_signing_request
 from support.pki_house import Pki, later, pki_of
-from support.service_fixtures import ServiceProcess, Starter
+from support.service_fixtures import Service, Starter
 
 SUBJECT: dict[str, Any] = {
     "commonName": "Root",
@@ -27,7 +27,7 @@ SUBJECT: dict[str, Any] = {
 
 
 @pytest.fixture
-def pki(service: ServiceProcess) -> Pki:
+def pki(service: Service) -> Pki:
     return pki_of(service)
 
 
@@ -349,7 +349,7 @@ class TestKeeping:
         assert "still valid: 1." in pki.call("DELETE", f"/ca/internal/{root['id']}", status=400)["message"]
         pki.call("DELETE", f"/ca/internal/{root['id']}?force=true")
 
-    def test_anybody_may_have_the_certificate_itself(self, service: ServiceProcess, pki: Pki) -> None:
+    def test_anybody_may_have_the_certificate_itself(self, service: Service, pki: Pki) -> None:
         made = pki.authority()
         path = f"/api/v1/cert-manager/ca/internal/{made['id']}/certificates"
         found = service.client().get(f"{path}/{made['configuration']['activeCaCertId']}/der")
@@ -365,7 +365,7 @@ class TestKeeping:
         assert "not found" in pki.call("GET", f"/ca/internal/{uuid4()}{path}", status=404)["message"]
         pki.call("GET", f"/ca/internal/nonsense{path}", status=422)
 
-    def test_who_may_only_read_changes_nothing(self, service: ServiceProcess, pki: Pki) -> None:
+    def test_who_may_only_read_changes_nothing(self, service: Service, pki: Pki) -> None:
         made = pki.authority()
         credentials = service.create_identity(roles={pki.project_id: "viewer"})
         viewer = Pki(service.client(service.login(credentials)), pki.project_id)
@@ -390,7 +390,7 @@ class TestKeeping:
             refused = viewer.call(method, path, status=403, json=body)
             assert refused["details"][0]["subject"] == "certificate-authorities"
 
-    def test_each_change_is_in_the_audit_log(self, service: ServiceProcess, pki: Pki) -> None:
+    def test_each_change_is_in_the_audit_log(self, service: Service, pki: Pki) -> None:
         root = pki.authority()
         middle = pki.intermediate(root["id"], days=10)
         pki.call("POST", f"/ca/internal/{middle['id']}/renew", json={"notAfter": later(20)})

@@ -11,11 +11,11 @@ from keybearer.base.certificate_terms import KeyAlgorithm
 from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.keys import generate_private_key, load_private_key
 from support.issuing_house import ALL, IssuingHouse, csr_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 
 @pytest.fixture
-def house(service: ServiceProcess) -> IssuingHouse:
+def house(service: Service) -> IssuingHouse:
     return IssuingHouse.build(service)
 
 
@@ -99,7 +99,7 @@ def test_days_before_renewal_within_the_lifetime_are_taken(house: IssuingHouse, 
     assert answer["renewBeforeDays"] == days
 
 
-def test_a_strange_certificate_is_imported_once(service: ServiceProcess, house: IssuingHouse) -> None:
+def test_a_strange_certificate_is_imported_once(service: Service, house: IssuingHouse) -> None:
     other = IssuingHouse.build(service)
     given = other.issue({"commonName": "strange"})["certificate"]
     body = {
@@ -125,9 +125,7 @@ def test_a_strange_certificate_is_imported_once(service: ServiceProcess, house: 
         ("chainPem", "None of the certificates"),
     ],
 )
-def test_what_cannot_be_imported_is_400(
-    service: ServiceProcess, house: IssuingHouse, part: str, words: str
-) -> None:
+def test_what_cannot_be_imported_is_400(service: Service, house: IssuingHouse, part: str, words: str) -> None:
     given = IssuingHouse.build(service).issue({"commonName": "a"})["certificate"]
     wrong = {
         "certificatePem": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
@@ -163,7 +161,7 @@ def test_certificates_are_listed_by_status_and_name(house: IssuingHouse) -> None
     assert page["totalCount"] == 1
 
 
-def test_who_may_only_see_changes_nothing(service: ServiceProcess, house: IssuingHouse) -> None:
+def test_who_may_only_see_changes_nothing(service: Service, house: IssuingHouse) -> None:
     issued = _issued(house)
     viewer = service.client(service.login(service.create_identity(roles={house.project_id: "viewer"})))
     assert viewer.json("GET", f"{ALL}/{issued}")["certificate"]["id"] == issued

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from support.pki_house import Pki, pki_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 RULES: dict[str, Any] = {
     "subject": [
@@ -29,7 +29,7 @@ RULES: dict[str, Any] = {
 
 
 @pytest.fixture
-def pki(service: ServiceProcess) -> Pki:
+def pki(service: Service) -> Pki:
     return pki_of(service)
 
 
@@ -122,7 +122,7 @@ def test_what_no_policy_holds_is_422(pki: Pki, fields: dict[str, Any]) -> None:
     pki.policy(status=422, **fields)
 
 
-def test_members_read_policies_and_admins_write_them(service: ServiceProcess, pki: Pki) -> None:
+def test_members_read_policies_and_admins_write_them(service: Service, pki: Pki) -> None:
     made = pki.policy()
     member = Pki(
         service.client(service.login(service.create_identity(roles={pki.project_id: "member"}))),

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from support.pki_house import Pki, pki_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 DEFAULTS: dict[str, Any] = {
     "ttlDays": 30,
@@ -47,7 +47,7 @@ EST = {"passphrase": "cnry-passphrase", "disableBootstrapCaValidation": True}
 
 
 @pytest.fixture
-def pki(service: ServiceProcess) -> Pki:
+def pki(service: Service) -> Pki:
     return pki_of(service)
 
 
@@ -111,7 +111,7 @@ class TestMaking:
             "estConfig": {"id": made["estConfigId"], "disableBootstrapCaValidation": True, "caChain": None},
         }
 
-    def test_the_policy_says_which_project_is_meant(self, service: ServiceProcess, pki: Pki) -> None:
+    def test_the_policy_says_which_project_is_meant(self, service: Service, pki: Pki) -> None:
         other = pki_of(service)
         made = other.profile(projectId=None)
         listed = other.call("GET", "/certificate-profiles", params={"projectId": other.project_id})
@@ -360,7 +360,7 @@ class TestCertificatesOfAProfile:
 
 
 class TestRights:
-    def test_members_write_and_viewers_read(self, service: ServiceProcess, pki: Pki) -> None:
+    def test_members_write_and_viewers_read(self, service: Service, pki: Pki) -> None:
         made = pki.profile(acmeConfig={})
 
         def acting(role: str) -> Pki:
@@ -384,7 +384,7 @@ class TestRights:
         assert viewer.call("GET", latest)["privateKey"] is None
         assert member.call("GET", latest)["privateKey"].startswith("-----BEGIN")
 
-    def test_what_acme_clients_need_is_shown_and_noted(self, service: ServiceProcess, pki: Pki) -> None:
+    def test_what_acme_clients_need_is_shown_and_noted(self, service: Service, pki: Pki) -> None:
         made = pki.profile(acmeConfig={"skipEabBinding": True})
         path = f"/certificate-profiles/{made['id']}/acme/eab-secret/reveal"
         shown = pki.call("GET", path)

@@ -9,11 +9,11 @@ from uuid import uuid4
 import pytest
 
 from support.issuing_house import PKI, REQUESTS, IssuingHouse, csr_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 
 @pytest.fixture
-def house(service: ServiceProcess) -> IssuingHouse:
+def house(service: Service) -> IssuingHouse:
     return IssuingHouse.build(service)
 
 
@@ -35,9 +35,7 @@ def test_a_request_is_told_flat_with_its_certificate(house: IssuingHouse) -> Non
     assert (request["state"], request["errorMessage"]) == (None, None)
 
 
-def test_who_may_not_read_keys_sees_requests_without_them(
-    service: ServiceProcess, house: IssuingHouse
-) -> None:
+def test_who_may_not_read_keys_sees_requests_without_them(service: Service, house: IssuingHouse) -> None:
     issued = house.issue({"commonName": "a"})
     viewer = service.client(service.login(service.create_identity(roles={house.project_id: "viewer"})))
     request = viewer.json("GET", f"{REQUESTS}/{issued['certificateRequestId']}")
@@ -162,7 +160,7 @@ def test_bounds_of_a_search(house: IssuingHouse, body: dict[str, Any], answered:
     house.search(answered=answered, **body)
 
 
-def test_the_older_list_takes_the_projects_slug(service: ServiceProcess, house: IssuingHouse) -> None:
+def test_the_older_list_takes_the_projects_slug(service: Service, house: IssuingHouse) -> None:
     issued = house.issue({"commonName": "a"})["certificateRequestId"]
     slug = house.client.json("GET", f"/api/v1/projects/{house.project_id}")["project"]["slug"]
     assert _ids(house.client.json("GET", REQUESTS, params={"projectSlug": slug})) == [issued]

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Client, Project, ProjectSecrets, Service
 
 WORKERS = 8
 WRITES = 6
 
 
-def clients_of(service: ServiceProcess) -> list[Client]:
+def clients_of(service: Service) -> list[Client]:
     token = service.login(service.admin)
     return [service.client(token) for _ in range(WORKERS)]
 
 
-def identity_of(service: ServiceProcess) -> str:
+def identity_of(service: Service) -> str:
     body = {"name": "i", "organizationId": service.organization_id}
     return str(service.admin_client().json("POST", "/api/v1/identities", json=body)["identity"]["id"])
 
 
-def test_each_update_is_a_version_of_its_own(service: ServiceProcess, project: Project) -> None:
+def test_each_update_is_a_version_of_its_own(service: Service, project: Project) -> None:
     clients = clients_of(service)
     ProjectSecrets(clients[0], project).create("A", "cnry-first")
 
@@ -37,7 +37,7 @@ def test_each_update_is_a_version_of_its_own(service: ServiceProcess, project: P
     assert {version: kept.get("A", version=str(version))["secretValue"] for version in answered} == answered
 
 
-def test_one_of_those_who_create_the_same_wins(service: ServiceProcess, project: Project) -> None:
+def test_one_of_those_who_create_the_same_wins(service: Service, project: Project) -> None:
     clients = clients_of(service)
     place = {"projectId": project.id, "environment": "dev"}
     for number in range(4):
@@ -51,7 +51,7 @@ def test_one_of_those_who_create_the_same_wins(service: ServiceProcess, project:
         assert answered == {200: 1, 400: WORKERS - 1}
 
 
-def test_one_of_those_who_create_a_project_of_one_slug_wins(service: ServiceProcess) -> None:
+def test_one_of_those_who_create_a_project_of_one_slug_wins(service: Service) -> None:
     clients = clients_of(service)
     slug = service.create_project().slug
 
@@ -65,7 +65,7 @@ def test_one_of_those_who_create_a_project_of_one_slug_wins(service: ServiceProc
     assert answered == {200: 2, 400: WORKERS - 2}
 
 
-def test_one_of_those_who_attach_a_way_to_log_in_wins(service: ServiceProcess) -> None:
+def test_one_of_those_who_attach_a_way_to_log_in_wins(service: Service) -> None:
     clients = clients_of(service)
     for _ in range(4):
         path = f"/api/v1/auth/universal-auth/identities/{identity_of(service)}"
@@ -79,7 +79,7 @@ def test_one_of_those_who_attach_a_way_to_log_in_wins(service: ServiceProcess) -
 
 
 def test_those_who_put_one_identity_into_many_projects_and_out_again_all_succeed(
-    service: ServiceProcess,
+    service: Service,
 ) -> None:
     clients = clients_of(service)
     projects = [service.create_project() for _ in range(3)]
@@ -100,7 +100,7 @@ def test_those_who_put_one_identity_into_many_projects_and_out_again_all_succeed
     assert set(answered) <= {200, 404}
 
 
-def test_a_project_that_is_deleted_under_its_writers_ends_in_no_fault(service: ServiceProcess) -> None:
+def test_a_project_that_is_deleted_under_its_writers_ends_in_no_fault(service: Service) -> None:
     clients = clients_of(service)
     project = service.create_project()
     place = {"projectId": project.id, "environment": "dev"}

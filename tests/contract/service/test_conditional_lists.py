@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from support.plain_http import plain_client
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, Starter
+from support.service_fixtures import Client, Project, ProjectSecrets, Service, Starter
 
 LISTS = [
     pytest.param("/api/v4/secrets", "projectId", id="v4"),
@@ -40,16 +40,14 @@ def test_an_unchanged_list_is_304_without_a_body(
 
 
 def test_the_same_list_has_the_same_tag_for_every_token_of_an_identity(
-    service: ServiceProcess, secrets: ProjectSecrets
+    service: Service, secrets: ProjectSecrets
 ) -> None:
     identity = service.create_identity(roles={secrets.project.id: "viewer"})
     tags = {ask(service.client(service.login(identity)), secrets).headers["etag"] for _ in range(2)}
     assert len(tags) == 1
 
 
-def test_tags_of_different_questions_and_askers_differ(
-    service: ServiceProcess, secrets: ProjectSecrets
-) -> None:
+def test_tags_of_different_questions_and_askers_differ(service: Service, secrets: ProjectSecrets) -> None:
     viewer = service.client(service.login(service.create_identity(roles={secrets.project.id: "viewer"})))
     queries = [
         {},
@@ -122,14 +120,14 @@ def test_a_refused_change_keeps_the_tag(secrets: ProjectSecrets) -> None:
     assert ask(secrets.client, secrets, tag).status_code == 304
 
 
-def test_a_change_of_another_project_keeps_the_tag(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+def test_a_change_of_another_project_keeps_the_tag(service: Service, secrets: ProjectSecrets) -> None:
     other = service.create_project()
     tag = ask(secrets.client, secrets).headers["etag"]
     service.create_secret(other, "X", "cnry-x")
     assert ask(secrets.client, secrets, tag).status_code == 304
 
 
-def test_a_grant_and_its_loss_end_the_tag(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+def test_a_grant_and_its_loss_end_the_tag(service: Service, secrets: ProjectSecrets) -> None:
     identity = service.create_identity(roles={secrets.project.id: "viewer"})
     client = service.client(service.login(identity))
     tag = ask(client, secrets).headers["etag"]
@@ -143,9 +141,7 @@ def test_a_grant_and_its_loss_end_the_tag(service: ServiceProcess, secrets: Proj
     assert ask(client, secrets, second.headers["etag"]).status_code == 403
 
 
-def test_an_organization_role_and_its_loss_end_the_tag(
-    service: ServiceProcess, secrets: ProjectSecrets
-) -> None:
+def test_an_organization_role_and_its_loss_end_the_tag(service: Service, secrets: ProjectSecrets) -> None:
     identity = service.create_identity(organization_role="admin")
     client = service.client(service.login(identity))
     tag = ask(client, secrets).headers["etag"]
@@ -154,9 +150,7 @@ def test_an_organization_role_and_its_loss_end_the_tag(
     assert ask(client, secrets, tag).status_code == 403
 
 
-def test_a_change_in_a_referenced_project_ends_the_tag(
-    service: ServiceProcess, secrets: ProjectSecrets
-) -> None:
+def test_a_change_in_a_referenced_project_ends_the_tag(service: Service, secrets: ProjectSecrets) -> None:
     other = service.create_project(name="other")
     service.create_secret(other, "KEY", "cnry-one")
     secrets.create("A", f"${{@{other.slug}.dev.KEY}}")
@@ -170,7 +164,7 @@ def test_a_change_in_a_referenced_project_ends_the_tag(
 
 
 def test_a_missing_project_that_appears_under_its_slug_ends_the_tag(
-    service: ServiceProcess, secrets: ProjectSecrets
+    service: Service, secrets: ProjectSecrets
 ) -> None:
     slug = f"late-{secrets.project.slug[-8:]}"
     secrets.create("A", f"${{@{slug}.dev.KEY}}")
@@ -185,7 +179,7 @@ def test_a_missing_project_that_appears_under_its_slug_ends_the_tag(
 
 
 def test_a_missing_secret_that_appears_in_a_referenced_project_ends_the_tag(
-    service: ServiceProcess, secrets: ProjectSecrets
+    service: Service, secrets: ProjectSecrets
 ) -> None:
     other = service.create_project(name="other")
     secrets.create("A", f"${{@{other.slug}.dev.KEY}}")
@@ -194,14 +188,14 @@ def test_a_missing_secret_that_appears_in_a_referenced_project_ends_the_tag(
     assert ask(secrets.client, secrets, tag).json()["secrets"][0]["secretValue"] == "cnry-now"
 
 
-def test_a_deleted_project_ends_its_tags(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+def test_a_deleted_project_ends_its_tags(service: Service, secrets: ProjectSecrets) -> None:
     tag = ask(secrets.client, secrets).headers["etag"]
     secrets.client.json("DELETE", f"/api/v1/projects/{secrets.project.id}")
     assert ask(secrets.client, secrets, tag).status_code == 404
     assert service.client().get("/api/status").status_code == 200
 
 
-def test_a_tag_of_another_identity_is_of_no_use(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+def test_a_tag_of_another_identity_is_of_no_use(service: Service, secrets: ProjectSecrets) -> None:
     tag = ask(secrets.client, secrets).headers["etag"]
     stranger = service.client(service.login(service.create_identity()))
     assert ask(stranger, secrets, tag).status_code == 403
@@ -230,7 +224,7 @@ def test_a_tag_outlives_a_restart(start: Starter, tmp_path: Path) -> None:
 
 
 def test_a_read_that_follows_an_answered_write_sees_it_however_many_read(
-    service: ServiceProcess, secrets: ProjectSecrets
+    service: Service, secrets: ProjectSecrets
 ) -> None:
     secrets.create("A", "cnry-0")
     token = secrets.client.headers["authorization"].removeprefix("Bearer ")
@@ -259,7 +253,7 @@ def test_a_read_that_follows_an_answered_write_sees_it_however_many_read(
             reader.join()
 
 
-def test_many_writers_at_once_all_succeed(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+def test_many_writers_at_once_all_succeed(service: Service, secrets: ProjectSecrets) -> None:
     headers = secrets.client.headers
 
     def write(worker: int) -> list[int]:

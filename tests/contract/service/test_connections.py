@@ -14,7 +14,7 @@ import pytest
 
 from keybearer.wire.limits import OPEN_BODY_MAX_BYTES, REQUEST_HEAD_MAX_BYTES
 from support.self_signed import certificate
-from support.service_fixtures import ServiceProcess, start_service
+from support.service_fixtures import Service, start_service
 
 MOST = 10
 ASKING = b"GET /api/status HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -25,7 +25,7 @@ LOGIN = b"POST /api/v1/auth/universal-auth/login HTTP/1.1\r\ntransfer-encoding: 
 class Door:
     """A service that takes ten connections, and how to come to it."""
 
-    service: ServiceProcess
+    service: Service
     trusted: ssl.SSLContext | None
     opened: list[socket.socket] = field(default_factory=list)
 

@@ -40,7 +40,7 @@ from support.described import (
     surround,
 )
 from support.hostile_values import hostile_requests
-from support.service_fixtures import ServiceProcess, start_service
+from support.service_fixtures import Service, ServiceProcess, start_service
 
 EXAMPLES = 4
 ASKED = os.environ.get("KEYBEARER_GENERATED_REQUESTS")  # noqa: TID251 - an option of this file alone
@@ -131,11 +131,11 @@ def head_size(case: Case[Any]) -> int:
 
 
 @pytest.mark.any_database
-def test_what_is_served_is_what_these_requests_were_made_from(service: ServiceProcess) -> None:
+def test_what_is_served_is_what_these_requests_were_made_from(service: Service) -> None:
     assert service.client().json("GET", "/api/docs/json") == DOCUMENT
 
 
-def test_texts_and_numbers_that_no_database_holds_are_answered_as_described(service: ServiceProcess) -> None:
+def test_texts_and_numbers_that_no_database_holds_are_answered_as_described(service: Service) -> None:
     surroundings = surround(service)
     odd = []
     for hostile in hostile_requests(DOCUMENT, surroundings.known):

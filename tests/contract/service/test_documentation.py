@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 PUBLIC = {
     ("/api/status", "get"),
@@ -23,7 +23,7 @@ PUBLIC = {
 
 
 @pytest.fixture
-def document(service: ServiceProcess) -> dict[str, Any]:
+def document(service: Service) -> dict[str, Any]:
     return service.client().json("GET", "/api/docs/json")
 
 
@@ -88,7 +88,7 @@ def test_the_list_describes_its_query(document: dict[str, Any]) -> None:
     assert {item["name"] for item in parameters if item["required"]} == {"projectId", "environment"}
 
 
-def test_the_page_needs_nothing_from_elsewhere(service: ServiceProcess) -> None:
+def test_the_page_needs_nothing_from_elsewhere(service: Service) -> None:
     response = service.client().get("/api/docs")
     assert response.headers["content-type"].startswith("text/html")
     assert "https://" not in response.text

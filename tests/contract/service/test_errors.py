@@ -11,19 +11,19 @@ import pytest
 from keybearer.wire.errors import ErrorBody
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 from support.databases import OwnDatabase
-from support.service_fixtures import Client, Project, ServiceProcess, Starter
+from support.service_fixtures import Client, Project, Service, Starter
 from support.waiting import eventually
 
 JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture
-def admin(service: ServiceProcess) -> Client:
+def admin(service: Service) -> Client:
     return service.admin_client()
 
 
 @pytest.fixture
-def project(service: ServiceProcess) -> Project:
+def project(service: Service) -> Project:
     return service.create_project()
 
 
@@ -47,7 +47,7 @@ def told(response: httpx.Response) -> ErrorBody:
     ],
 )
 def test_an_unknown_route_is_told_as_the_published_service_does(
-    service: ServiceProcess, method: str, path: str
+    service: Service, method: str, path: str
 ) -> None:
     response = service.client().request(method, path)
     body = told(response)
@@ -169,7 +169,7 @@ def test_too_many_fields_of_a_query_are_refused(admin: Client) -> None:
     assert admin.get(f"/api/v4/secrets?{query}").status_code == 400
 
 
-def test_a_refused_permission_names_the_rule(service: ServiceProcess, project: Project) -> None:
+def test_a_refused_permission_names_the_rule(service: Service, project: Project) -> None:
     viewer = service.client(service.login(service.create_identity(roles={project.id: "viewer"})))
     body = {"projectId": project.id, "environment": "dev", "secretPath": "/a", "secretValue": "cnry-v"}
     response = viewer.post("/api/v4/secrets/KEY", json=body)
@@ -186,7 +186,7 @@ def test_a_refused_permission_names_the_rule(service: ServiceProcess, project: P
     ]
 
 
-def logged(service: ServiceProcess, request_id: str) -> dict[str, Any]:
+def logged(service: Service, request_id: str) -> dict[str, Any]:
     """Return the line of one request, which is written just after its answer."""
 
     def line() -> str | None:
@@ -197,19 +197,19 @@ def logged(service: ServiceProcess, request_id: str) -> dict[str, Any]:
     return content
 
 
-def test_every_answer_carries_its_request_id_and_is_logged_by_it(service: ServiceProcess) -> None:
+def test_every_answer_carries_its_request_id_and_is_logged_by_it(service: Service) -> None:
     line = logged(service, service.client().get("/api/status").headers["x-request-id"])
     assert (line["method"], line["route"], line["status"]) == ("GET", "/api/status", 200)
     assert line["duration_ms"] >= 0
 
 
-def test_the_log_holds_templates_instead_of_paths(service: ServiceProcess, admin: Client) -> None:
+def test_the_log_holds_templates_instead_of_paths(service: Service, admin: Client) -> None:
     response = admin.get("/api/v4/secrets/cnry-secret-name?projectId=p&environment=dev")
     line = logged(service, response.headers["x-request-id"])
     assert line["route"] == "/api/v4/secrets/{secret_name}"
 
 
-def test_status_says_exactly_ok_without_a_token(service: ServiceProcess) -> None:
+def test_status_says_exactly_ok_without_a_token(service: Service) -> None:
     assert service.client().json("GET", "/api/status") == {"message": "Ok"}
 
 

@@ -16,7 +16,7 @@ from support.service_fixtures import (
     Credentials,
     Project,
     ProjectSecrets,
-    ServiceProcess,
+    Service,
     start_service,
 )
 from support.waiting import eventually
@@ -25,7 +25,7 @@ Listen = Callable[..., EventListener]
 
 
 @pytest.fixture
-def listen(service: ServiceProcess, project: Project) -> Listen:
+def listen(service: Service, project: Project) -> Listen:
     """Return a function that makes a listener of the admin's, or of another identity's."""
 
     def make(
@@ -188,7 +188,7 @@ class TestConsequences:
         assert [frame.event for frame in stream.events] == ["secret:import-mutation"]
 
     def test_a_secret_that_refers_to_a_changed_one_is_told(
-        self, listen: Listen, service: ServiceProcess, secrets: ProjectSecrets
+        self, listen: Listen, service: Service, secrets: ProjectSecrets
     ) -> None:
         other = service.create_project()
         secrets.create("TARGET", "cnry-one", environment="prod")
@@ -262,26 +262,26 @@ class TestRegistrations:
 
 
 class TestPermission:
-    def test_without_a_token_nothing_is_told(self, service: ServiceProcess, project: Project) -> None:
+    def test_without_a_token_nothing_is_told(self, service: Service, project: Project) -> None:
         body = subscription(project.id, *registrations())
         assert service.client().json("POST", STREAM, status=401, json=body)["error"] == "UnauthorizedError"
 
     def test_an_unknown_project_is_not_found(self, admin: Client) -> None:
         admin.json("POST", STREAM, status=404, json=subscription("nowhere", *registrations()))
 
-    def test_who_may_not_read_secrets_is_refused(self, service: ServiceProcess, project: Project) -> None:
+    def test_who_may_not_read_secrets_is_refused(self, service: Service, project: Project) -> None:
         stranger = service.client(service.login(service.create_identity(roles={project.id: "no-access"})))
         refusal = stranger.json("POST", STREAM, status=403, json=subscription(project.id, *registrations()))
         assert refusal["error"] == "PermissionDenied"
 
-    def test_a_viewer_is_told(self, listen: Listen, service: ServiceProcess, secrets: ProjectSecrets) -> None:
+    def test_a_viewer_is_told(self, listen: Listen, service: Service, secrets: ProjectSecrets) -> None:
         viewer = service.create_identity(roles={secrets.project.id: "viewer"})
         with listen(who=viewer) as stream:
             secrets.create("KEY", "cnry-v")
             stream.until_names("dev", "/", "KEY")
 
     def test_nothing_of_another_project_is_told(
-        self, listen: Listen, service: ServiceProcess, secrets: ProjectSecrets
+        self, listen: Listen, service: Service, secrets: ProjectSecrets
     ) -> None:
         with listen() as stream:
             service.create_secret(service.create_project(), "FOREIGN", "cnry-v")
@@ -290,23 +290,21 @@ class TestPermission:
         assert stream.places == {("dev", "/", "OWN")}
 
     def test_the_stream_ends_when_the_role_is_taken(
-        self, listen: Listen, service: ServiceProcess, admin: Client, project: Project
+        self, listen: Listen, service: Service, admin: Client, project: Project
     ) -> None:
         viewer = service.create_identity(roles={project.id: "viewer"})
         with listen(who=viewer) as stream:
             admin.json("DELETE", f"/api/v1/projects/{project.id}/memberships/identities/{viewer.identity_id}")
             stream.until_ended()
 
-    def test_the_stream_ends_when_the_token_is_revoked(
-        self, service: ServiceProcess, project: Project
-    ) -> None:
+    def test_the_stream_ends_when_the_token_is_revoked(self, service: Service, project: Project) -> None:
         viewer = service.create_identity(roles={project.id: "viewer"})
         token = service.login(viewer)
         with EventListener(service.url, token, project.id) as stream:
             service.client().json("POST", "/api/v1/auth/token/revoke", json={"accessToken": token})
             assert stream.until_ended().data == {"message": "Permission denied or refresh failed"}
 
-    def test_the_stream_ends_with_the_token(self, service: ServiceProcess, project: Project) -> None:
+    def test_the_stream_ends_with_the_token(self, service: Service, project: Project) -> None:
         viewer = service.create_identity(roles={project.id: "viewer"}, accessTokenTTL=3, accessTokenMaxTTL=3)
         with EventListener(service.url, service.login(viewer), project.id) as stream:
             assert "expired" in stream.until_ended().data["message"]
@@ -314,7 +312,7 @@ class TestPermission:
 
 class TestConnections:
     def test_an_identity_has_at_most_five_streams_of_a_project(
-        self, listen: Listen, service: ServiceProcess, admin: Client, project: Project
+        self, listen: Listen, service: Service, admin: Client, project: Project
     ) -> None:
         body = subscription(project.id, *registrations())
         viewer = service.create_identity(roles={project.id: "viewer"})
@@ -343,7 +341,7 @@ def test_a_service_that_stops_ends_its_streams_at_once(tmp_path: Path) -> None:
         assert "shutting down" in stream.until_ended().data["message"]
 
 
-def test_the_document_describes_the_stream(service: ServiceProcess) -> None:
+def test_the_document_describes_the_stream(service: Service) -> None:
     document: dict[str, Any] = service.client().json("GET", "/api/docs/json")
     operation = document["paths"][STREAM]["post"]
     assert set(operation["responses"]["200"]["content"]) == {"text/event-stream"}

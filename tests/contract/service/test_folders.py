@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from keybearer.wire.projects import FolderAnswer, FolderList, FolderWithEnvironmentAnswer
-from support.service_fixtures import Client, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
 GENERATIONS = [
     pytest.param("/api/v1/folders", "workspaceId", "directory", id="v1"),
@@ -189,7 +189,7 @@ def test_an_unknown_place_is_not_found(admin: Client, secrets: ProjectSecrets, w
     admin.json("POST", "/api/v2/folders", status=404, json={**query, "name": "a"})
 
 
-def test_a_viewer_reads_folders_but_changes_none(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+def test_a_viewer_reads_folders_but_changes_none(service: Service, secrets: ProjectSecrets) -> None:
     made = secrets.folder("/a")
     client = service.client(service.login(service.create_identity(roles={secrets.project.id: "viewer"})))
     place = {"projectId": secrets.project.id, "environment": "dev"}

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from keybearer.wire.grants import GrantAnswer, GrantList
-from support.service_fixtures import Client, Credentials, Project, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import (
+    Client,
+    Credentials,
+    Project,
+    ProjectSecrets,
+    Service,
+    Strict,
+)
 
 FOLDERS = ("/app", "/app/db", "/other")
 ALL = ["read", "read-value", "create", "edit", "delete"]
@@ -26,7 +33,7 @@ def filled(secrets: ProjectSecrets) -> ProjectSecrets:
 
 
 @pytest.fixture
-def outsider(service: ServiceProcess, project: Project) -> Credentials:
+def outsider(service: Service, project: Project) -> Credentials:
     """An identity that is a member of the project, and may nothing in it."""
     return service.create_identity(roles={project.id: "no-access"})
 
@@ -44,7 +51,7 @@ def grant(admin: Client, project: Project) -> Granting:
     return make
 
 
-def view(service: ServiceProcess, project: Project, who: Credentials) -> ProjectSecrets:
+def view(service: Service, project: Project, who: Credentials) -> ProjectSecrets:
     return ProjectSecrets(service.client(service.login(who)), project)
 
 
@@ -96,7 +103,7 @@ def test_a_grant_that_makes_no_sense_is_refused(
 
 
 def test_a_member_without_access_reads_what_a_grant_names_and_nothing_else(
-    service: ServiceProcess, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
+    service: Service, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
 ) -> None:
     grant(outsider, "read", "read-value", secretPath="/app/**")
     mine = view(service, project, outsider)
@@ -120,7 +127,7 @@ def test_a_member_without_access_reads_what_a_grant_names_and_nothing_else(
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_deny_takes_a_part_from_a_role(service: ServiceProcess, project: Project, grant: Granting) -> None:
+def test_a_deny_takes_a_part_from_a_role(service: Service, project: Project, grant: Granting) -> None:
     member = service.create_identity(roles={project.id: "member"})
     grant(member, "read", effect="deny", secretPath="/app/db/**")
     mine = view(service, project, member)
@@ -142,7 +149,7 @@ def test_a_deny_takes_a_part_from_a_role(service: ServiceProcess, project: Proje
     "text", ["${dev.app.db.APP_DB}", "a ${dev.app.db.APP_DB} b ${ROOT}", "${dev.${ROOT}.X}"]
 )
 def test_a_reference_is_written_only_by_who_may_read_what_it_names(
-    service: ServiceProcess, project: Project, grant: Granting, text: str
+    service: Service, project: Project, grant: Granting, text: str
 ) -> None:
     # Whoever reads it later may be allowed to: a sync of this folder, for one, which carries what it comes to.
     member = service.create_identity(roles={project.id: "member"})
@@ -156,7 +163,7 @@ def test_a_reference_is_written_only_by_who_may_read_what_it_names(
 
 @pytest.mark.usefixtures("filled")
 def test_a_folder_is_imported_only_by_who_may_read_its_values(
-    service: ServiceProcess, project: Project, grant: Granting
+    service: Service, project: Project, grant: Granting
 ) -> None:
     member = service.create_identity(roles={project.id: "member"})
     grant(member, "read-value", effect="deny", secretPath="/app/db")
@@ -175,7 +182,7 @@ def test_a_folder_is_imported_only_by_who_may_read_its_values(
 
 
 def test_what_no_rule_allows_is_told_with_the_place(
-    service: ServiceProcess, project: Project, outsider: Credentials
+    service: Service, project: Project, outsider: Credentials
 ) -> None:
     refused = view(service, project, outsider).create("KEY", "cnry-x", path="/app", status=403)
     assert (refused["error"], refused["statusCode"]) == ("PermissionDenied", 403)
@@ -191,7 +198,7 @@ def test_what_no_rule_allows_is_told_with_the_place(
 
 
 def test_a_list_shows_names_without_values_where_only_names_may_be_read(
-    service: ServiceProcess, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
+    service: Service, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
 ) -> None:
     filled.create("REF", "${dev.other.OTHER}", path="/app")
     grant(outsider, "read", secretPath="/**")
@@ -215,7 +222,7 @@ def test_a_list_shows_names_without_values_where_only_names_may_be_read(
 
 
 def test_a_reference_to_a_forbidden_place_is_refused_in_the_published_words(
-    service: ServiceProcess, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
+    service: Service, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
 ) -> None:
     filled.create("REF", "${dev.other.OTHER}", path="/app")
     grant(outsider, "read", "read-value", secretPath="/app")
@@ -234,7 +241,7 @@ def test_a_reference_to_a_forbidden_place_is_refused_in_the_published_words(
 
 
 def test_imports_drop_what_may_not_be_read(
-    service: ServiceProcess, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
+    service: Service, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
 ) -> None:
     for source in ("/other", "/app/db"):
         body = {
@@ -254,7 +261,7 @@ def test_imports_drop_what_may_not_be_read(
 
 
 def test_writing_asks_at_each_place(
-    service: ServiceProcess, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
+    service: Service, project: Project, filled: ProjectSecrets, outsider: Credentials, grant: Granting
 ) -> None:
     grant(outsider, "create", "edit", "delete", secretPath="/app")
     mine = view(service, project, outsider)
@@ -278,7 +285,7 @@ def test_writing_asks_at_each_place(
 
 @pytest.mark.usefixtures("filled")
 def test_folders_are_shown_and_changed_where_a_grant_says(
-    service: ServiceProcess, project: Project, outsider: Credentials, grant: Granting
+    service: Service, project: Project, outsider: Credentials, grant: Granting
 ) -> None:
     grant(outsider, "read", "create", "edit", "delete", subjects=["secret-folders"], secretPath="/app/**")
     client = view(service, project, outsider).client
@@ -298,7 +305,7 @@ def test_folders_are_shown_and_changed_where_a_grant_says(
 
 
 def test_a_denial_is_not_escaped_by_moving_what_it_guards(
-    service: ServiceProcess, project: Project, filled: ProjectSecrets, grant: Granting
+    service: Service, project: Project, filled: ProjectSecrets, grant: Granting
 ) -> None:
     member = service.create_identity(roles={project.id: "member"})
     grant(member, "read-value", "delete", effect="deny", secretPath="/app/db")
@@ -322,7 +329,7 @@ def test_a_denial_is_not_escaped_by_moving_what_it_guards(
 
 @pytest.mark.usefixtures("filled")
 def test_the_tag_changes_when_a_grant_changes_what_is_shown(
-    service: ServiceProcess, project: Project, outsider: Credentials, grant: Granting
+    service: Service, project: Project, outsider: Credentials, grant: Granting
 ) -> None:
     grant(outsider, "read", secretPath="/**")
     mine = view(service, project, outsider)
@@ -348,7 +355,7 @@ def test_the_tag_changes_when_a_grant_changes_what_is_shown(
 
 
 def test_a_grant_of_the_project_lets_its_slug_be_looked_up(
-    service: ServiceProcess, project: Project, outsider: Credentials, grant: Granting
+    service: Service, project: Project, outsider: Credentials, grant: Granting
 ) -> None:
     client = view(service, project, outsider).client
     client.json("GET", f"/api/v1/projects/slug/{project.slug}", status=403)
@@ -359,7 +366,7 @@ def test_a_grant_of_the_project_lets_its_slug_be_looked_up(
 
 
 def test_a_grant_of_a_part_lets_the_project_be_looked_up_with_the_environments_it_speaks_of(
-    service: ServiceProcess, project: Project, outsider: Credentials, grant: Granting
+    service: Service, project: Project, outsider: Credentials, grant: Granting
 ) -> None:
     other = service.create_project()
     client = view(service, project, outsider).client
@@ -384,7 +391,7 @@ def test_a_grant_of_a_part_lets_the_project_be_looked_up_with_the_environments_i
 
 
 def test_a_grant_goes_with_the_membership(
-    service: ServiceProcess, admin: Client, project: Project, outsider: Credentials, grant: Granting
+    service: Service, admin: Client, project: Project, outsider: Credentials, grant: Granting
 ) -> None:
     grant(outsider, "read", secretPath="/**")
     membership = f"/api/v1/projects/{project.id}/memberships/identities/{outsider.identity_id}"
@@ -397,7 +404,7 @@ def test_a_grant_goes_with_the_membership(
 
 @pytest.mark.parametrize("role", ["member", "viewer", "no-access"])
 def test_only_admins_of_the_project_handle_grants(
-    service: ServiceProcess, project: Project, outsider: Credentials, grant: Granting, role: str
+    service: Service, project: Project, outsider: Credentials, grant: Granting, role: str
 ) -> None:
     made = grant(outsider, "read")
     client = service.client(service.login(service.create_identity(roles={project.id: role})))
@@ -411,7 +418,7 @@ def test_only_admins_of_the_project_handle_grants(
 
 @pytest.mark.usefixtures("filled")
 def test_nobody_grants_more_than_they_may_do_themselves(
-    service: ServiceProcess, project: Project, outsider: Credentials, grant: Granting
+    service: Service, project: Project, outsider: Credentials, grant: Granting
 ) -> None:
     bound = service.create_identity(roles={project.id: "admin"})
     client = service.client(service.login(bound))
@@ -436,7 +443,7 @@ def test_nobody_grants_more_than_they_may_do_themselves(
 
 
 def test_grants_bind_no_admin_of_the_organization(
-    service: ServiceProcess, filled: ProjectSecrets, grant: Granting
+    service: Service, filled: ProjectSecrets, grant: Granting
 ) -> None:
     admin = service.admin
     grant(admin, "read", effect="deny", secretPath="/**")

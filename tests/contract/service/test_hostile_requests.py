@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from keybearer.wire.errors import ErrorBody
-from support.service_fixtures import ProjectSecrets, ServiceProcess
+from support.service_fixtures import ProjectSecrets, Service
 
 TRIES = 40
 JUNK: list[Any] = [
@@ -57,7 +57,7 @@ def properties(document: dict[str, Any], operation: dict[str, Any]) -> list[str]
     return [*schema.get("properties", {})]
 
 
-def test_no_request_makes_the_service_fail(service: ServiceProcess, secrets: ProjectSecrets) -> None:
+def test_no_request_makes_the_service_fail(service: Service, secrets: ProjectSecrets) -> None:
     document = secrets.client.json("GET", "/api/docs/json")
     secrets.create("A", "cnry-a")
     folder = secrets.folder("/f")

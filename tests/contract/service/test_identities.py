@@ -13,14 +13,14 @@ from keybearer.wire.identities import (
     IdentityList,
     UniversalAuthAnswer,
 )
-from support.service_fixtures import Client, Project, ServiceProcess, Strict
+from support.service_fixtures import Client, Project, Service, Strict
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 UNIVERSAL = "/api/v1/auth/universal-auth/identities"
 
 
 @pytest.fixture
-def identity_id(service: ServiceProcess, admin: Client) -> str:
+def identity_id(service: Service, admin: Client) -> str:
     body = {"name": "one", "organizationId": service.organization_id, "role": "no-access"}
     return str(admin.json("POST", "/api/v1/identities", json=body)["identity"]["id"])
 
@@ -38,7 +38,7 @@ def test_identities_come_change_and_go(admin: Client, identity_id: str, strict: 
     assert admin.json("GET", path, status=404)["error"] == "NotFound"
 
 
-def test_the_last_admin_stays(service: ServiceProcess, admin: Client) -> None:
+def test_the_last_admin_stays(service: Service, admin: Client) -> None:
     path = f"/api/v1/identities/{service.admin.identity_id}"
     admins = [
         item for item in admin.json("GET", "/api/v1/identities")["identities"] if item["role"] == "admin"
@@ -58,9 +58,7 @@ def test_the_last_admin_stays(service: ServiceProcess, admin: Client) -> None:
         pytest.param({"name": "x", "role": "owner"}, id="an unknown role"),
     ],
 )
-def test_what_an_identity_may_be_is_bounded(
-    service: ServiceProcess, admin: Client, body: dict[str, Any]
-) -> None:
+def test_what_an_identity_may_be_is_bounded(service: Service, admin: Client, body: dict[str, Any]) -> None:
     sent = {"organizationId": service.organization_id, **body}
     admin.json("POST", "/api/v1/identities", status=422, json=sent)
 
@@ -143,7 +141,7 @@ def test_client_secrets_are_shown_once_and_listed_by_prefix(
     assert admin.json("GET", f"{base}/client-secrets/{UNKNOWN}", status=404)["error"] == "NotFound"
 
 
-def test_a_detached_universal_auth_ends_its_tokens(service: ServiceProcess, admin: Client) -> None:
+def test_a_detached_universal_auth_ends_its_tokens(service: Service, admin: Client) -> None:
     identity = service.create_identity()
     base = f"{UNIVERSAL}/{identity.identity_id}"
     once = admin.json("POST", f"{base}/client-secrets", json={"numUsesLimit": 1})["clientSecret"]
@@ -162,7 +160,7 @@ def test_a_detached_universal_auth_ends_its_tokens(service: ServiceProcess, admi
 
 @pytest.mark.parametrize("role", ["member", "no-access"])
 def test_only_an_admin_of_the_organization_handles_identities(
-    service: ServiceProcess, identity_id: str, project: Project, role: str
+    service: Service, identity_id: str, project: Project, role: str
 ) -> None:
     identity = service.create_identity(organization_role=role, roles={project.id: "admin"})
     client = service.client(service.login(identity))

@@ -7,7 +7,7 @@ import pytest
 
 from keybearer.wire.imports import ImportAnswer, ImportList, PlacedImportAnswer
 from keybearer.wire.secrets import SecretList
-from support.service_fixtures import Client, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
 
 class Importing:
@@ -312,7 +312,7 @@ def test_what_an_import_names_must_exist(
     assert answer["error"] == "NotFound"
 
 
-def test_roles_decide_who_imports(service: ServiceProcess, imports: Importing) -> None:
+def test_roles_decide_who_imports(service: Service, imports: Importing) -> None:
     viewer = service.create_identity(roles={imports.secrets.project.id: "viewer"})
     stranger = service.create_identity()
     item = imports.add("/a")

@@ -14,11 +14,11 @@ from keybearer.pki.keys import generate_private_key, load_private_key
 from keybearer.pki.names import Subject
 from keybearer.pki.signing_requests import build_signing_request
 from support.issuing_house import ALL, IssuingHouse, csr_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 
 @pytest.fixture
-def house(service: ServiceProcess) -> IssuingHouse:
+def house(service: Service) -> IssuingHouse:
     return IssuingHouse.build(service)
 
 
@@ -57,7 +57,7 @@ def test_a_csr_is_signed_and_no_key_is_answered(house: IssuingHouse) -> None:
     ],
 )
 def test_defaults_of_the_profile_are_taken_cleared_or_replaced(
-    service: ServiceProcess, asked: dict[str, Any], organization: str | None
+    service: Service, asked: dict[str, Any], organization: str | None
 ) -> None:
     house = IssuingHouse.build(
         service, defaults={"ttlDays": 1, "organization": "Home", "keyAlgorithm": "EC_prime256v1"}
@@ -158,7 +158,7 @@ def test_what_cannot_be_issued_is_400(house: IssuingHouse, asked: dict[str, Any]
     assert words in answer["message"]
 
 
-def test_an_authority_is_issued_where_the_policy_allows_one(service: ServiceProcess) -> None:
+def test_an_authority_is_issued_where_the_policy_allows_one(service: Service) -> None:
     house = IssuingHouse.build(service, rules={"basicConstraints": {"isCA": "allowed", "maxPathLength": 0}})
     asked = {"commonName": "below", "basicConstraints": {"isCA": True, "pathLength": 0}}
     read = parse_certificate(house.issue(asked)["certificate"]["certificate"])
@@ -168,12 +168,12 @@ def test_an_authority_is_issued_where_the_policy_allows_one(service: ServiceProc
     assert "path length" in house.issue(csr=csr, status=400)["message"]
 
 
-def test_a_lifetime_that_nobody_gives_is_asked_for(service: ServiceProcess) -> None:
+def test_a_lifetime_that_nobody_gives_is_asked_for(service: Service) -> None:
     house = IssuingHouse.build(service, defaults={"keyAlgorithm": "EC_prime256v1"})
     assert "TTL" in house.issue({"commonName": "a"}, status=400)["message"]
 
 
-def test_each_violated_rule_of_the_policy_is_named(service: ServiceProcess) -> None:
+def test_each_violated_rule_of_the_policy_is_named(service: Service) -> None:
     rules = {
         "sans": [{"type": "dns_name", "allowed": ["*.example.com"]}],
         "validity": {"max": "10d"},
@@ -238,7 +238,7 @@ def test_profiles_that_are_not_there_are_404(house: IssuingHouse) -> None:
     house.issue({"commonName": "a"}, profileId="web", status=422)
 
 
-def test_who_may_not_issue_is_refused(service: ServiceProcess, house: IssuingHouse) -> None:
+def test_who_may_not_issue_is_refused(service: Service, house: IssuingHouse) -> None:
     viewer = service.create_identity(roles={house.project_id: "viewer"})
     client = service.client(service.login(viewer))
     answer = house.issue({"commonName": "a"}, client=client, status=403)
@@ -250,7 +250,7 @@ def test_who_may_not_issue_is_refused(service: ServiceProcess, house: IssuingHou
     assert load_private_key(key.text).public_key is not None
 
 
-def test_ids_of_others_are_404(service: ServiceProcess, house: IssuingHouse) -> None:
+def test_ids_of_others_are_404(service: Service, house: IssuingHouse) -> None:
     stranger = service.client(service.login(service.create_identity()))
     issued = house.issue({"commonName": "a"})
     stranger.json("GET", f"{ALL}/{issued['certificate']['certificateId']}", status=403)

@@ -26,7 +26,7 @@ from support.limits_of_connections import LIMITS_OF_CONNECTIONS
 from support.limits_of_contents import LIMITS_OF_CONTENTS
 from support.limits_of_syncs import LIMITS_OF_SYNCS
 from support.pki_house import Pki, pki_of
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
+from support.service_fixtures import Client, Project, ProjectSecrets, Service, start_service
 from support.waiting import eventually
 
 LIMITS = (
@@ -96,7 +96,7 @@ def worlds() -> dict[str, World]:
 
 
 @pytest.fixture
-def world(service: ServiceProcess, worlds: dict[str, World]) -> World:
+def world(service: Service, worlds: dict[str, World]) -> World:
     return worlds.setdefault(service.url, World(service))
 
 
@@ -140,7 +140,7 @@ def bounds(schema: dict[str, Any], name: str) -> Iterator[tuple[str, int, int]]:
 
 
 @pytest.mark.any_database
-def test_every_bound_of_the_document_is_tested(service: ServiceProcess) -> None:
+def test_every_bound_of_the_document_is_tested(service: Service) -> None:
     document = service.client().json("GET", "/api/docs/json")
     asked = [
         bound
@@ -216,7 +216,7 @@ class TestWholeRequests:
     @pytest.mark.parametrize("is_announced", [True, False], ids=["announced", "in chunks"])
     @pytest.mark.parametrize("path", OPEN_ROUTES)
     def test_a_body_that_anybody_may_send_is_bounded(
-        self, service: ServiceProcess, path: str, *, is_announced: bool
+        self, service: Service, path: str, *, is_announced: bool
     ) -> None:
         most = limits.OPEN_BODY_MAX_BYTES
         for length, status in ((most - 1, 422), (most, 422), (most + 1, 413)):
@@ -264,7 +264,7 @@ class TestWholeRequests:
 class TestPeople:
     @pytest.mark.any_database
     @pytest.mark.parametrize(("length", "status"), [(11, 422), (12, 200), (256, 200), (257, 422)])
-    def test_a_changed_password_is_bounded(self, service: ServiceProcess, length: int, status: int) -> None:
+    def test_a_changed_password_is_bounded(self, service: Service, length: int, status: int) -> None:
         person = service.create_user()
         client = service.client(service.login_user(person))
         path = "/api/v1/user/password"
@@ -359,7 +359,7 @@ class TestLists:
     @pytest.mark.any_database
     @pytest.mark.parametrize(("count", "shown"), [(19, 19), (20, 20), (21, 20)])
     def test_a_page_of_certificates_holds_twenty_unless_it_is_told(
-        self, service: ServiceProcess, count: int, shown: int
+        self, service: Service, count: int, shown: int
     ) -> None:
         house = IssuingHouse.build(service, issuerType="self-signed", caId=None)
         pki = Pki(house.client, house.project_id)
@@ -378,7 +378,7 @@ class TestLists:
 
     @pytest.mark.any_database
     @pytest.mark.parametrize("field", ["subject", "sans"])
-    def test_a_policy_has_only_so_many_rules(self, service: ServiceProcess, field: str) -> None:
+    def test_a_policy_has_only_so_many_rules(self, service: Service, field: str) -> None:
         pki = pki_of(service)
         kinds = {"subject": SubjectField, "sans": NameType}[field]
         every = [{"type": kind.value} for kind in kinds]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from keybearer.base.certificate_terms import KeyAlgorithm
 from keybearer.pki.keys import generate_private_key
 from support.issuing_house import ALL, IssuingHouse, csr_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 _CORPUS = sorted((Path(__file__).resolve().parents[2] / "corpus/signing_requests/accepted").glob("*.pem"))
 _REASONED = {
@@ -37,7 +37,7 @@ def houses() -> dict[str, IssuingHouse]:
 
 
 @pytest.fixture
-def house(service: ServiceProcess, houses: dict[str, IssuingHouse]) -> IssuingHouse:
+def house(service: Service, houses: dict[str, IssuingHouse]) -> IssuingHouse:
     """Return one house for each service: thousands of requests are sent to it."""
     if service.url not in houses:
         houses[service.url] = IssuingHouse.build(service)

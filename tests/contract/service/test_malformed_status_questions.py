@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.pki_house import PKI, pki_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 _STATUS = ocsp.OCSPResponseStatus
 
@@ -22,7 +22,7 @@ _STATUS = ocsp.OCSPResponseStatus
 class Asked:
     """An authority, and a good question about its own certificate."""
 
-    def __init__(self, service: ServiceProcess) -> None:
+    def __init__(self, service: Service) -> None:
         pki = pki_of(service)
         authority = pki.authority()
         shown = pki.call("GET", f"/ca/internal/{authority['id']}/certificate")["certificate"]
@@ -54,7 +54,7 @@ def kept() -> dict[str, Asked]:
 
 
 @pytest.fixture
-def asked(service: ServiceProcess, kept: dict[str, Asked]) -> Asked:
+def asked(service: Service, kept: dict[str, Asked]) -> Asked:
     """Return one authority for each service."""
     if service.url not in kept:
         kept[service.url] = Asked(service)

@@ -6,7 +6,7 @@ import pytest
 
 from keybearer.wire.secret_moves import MovedSecrets, ReferenceTreeAnswer, SecretVersions
 from keybearer.wire.secrets import SecretsAnswer
-from support.service_fixtures import Client, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
 
 @pytest.fixture
@@ -115,9 +115,7 @@ def test_a_move_to_the_same_folder_is_refused(admin: Client, shelf: ProjectSecre
 
 
 @pytest.mark.parametrize("action", ["move", "duplicate"])
-def test_a_viewer_moves_and_copies_nothing(
-    service: ServiceProcess, shelf: ProjectSecrets, action: str
-) -> None:
+def test_a_viewer_moves_and_copies_nothing(service: Service, shelf: ProjectSecrets, action: str) -> None:
     secret = shelf.create("A", "cnry-a", path="/from")
     viewer = service.client(service.login(service.create_identity(roles={shelf.project.id: "viewer"})))
     path = f"/api/v4/secrets/{action}"
@@ -151,7 +149,7 @@ def test_a_reference_tree_shows_what_a_value_is_made_of(
 
 
 def test_versions_are_listed_newest_first(
-    service: ServiceProcess, admin: Client, secrets: ProjectSecrets, strict: Strict
+    service: Service, admin: Client, secrets: ProjectSecrets, strict: Strict
 ) -> None:
     secret = secrets.create("A", "cnry-1")
     secrets.update("A", secretValue="cnry-2", secretComment="c")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from keybearer.wire.secrets import SecretAnswer, SecretList
-from support.service_fixtures import Client, Person, Project, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import Client, Person, Project, ProjectSecrets, Service, Strict
 
 
 @dataclass
@@ -22,14 +22,14 @@ class Member:
         return self.secrets.values(includePersonalOverrides="true", **query)
 
 
-def member(service: ServiceProcess, project: Project, role: str = "member") -> Member:
+def member(service: Service, project: Project, role: str = "member") -> Member:
     person = service.create_user(roles={project.id: role})
     client = service.client(service.login_user(person))
     return Member(person, client, ProjectSecrets(client, project))
 
 
 @pytest.fixture
-def ada(service: ServiceProcess, project: Project, secrets: ProjectSecrets) -> Member:
+def ada(service: Service, project: Project, secrets: ProjectSecrets) -> Member:
     """A member of a project with two shared secrets, one of which she has overridden."""
     secrets.create("KEY", "cnry-shared")
     secrets.create("OTHER", "cnry-other")
@@ -73,7 +73,7 @@ def test_a_recursive_list_shows_those_of_every_folder(ada: Member, secrets: Proj
 
 
 def test_nobody_else_sees_it(
-    ada: Member, service: ServiceProcess, project: Project, secrets: ProjectSecrets
+    ada: Member, service: Service, project: Project, secrets: ProjectSecrets
 ) -> None:
     own = ada.secrets.get("KEY", type="personal")
     shown = {"KEY": "cnry-shared", "OTHER": "cnry-other"}
@@ -114,7 +114,7 @@ def test_it_follows_the_shared_one_to_a_new_name(ada: Member, secrets: ProjectSe
 
 
 def test_references_lead_to_ones_own_values(
-    ada: Member, service: ServiceProcess, project: Project, secrets: ProjectSecrets
+    ada: Member, service: Service, project: Project, secrets: ProjectSecrets
 ) -> None:
     secrets.folder("/far")
     secrets.create("FAR", "cnry-far", path="/far")
@@ -179,7 +179,7 @@ def test_a_personal_secret_needs_a_shared_one_and_keeps_its_name(ada: Member) ->
     assert missing["message"] == "Secret with name OTHER not found"
 
 
-def test_a_viewer_overrides_nothing(ada: Member, service: ServiceProcess, project: Project) -> None:
+def test_a_viewer_overrides_nothing(ada: Member, service: Service, project: Project) -> None:
     viewer = member(service, project, "viewer")
     viewer.secrets.create("KEY", "cnry-x", status=403, type="personal")
     assert ada.own()["KEY"] == "cnry-own"
@@ -204,7 +204,7 @@ def test_batches_write_personal_secrets_too(ada: Member, secrets: ProjectSecrets
 
 
 def test_personal_secrets_go_with_their_user(
-    ada: Member, admin: Client, service: ServiceProcess, secrets: ProjectSecrets
+    ada: Member, admin: Client, service: Service, secrets: ProjectSecrets
 ) -> None:
     admin.json("DELETE", f"/api/v1/users/{ada.person.user_id}")
     body = {"email": ada.person.email, "password": ada.person.password}

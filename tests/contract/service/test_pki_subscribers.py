@@ -11,13 +11,13 @@ from keybearer.base.certificate_terms import KeyAlgorithm
 from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.keys import generate_private_key, load_private_key
 from support.issuing_house import IssuingHouse, csr_of
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 
 ALL = "/api/v1/pki/subscribers"
 
 
 @pytest.fixture
-def house(service: ServiceProcess) -> IssuingHouse:
+def house(service: Service) -> IssuingHouse:
     return IssuingHouse.build(service)
 
 
@@ -123,7 +123,7 @@ def test_subscribers_that_cannot_be(house: IssuingHouse, body: dict[str, Any], s
     _make(house, status=400, name=taken)
 
 
-def test_members_are_issued_what_admins_said(service: ServiceProcess, house: IssuingHouse) -> None:
+def test_members_are_issued_what_admins_said(service: Service, house: IssuingHouse) -> None:
     made = _make(house)
     path, named = f"{ALL}/{made['name']}", {"projectId": house.project_id}
     member = service.client(service.login(service.create_identity(roles={house.project_id: "member"})))
@@ -141,7 +141,7 @@ def test_members_are_issued_what_admins_said(service: ServiceProcess, house: Iss
     assert member.json("GET", path, params=named) == made
 
 
-def test_who_may_only_see_is_issued_nothing(service: ServiceProcess, house: IssuingHouse) -> None:
+def test_who_may_only_see_is_issued_nothing(service: Service, house: IssuingHouse) -> None:
     name = _make(house)["name"]
     named = {"projectId": house.project_id}
     house.client.json("POST", f"{ALL}/{name}/issue-certificate", json=named)

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from keybearer.wire.users import UserMembershipAnswer, UserMembershipList
-from support.service_fixtures import Client, Person, Project, ServiceProcess, Strict
+from support.service_fixtures import Client, Person, Project, Service, Strict
 
 
 @pytest.fixture
-def person(service: ServiceProcess) -> Person:
+def person(service: Service) -> Person:
     return service.create_user()
 
 
 @pytest.fixture
-def client(service: ServiceProcess, person: Person) -> Client:
+def client(service: Service, person: Person) -> Client:
     return service.client(service.login_user(person))
 
 
@@ -70,7 +70,7 @@ def test_one_unknown_user_and_nobody_comes_in(admin: Client, project: Project, p
 
 
 def test_machines_and_users_of_a_project_are_listed_apart(
-    service: ServiceProcess, admin: Client, project: Project
+    service: Service, admin: Client, project: Project
 ) -> None:
     person = service.create_user(roles={project.id: "viewer"})
     identity = service.create_identity(roles={project.id: "viewer"})
@@ -89,7 +89,7 @@ def test_machines_and_users_of_a_project_are_listed_apart(
 
 @pytest.mark.parametrize("role", ["member", "viewer", "no-access"])
 def test_only_an_admin_of_the_project_decides_about_its_users(
-    service: ServiceProcess, project: Project, person: Person, role: str
+    service: Service, project: Project, person: Person, role: str
 ) -> None:
     client = service.client(service.login_user(service.create_user(roles={project.id: role})))
     base = f"/api/v1/projects/{project.id}/memberships"

@@ -21,7 +21,7 @@ from keybearer.wire.projects import (
 from keybearer.wire.projects import (
     Project as WireProject,
 )
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import Client, Project, ProjectSecrets, Service, Strict
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
@@ -105,14 +105,14 @@ def test_projects_are_listed_by_type(admin: Client) -> None:
     assert {item["type"] for item in found} == {"cert-manager"}
 
 
-def test_a_member_sees_its_own_projects_alone(service: ServiceProcess, project: Project) -> None:
+def test_a_member_sees_its_own_projects_alone(service: Service, project: Project) -> None:
     service.create_project()
     client = service.client(service.login(service.create_identity(roles={project.id: "viewer"})))
     assert [item["id"] for item in client.json("GET", "/api/v1/projects")["projects"]] == [project.id]
     assert client.json("GET", f"/api/v1/projects/{project.id}")["project"]["slug"] == project.slug
 
 
-def test_a_project_is_not_listed_to_who_may_not_read_it(service: ServiceProcess, project: Project) -> None:
+def test_a_project_is_not_listed_to_who_may_not_read_it(service: Service, project: Project) -> None:
     seen = service.create_project()
     identity = service.create_identity(roles={project.id: "no-access", seen.id: "viewer"})
     client = service.client(service.login(identity))
@@ -147,9 +147,7 @@ def test_a_protected_project_stays(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("role", ["member", "viewer", "no-access"])
-def test_only_an_admin_changes_projects_and_members(
-    service: ServiceProcess, project: Project, role: str
-) -> None:
+def test_only_an_admin_changes_projects_and_members(service: Service, project: Project, role: str) -> None:
     identity = service.create_identity(roles={project.id: role})
     client = service.client(service.login(identity))
     path = f"/api/v1/projects/{project.id}"
@@ -164,9 +162,7 @@ def test_only_an_admin_changes_projects_and_members(
 
 
 @pytest.mark.parametrize(("role", "status"), [("admin", 200), ("member", 200), ("no-access", 403)])
-def test_the_organizations_role_decides_who_makes_projects(
-    service: ServiceProcess, role: str, status: int
-) -> None:
+def test_the_organizations_role_decides_who_makes_projects(service: Service, role: str, status: int) -> None:
     client = service.client(service.login(service.create_identity(organization_role=role)))
     answer = client.json("POST", "/api/v1/projects", status=status, json={"projectName": "mine"})
     if status == 200:
@@ -174,7 +170,7 @@ def test_the_organizations_role_decides_who_makes_projects(
 
 
 def test_members_come_change_and_go(
-    service: ServiceProcess, admin: Client, project: Project, strict: Strict
+    service: Service, admin: Client, project: Project, strict: Strict
 ) -> None:
     identity = service.create_identity()
     base = f"/api/v1/projects/{project.id}/memberships/identities"
@@ -203,7 +199,7 @@ def test_a_membership_of_an_unknown_identity_is_not_found(admin: Client, project
     admin.json("POST", path, status=404, json={"roles": [{"role": "viewer"}]})
 
 
-def test_an_unknown_role_is_a_violation(service: ServiceProcess, admin: Client, project: Project) -> None:
+def test_an_unknown_role_is_a_violation(service: Service, admin: Client, project: Project) -> None:
     identity = service.create_identity()
     path = f"/api/v1/projects/{project.id}/memberships/identities/{identity.identity_id}"
     admin.json("POST", path, status=422, json={"roles": [{"role": "owner"}]})
@@ -275,9 +271,7 @@ def test_tags_come_and_go_under_both_paths(admin: Client, project: Project, stri
     assert admin.json("GET", f"{new}/slug/red", status=404)["error"] == "NotFound"
 
 
-def test_a_viewer_reads_environments_and_tags_but_changes_none(
-    service: ServiceProcess, project: Project
-) -> None:
+def test_a_viewer_reads_environments_and_tags_but_changes_none(service: Service, project: Project) -> None:
     client = service.client(service.login(service.create_identity(roles={project.id: "viewer"})))
     base = f"/api/v1/projects/{project.id}"
     dev = client.json("GET", f"{base}/environments/slug/dev")["environment"]["id"]
@@ -319,7 +313,7 @@ def test_a_tag_changes_and_secrets_show_it(admin: Client, secrets: ProjectSecret
 
 
 def test_projects_change_and_go_under_the_older_paths_too(
-    admin: Client, service: ServiceProcess, strict: Strict
+    admin: Client, service: Service, strict: Strict
 ) -> None:
     first, second = service.create_project(), service.create_project()
     by_id, by_slug = f"/api/v1/workspace/{first.id}", f"/api/v2/workspace/{second.slug}"

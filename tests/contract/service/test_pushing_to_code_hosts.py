@@ -16,7 +16,7 @@ from support.push_house import SYNCS, House
 from support.remotes.beside import served_beside
 from support.remotes.codehost import CodehostCopy
 from support.remotes.gitlab import GitLabCopy
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
+from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, start_service
 from support.waiting import eventually
 
 pytestmark = pytest.mark.any_database
@@ -201,7 +201,7 @@ def test_a_scope_that_there_is_not_is_told(house: House) -> None:
 
 
 def test_secrets_follow_their_source_to_gitlab(
-    house: House, secrets: ProjectSecrets, gitlab: GitLabCopy, service: ServiceProcess
+    house: House, secrets: ProjectSecrets, gitlab: GitLabCopy, service: Service
 ) -> None:
     assert service.url
     place = gitlab.project("acme/shop")

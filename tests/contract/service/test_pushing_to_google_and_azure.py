@@ -13,7 +13,7 @@ from support.push_house import SYNCS, House
 from support.remotes.azure import AzureCopy
 from support.remotes.beside import served_beside
 from support.remotes.gcp import GcpCopy, new_key
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
+from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, start_service
 
 pytestmark = pytest.mark.any_database
 OWN = "keybearer@ops.iam.gserviceaccount.com"
@@ -69,7 +69,7 @@ def house(admin: Client, project: Project, canary: Canary) -> House:
 
 
 def test_secrets_follow_their_source_to_google(
-    house: House, secrets: ProjectSecrets, remotes: Remotes, service: ServiceProcess
+    house: House, secrets: ProjectSecrets, remotes: Remotes, service: Service
 ) -> None:
     suffix = "-".join(service.organization_id.split("-")[:2])
     method, email = "service-account-impersonation", f"syncs-{suffix}@shop.iam.gserviceaccount.com"

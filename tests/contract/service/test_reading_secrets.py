@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from keybearer.wire.secrets import SecretAnswer, SecretList
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import Client, Project, ProjectSecrets, Service, Strict
 
 
 def test_a_list_has_the_published_shape(admin: Client, secrets: ProjectSecrets, strict: Strict) -> None:
@@ -258,9 +258,7 @@ def test_a_metadata_filter_that_cannot_be_read_is_refused(secrets: ProjectSecret
 @pytest.mark.parametrize(
     ("role", "status"), [("admin", 200), ("member", 200), ("viewer", 200), ("no-access", 403)]
 )
-def test_roles_decide_who_reads(
-    service: ServiceProcess, secrets: ProjectSecrets, role: str, status: int
-) -> None:
+def test_roles_decide_who_reads(service: Service, secrets: ProjectSecrets, role: str, status: int) -> None:
     secrets.create("A", "cnry-a")
     identity = service.create_identity(roles={secrets.project.id: role})
     client = service.client(service.login(identity))
@@ -271,9 +269,7 @@ def test_roles_decide_who_reads(
     assert client.get(f"/api/v4/secrets/id/{secret_id}").status_code == status
 
 
-def test_who_is_no_member_reads_nothing(
-    service: ServiceProcess, secrets: ProjectSecrets, project: Project
-) -> None:
+def test_who_is_no_member_reads_nothing(service: Service, secrets: ProjectSecrets, project: Project) -> None:
     client = service.client(service.login(service.create_identity(organization_role="member")))
     answer = client.json("GET", "/api/v4/secrets", status=403, params=secrets.at())
     assert answer["error"] == "PermissionDenied"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess
+from support.service_fixtures import Client, Project, ProjectSecrets, Service
 
 
 def test_references_are_expanded_unless_told_otherwise(secrets: ProjectSecrets) -> None:
@@ -91,7 +91,7 @@ def test_a_list_of_many_trees_is_refused_and_each_of_them_is_not(secrets: Projec
 
 
 @pytest.fixture
-def other(service: ServiceProcess) -> Project:
+def other(service: Service) -> Project:
     project = service.create_project(name="other")
     service.create_secret(project, "SHARED", "cnry-shared")
     service.create_secret(project, "CHAIN", "<${SHARED}>")
@@ -99,7 +99,7 @@ def other(service: ServiceProcess) -> Project:
 
 
 def test_a_reference_into_another_project_needs_a_role_there(
-    service: ServiceProcess, secrets: ProjectSecrets, other: Project
+    service: Service, secrets: ProjectSecrets, other: Project
 ) -> None:
     secrets.create("A", f"${{@{other.slug}.dev.CHAIN}}")
     secrets.create("PLAIN", "cnry-plain")
@@ -126,7 +126,7 @@ def test_a_reference_into_an_unknown_project_stays(secrets: ProjectSecrets) -> N
 
 
 def test_what_is_named_deeper_than_folders_may_be_stays_as_it_is_written(
-    service: ServiceProcess, admin: Client, secrets: ProjectSecrets
+    service: Service, admin: Client, secrets: ProjectSecrets
 ) -> None:
     deep = "${dev" + ".b" * 65 + ".K}"
     secrets.folder("/app")

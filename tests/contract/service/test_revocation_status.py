@@ -18,11 +18,11 @@ from cryptography.x509 import ocsp
 from cryptography.x509.oid import AuthorityInformationAccessOID
 
 from support.pki_house import PKI, Pki, later, pki_of
-from support.service_fixtures import PUBLIC_URL, ServiceProcess, Starter
+from support.service_fixtures import PUBLIC_URL, Service, Starter
 
 
 @pytest.fixture
-def pki(service: ServiceProcess) -> Pki:
+def pki(service: Service) -> Pki:
     return pki_of(service)
 
 
@@ -48,7 +48,7 @@ def access_url(certificate: x509.Certificate, method: x509.ObjectIdentifier) -> 
     return next(str(one.access_location.value) for one in found if one.access_method == method)
 
 
-def read_list(service: ServiceProcess, url: str) -> x509.CertificateRevocationList:
+def read_list(service: Service, url: str) -> x509.CertificateRevocationList:
     answer = service.client().get(path_of(url))
     assert answer.headers["content-type"] == "application/pkix-crl"
     return x509.load_der_x509_crl(answer.content)
@@ -59,7 +59,7 @@ def revoke(pki: Pki, issued: dict[str, Any], reason: str) -> None:
 
 
 def asked(
-    service: ServiceProcess, certificate: x509.Certificate, issuer: x509.Certificate, how: str
+    service: Service, certificate: x509.Certificate, issuer: x509.Certificate, how: str
 ) -> ocsp.OCSPResponse:
     url = path_of(access_url(certificate, AuthorityInformationAccessOID.OCSP))
     request = ocsp.OCSPRequestBuilder().add_certificate(certificate, issuer, SHA256()).build()
@@ -76,14 +76,14 @@ def issuer_of(issued: dict[str, Any]) -> x509.Certificate:
     return x509.load_pem_x509_certificate(issued["issuingCaCertificate"].encode())
 
 
-def test_a_certificate_says_where_its_issuer_is_found(service: ServiceProcess, pki: Pki) -> None:
+def test_a_certificate_says_where_its_issuer_is_found(service: Service, pki: Pki) -> None:
     issued, certificate = leaf(pki, pki.profile())
     url = access_url(certificate, AuthorityInformationAccessOID.CA_ISSUERS)
     found = service.client().get(path_of(url))
     assert x509.load_der_x509_certificate(found.content) == issuer_of(issued)
 
 
-def test_an_intermediate_says_where_its_parent_is_found(service: ServiceProcess, pki: Pki) -> None:
+def test_an_intermediate_says_where_its_parent_is_found(service: Service, pki: Pki) -> None:
     root = pki.authority()
     middle = pki.intermediate(root["id"])
     own = pki.call("GET", f"/ca/internal/{middle['id']}/certificate")["certificate"]
@@ -93,7 +93,7 @@ def test_an_intermediate_says_where_its_parent_is_found(service: ServiceProcess,
     assert len(read_list(service, list_url(certificate))) == 0
 
 
-def test_a_list_holds_what_was_revoked_the_moment_before(service: ServiceProcess, pki: Pki) -> None:
+def test_a_list_holds_what_was_revoked_the_moment_before(service: Service, pki: Pki) -> None:
     profile = pki.profile()
     first, certificate = leaf(pki, profile)
     second, _ = leaf(pki, profile)
@@ -120,7 +120,7 @@ def test_a_list_holds_what_was_revoked_the_moment_before(service: ServiceProcess
     assert read_list(service, url) == after
 
 
-def test_a_list_outlives_the_renewal_of_its_authority(service: ServiceProcess, pki: Pki) -> None:
+def test_a_list_outlives_the_renewal_of_its_authority(service: Service, pki: Pki) -> None:
     authority = pki.authority()
     profile = pki.profile(caId=authority["id"])
     issued, certificate = leaf(pki, profile)
@@ -134,7 +134,7 @@ def test_a_list_outlives_the_renewal_of_its_authority(service: ServiceProcess, p
 
 
 @pytest.mark.parametrize("how", ["GET", "POST"])
-def test_ocsp_tells_good_revoked_and_unknown(service: ServiceProcess, pki: Pki, how: str) -> None:
+def test_ocsp_tells_good_revoked_and_unknown(service: Service, pki: Pki, how: str) -> None:
     profile = pki.profile()
     issued, certificate = leaf(pki, profile)
     issuer = issuer_of(issued)
@@ -150,7 +150,7 @@ def test_ocsp_tells_good_revoked_and_unknown(service: ServiceProcess, pki: Pki, 
     assert asked(service, unknown, issuer, how).certificate_status is ocsp.OCSPCertStatus.UNKNOWN
 
 
-def test_ocsp_knows_authorities_below(service: ServiceProcess, pki: Pki) -> None:
+def test_ocsp_knows_authorities_below(service: Service, pki: Pki) -> None:
     root = pki.authority()
     middle = pki.intermediate(root["id"])
     own, above = (
@@ -162,7 +162,7 @@ def test_ocsp_knows_authorities_below(service: ServiceProcess, pki: Pki) -> None
     assert asked(service, own, above, "POST").certificate_status is ocsp.OCSPCertStatus.GOOD
 
 
-def test_ocsp_answers_no_question_about_another_issuer(service: ServiceProcess, pki: Pki) -> None:
+def test_ocsp_answers_no_question_about_another_issuer(service: Service, pki: Pki) -> None:
     _, certificate = leaf(pki, pki.profile())
     stranger, other = leaf(pki, pki.profile())
     url = path_of(access_url(certificate, AuthorityInformationAccessOID.OCSP))
@@ -173,7 +173,7 @@ def test_ocsp_answers_no_question_about_another_issuer(service: ServiceProcess, 
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"0" * 5000])
-def test_ocsp_refuses_what_is_no_question(service: ServiceProcess, pki: Pki, body: bytes) -> None:
+def test_ocsp_refuses_what_is_no_question(service: Service, pki: Pki, body: bytes) -> None:
     authority = pki.authority()
     path = f"{PKI}/ocsp/{authority['configuration']['activeCaCertId']}"
     for answer in (
@@ -184,7 +184,7 @@ def test_ocsp_refuses_what_is_no_question(service: ServiceProcess, pki: Pki, bod
         assert status is ocsp.OCSPResponseStatus.MALFORMED_REQUEST
 
 
-def test_what_isnt_there_is_404(service: ServiceProcess, pki: Pki) -> None:
+def test_what_isnt_there_is_404(service: Service, pki: Pki) -> None:
     assert service.client().get(f"{PKI}/crl/{uuid4()}").status_code == 404
     assert service.client().get(f"{PKI}/crl/nonsense").status_code == 422
     assert service.client().get(f"{PKI}/crl/{pki.project_id}").status_code == 404
@@ -248,7 +248,7 @@ def certificate_of(pki: Pki, authority: dict[str, Any]) -> x509.Certificate:
 
 
 def test_a_revoked_authority_stands_in_the_list_of_the_one_above(
-    service: ServiceProcess, pki: Pki, below: dict[str, Any]
+    service: Service, pki: Pki, below: dict[str, Any]
 ) -> None:
     certificate = certificate_of(pki, below)
     assert len(read_list(service, list_url(certificate))) == 0
@@ -266,7 +266,7 @@ def test_a_revoked_authority_stands_in_the_list_of_the_one_above(
 
 
 def test_a_revoked_authority_signs_nothing_until_it_has_another_certificate(
-    service: ServiceProcess, pki: Pki, below: dict[str, Any]
+    service: Service, pki: Pki, below: dict[str, Any]
 ) -> None:
     profile = pki.profile(caId=below["id"])
     _, before = leaf(pki, profile)
@@ -298,7 +298,7 @@ def test_a_revoked_authority_that_was_disabled_stays_so(pki: Pki, below: dict[st
     assert pki.call("GET", f"/ca/internal/{below['id']}")["status"] == "disabled"
 
 
-def test_an_authority_of_somebody_else_is_revoked_like_a_leaf(service: ServiceProcess, pki: Pki) -> None:
+def test_an_authority_of_somebody_else_is_revoked_like_a_leaf(service: Service, pki: Pki) -> None:
     root, stranger = pki.authority(), pki.authority(type="intermediate")
     csr = pki.call("GET", f"/ca/internal/{stranger['id']}/csr")["csr"]
     signed = pki.call(
@@ -311,7 +311,7 @@ def test_an_authority_of_somebody_else_is_revoked_like_a_leaf(service: ServicePr
     assert len(read_list(service, list_url(certificate))) == 1
 
 
-def test_caches_may_keep_lists_and_answers_for_minutes(service: ServiceProcess, pki: Pki) -> None:
+def test_caches_may_keep_lists_and_answers_for_minutes(service: Service, pki: Pki) -> None:
     issued, certificate = leaf(pki, pki.profile())
     url = path_of(access_url(certificate, AuthorityInformationAccessOID.OCSP))
     question = ocsp.OCSPRequestBuilder().add_certificate(certificate, issuer_of(issued), SHA256()).build()
@@ -335,7 +335,7 @@ def test_caches_may_keep_lists_and_answers_for_minutes(service: ServiceProcess, 
         assert shown[0] < datetime.now(UTC) < shown[1]
 
 
-def test_an_answer_with_a_nonce_is_for_one_alone(service: ServiceProcess, pki: Pki) -> None:
+def test_an_answer_with_a_nonce_is_for_one_alone(service: Service, pki: Pki) -> None:
     issued, certificate = leaf(pki, pki.profile())
     url = path_of(access_url(certificate, AuthorityInformationAccessOID.OCSP))
     question = (
@@ -352,6 +352,6 @@ def test_an_answer_with_a_nonce_is_for_one_alone(service: ServiceProcess, pki: P
         assert told.extensions.get_extension_for_class(x509.OCSPNonce).value.nonce == b"once" * 8
 
 
-def test_a_body_that_is_too_long_is_not_read(service: ServiceProcess, pki: Pki) -> None:
+def test_a_body_that_is_too_long_is_not_read(service: Service, pki: Pki) -> None:
     path = f"{PKI}/ocsp/{pki.authority()['configuration']['activeCaCertId']}"
     assert service.client().post(path, content=b"0" * 2_000_000).status_code == 413

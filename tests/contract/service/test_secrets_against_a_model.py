@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 )
 
 from support.secrets_model import MASK, Outcome, SecretsModel, Shown, plain_path
-from support.service_fixtures import Client, Person, ServiceProcess
+from support.service_fixtures import Client, Person, Service
 
 ADMIN, USERS = "admin", ("ada", "bob")
 DEEP = "/a" + "/d" * 20
@@ -72,7 +72,7 @@ changed_items = st.fixed_dictionaries(named, optional={**changed, "secretPath": 
 class World:
     """A running service, and who speaks to it. `operations` counts requests that were compared."""
 
-    service: ServiceProcess
+    service: Service
     people: Mapping[str, Person]
     clients: Mapping[str, Client]
     operations: int = 0
@@ -654,7 +654,7 @@ def copies(shown: Sequence[Shown]) -> list[Shown]:
 
 
 @pytest.fixture
-def world(service: ServiceProcess) -> World:
+def world(service: Service) -> World:
     people = {name: service.create_user() for name in USERS}
     clients = {name: service.client(service.login_user(person)) for name, person in people.items()}
     return World(service, people, {ADMIN: service.admin_client(), **clients})

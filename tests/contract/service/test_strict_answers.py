@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.service_fixtures import ServiceProcess
+from support.service_fixtures import Service
 from support.strict_answers import check_answer
 from support.strict_shapes import shape_of
 
@@ -198,7 +198,7 @@ def test_auth_methods_and_keys_are_held_to_their_shape() -> None:
 
 
 @pytest.mark.any_database
-def test_every_route_of_the_service_has_a_shape(service: ServiceProcess) -> None:
+def test_every_route_of_the_service_has_a_shape(service: Service) -> None:
     document = service.client().json("GET", "/api/docs/json")
     without = {
         f"{method.upper()} {path}"

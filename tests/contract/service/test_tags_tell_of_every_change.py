@@ -29,7 +29,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from support.service_fixtures import Client, Project, ServiceProcess
+from support.service_fixtures import Client, Project, Service
 
 _STEPS = 30
 _FORMER_TAGS = 8
@@ -96,7 +96,7 @@ texts = st.fixed_dictionaries(
 class World:
     """A running service with those who read from it. `comparisons` counts lists that were asked for."""
 
-    service: ServiceProcess
+    service: Service
     clients: Mapping[str, Client]
     ids: Mapping[str, str]
     emails: Mapping[str, str]
@@ -434,7 +434,7 @@ class TagMachine(RuleBasedStateMachine):
 
 
 @pytest.fixture
-def world(service: ServiceProcess) -> World:
+def world(service: Service) -> World:
     machines = {name: service.create_identity(name=name) for name in MACHINES}
     people = {name: service.create_user() for name in USERS}
     clients = {

@@ -16,7 +16,7 @@ from keybearer.wire.users import (
     UserAnswer,
     UserList,
 )
-from support.service_fixtures import Client, Person, Project, ServiceProcess, Strict
+from support.service_fixtures import Client, Person, Project, Service, Strict
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 PASSWORD = "cnry-correct horse"
@@ -24,22 +24,22 @@ LOGIN = "/api/v3/auth/login"
 
 
 @pytest.fixture
-def person(service: ServiceProcess) -> Person:
+def person(service: Service) -> Person:
     return service.create_user()
 
 
 @pytest.fixture
-def client(service: ServiceProcess, person: Person) -> Client:
+def client(service: Service, person: Person) -> Client:
     return service.client(service.login_user(person))
 
 
-def refused(service: ServiceProcess, email: str, password: str = "cnry-wrong") -> dict[str, Any]:
+def refused(service: Service, email: str, password: str = "cnry-wrong") -> dict[str, Any]:
     body = {"email": email, "password": password}
     return service.client().json("POST", LOGIN, status=401, json=body)
 
 
 def test_a_user_logs_in_and_selects_the_organization(
-    service: ServiceProcess, person: Person, strict: Strict
+    service: Service, person: Person, strict: Strict
 ) -> None:
     body = {"email": f" {person.email.upper()} ", "password": person.password}
     token = strict(UserToken, service.client().json("POST", f"{LOGIN}/", json=body)).access_token
@@ -61,7 +61,7 @@ def test_a_user_logs_in_and_selects_the_organization(
     assert strict(OrganizationAnswer, one).organization == listed.organizations[0]
 
 
-def test_selecting_the_organization_prolongs_no_session(service: ServiceProcess, person: Person) -> None:
+def test_selecting_the_organization_prolongs_no_session(service: Service, person: Person) -> None:
     body = {"email": person.email, "password": person.password}
     token = service.client().json("POST", LOGIN, json=body)["accessToken"]
     chosen = {"organizationId": service.organization_id}
@@ -80,7 +80,7 @@ def test_another_organization_is_not_found(client: Client) -> None:
     client.json("GET", f"/api/v1/organization/{UNKNOWN}", status=404)
 
 
-def test_what_belongs_to_users_is_refused_to_machines(service: ServiceProcess, admin: Client) -> None:
+def test_what_belongs_to_users_is_refused_to_machines(service: Service, admin: Client) -> None:
     chosen = {"organizationId": service.organization_id}
     changed = {"currentPassword": "cnry-x", "newPassword": PASSWORD}
     for method, path, body in (
@@ -91,17 +91,13 @@ def test_what_belongs_to_users_is_refused_to_machines(service: ServiceProcess, a
         assert admin.json(method, path, status=403, json=body)["error"] == "ForbiddenError"
 
 
-def test_a_wrong_password_and_an_unknown_user_are_answered_alike(
-    service: ServiceProcess, person: Person
-) -> None:
+def test_a_wrong_password_and_an_unknown_user_are_answered_alike(service: Service, person: Person) -> None:
     answers = [refused(service, person.email), refused(service, "nobody@example.com"), refused(service, "x")]
     told = {(answer["message"], answer["error"]) for answer in answers}
     assert told == {("Invalid credentials", "UnauthorizedError")}
 
 
-def test_the_third_failure_locks_whether_the_user_exists_or_not(
-    service: ServiceProcess, person: Person
-) -> None:
+def test_the_third_failure_locks_whether_the_user_exists_or_not(service: Service, person: Person) -> None:
     nobody = f"no-{person.email}"
     for email in (person.email, nobody):
         for _ in range(3):
@@ -109,7 +105,7 @@ def test_the_third_failure_locks_whether_the_user_exists_or_not(
         assert "Too many failed logins" in refused(service, email, person.password)["message"]
 
 
-def test_guesses_made_at_once_are_all_counted(service: ServiceProcess, person: Person) -> None:
+def test_guesses_made_at_once_are_all_counted(service: Service, person: Person) -> None:
     client = service.client()
     tries = [{"email": person.email, "password": f"cnry-{number}"} for number in range(6)]
     with ThreadPoolExecutor(len(tries)) as threads:
@@ -127,9 +123,7 @@ def test_of_users_made_at_once_with_one_email_one_is(admin: Client) -> None:
     assert sorted(made) == [200, 400, 400, 400]
 
 
-def test_a_login_that_worked_starts_the_count_of_failures_anew(
-    service: ServiceProcess, person: Person
-) -> None:
+def test_a_login_that_worked_starts_the_count_of_failures_anew(service: Service, person: Person) -> None:
     for _ in range(2):
         for _ in range(2):
             refused(service, person.email)
@@ -137,7 +131,7 @@ def test_a_login_that_worked_starts_the_count_of_failures_anew(
 
 
 def test_a_new_password_ends_the_sessions_and_the_old_password(
-    service: ServiceProcess, person: Person, client: Client
+    service: Service, person: Person, client: Client
 ) -> None:
     other = service.client(service.login_user(person))
     wrong = {"currentPassword": "cnry-wrong", "newPassword": PASSWORD}
@@ -152,9 +146,7 @@ def test_a_new_password_ends_the_sessions_and_the_old_password(
     assert service.login_user(Person(person.user_id, person.email, PASSWORD))
 
 
-def test_an_admin_makes_changes_and_removes_users(
-    service: ServiceProcess, admin: Client, strict: Strict
-) -> None:
+def test_an_admin_makes_changes_and_removes_users(service: Service, admin: Client, strict: Strict) -> None:
     body = {"email": f"Ada-{secrets.token_hex(4)}@Example.com", "password": PASSWORD, "firstName": "Ada"}
     made = strict(UserAnswer, admin.json("POST", "/api/v1/users", json=body)).user
     assert (made.first_name, made.last_name, made.role) == ("Ada", None, "member")
@@ -188,7 +180,7 @@ def test_a_changed_role_holds_for_the_sessions_there_are(
 
 
 @pytest.mark.parametrize("role", ["member", "no-access"])
-def test_only_an_admin_of_the_organization_handles_users(service: ServiceProcess, role: str) -> None:
+def test_only_an_admin_of_the_organization_handles_users(service: Service, role: str) -> None:
     person = service.create_user(organization_role=role)
     client = service.client(service.login_user(person))
     new = {"email": "x@example.com", "password": PASSWORD}
@@ -205,7 +197,7 @@ def test_only_an_admin_of_the_organization_handles_users(service: ServiceProcess
 
 
 def test_users_and_machine_identities_are_not_mixed_up(
-    service: ServiceProcess, admin: Client, person: Person
+    service: Service, admin: Client, person: Person
 ) -> None:
     identity = service.create_identity()
     listed = [item["id"] for item in admin.json("GET", "/api/v1/identities")["identities"]]
@@ -242,7 +234,7 @@ def test_what_a_user_may_be_is_bounded(admin: Client, change: dict[str, Any]) ->
     admin.json("POST", "/api/v1/users", status=422, json=body)
 
 
-def test_a_user_works_with_a_project_of_its_own(service: ServiceProcess) -> None:
+def test_a_user_works_with_a_project_of_its_own(service: Service) -> None:
     person = service.create_user(organization_role="member")
     client = service.client(service.login_user(person))
     made = client.json("POST", "/api/v1/projects", json={"projectName": "own"})["project"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from keybearer.wire.secrets import SecretAnswer, SecretsAnswer
-from support.service_fixtures import Client, ProjectSecrets, ServiceProcess, Strict
+from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
@@ -239,7 +239,7 @@ def test_a_value_is_bounded(secrets: ProjectSecrets, value: int, status: int) ->
     ],
 )
 def test_roles_decide_who_writes(
-    service: ServiceProcess, secrets: ProjectSecrets, role: str, statuses: list[int]
+    service: Service, secrets: ProjectSecrets, role: str, statuses: list[int]
 ) -> None:
     if role in {"viewer", "no-access"}:
         secrets.create("A", "cnry-v")

@@ -9,7 +9,7 @@ import pytest
 
 from keybearer.wire.connections.external_infisical import MachineIdentityCredentials
 from keybearer.wire.destinations.external_infisical import ExternalInfisicalConfig
-from support.service_fixtures import ProjectSecrets, ServiceProcess, start_service
+from support.service_fixtures import ProjectSecrets, Service, ServiceProcess, start_service
 from support.service_proxy import ServiceProxy
 
 __all__ = ["OtherFolder", "other_folder", "other_service"]
@@ -19,7 +19,7 @@ __all__ = ["OtherFolder", "other_folder", "other_service"]
 class OtherFolder:
     """A folder of a project of its own at the other service, and who may write there."""
 
-    service: ServiceProcess
+    service: Service
     proxy: ServiceProxy
     secrets: ProjectSecrets
     credentials: MachineIdentityCredentials = field(repr=False)

@@ -15,11 +15,11 @@ from keybearer.wire.app_connections import (
     AvailableAppConnectionList,
 )
 from support.remotes.identity_provider import IdentityProviderCopy
-from support.service_fixtures import Client, Project, ServiceProcess, Strict
+from support.service_fixtures import Client, Project, Service, Strict
 
 
 def test_a_connection_is_made_read_changed_and_deleted(
-    admin: Client, service: ServiceProcess, connections: Connections, strict: Strict
+    admin: Client, service: Service, connections: Connections, strict: Strict
 ) -> None:
     body = connections.body(
         description="a tenant", gatewayId=None, App="idp", isPlatformManagedCredentials=False
@@ -138,7 +138,7 @@ class TestApps:
         }
         assert admin.json("DELETE", path)["appConnection"]["app"] == "auth0"
 
-    def test_published_names_are_not_described(self, service: ServiceProcess) -> None:
+    def test_published_names_are_not_described(self, service: Service) -> None:
         paths = service.client().json("GET", "/api/docs/json")["paths"]
         words = {path.split("/")[4] for path in paths if path.startswith(f"{ALL}/")}
         assert words.isdisjoint({"aws", "github", "auth0"})

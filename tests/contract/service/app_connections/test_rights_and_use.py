@@ -7,12 +7,12 @@ import pytest
 from contract.service.app_connections.provider_connections import ALL, IDP, Connections
 from keybearer.wire.app_connections import AppConnectionUsage
 from support.remotes.identity_provider import IdentityProviderCopy
-from support.service_fixtures import Client, Project, ServiceProcess, Strict
+from support.service_fixtures import Client, Project, Service, Strict
 
 
 class TestRights:
     def test_members_of_the_organization_see_its_connections_and_only_admins_change_them(
-        self, service: ServiceProcess, connections: Connections, idp: IdentityProviderCopy
+        self, service: Service, connections: Connections, idp: IdentityProviderCopy
     ) -> None:
         made = connections.make()
         path = f"{IDP}/{made['id']}"
@@ -34,7 +34,7 @@ class TestRights:
     @pytest.mark.parametrize("role", ["admin", "member", "viewer", "no-access"])
     def test_roles_of_a_project_decide_about_its_connections(
         self,
-        service: ServiceProcess,
+        service: Service,
         connections: Connections,
         idp: IdentityProviderCopy,
         project: Project,
@@ -53,7 +53,7 @@ class TestRights:
         client.json("DELETE", path, status=writes)
 
     def test_grants_speak_of_connections(
-        self, service: ServiceProcess, admin: Client, connections: Connections, project: Project
+        self, service: Service, admin: Client, connections: Connections, project: Project
     ) -> None:
         made = connections.make(projectId=project.id)
         path = f"{IDP}/{made['id']}"
@@ -69,7 +69,7 @@ class TestRights:
         client.json("GET", IDP, status=403, params={"projectId": project.id})
 
     def test_usage_is_for_users(
-        self, service: ServiceProcess, admin: Client, connections: Connections, strict: Strict
+        self, service: Service, admin: Client, connections: Connections, strict: Strict
     ) -> None:
         made = connections.make()
         path = f"{IDP}/{made['id']}/usage"
@@ -96,7 +96,7 @@ class TestUse:
     """By syncs to a second service, which is this one."""
 
     @pytest.fixture
-    def used(self, service: ServiceProcess, admin: Client, project: Project) -> tuple[str, str]:
+    def used(self, service: Service, admin: Client, project: Project) -> tuple[str, str]:
         """Return a connection of the project and a sync that uses it."""
         machine = service.create_identity(roles={project.id: "member"})
         body = {
@@ -134,7 +134,7 @@ class TestUse:
         admin.json("DELETE", path)
 
     def test_usage_tells_projects_and_syncs(
-        self, service: ServiceProcess, project: Project, used: tuple[str, str], strict: Strict
+        self, service: Service, project: Project, used: tuple[str, str], strict: Strict
     ) -> None:
         connection_id, sync_id = used
         path = f"{ALL}/external-infisical/{connection_id}/usage"
