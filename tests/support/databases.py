@@ -1,11 +1,7 @@
-"""Which database a test runs on, and one of its own for who needs it.
+"""Which database a test runs on, and a database for one test alone.
 
-Tests run on SQLite. A tier whose tests run on PostgreSQL too says so in its conftest:
-
-    def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-        on_every_database(metafunc)
-
-and the ids of its tests then name the database.
+Tests run on SQLite. A test or module that is marked `every_database` runs on PostgreSQL too, in `make test-deep`;
+its id then ends with the name of the database.
 """
 
 from __future__ import annotations
@@ -22,22 +18,24 @@ from sqlalchemy import URL
 from keybearer.store.engines import database_url, sqlite_url
 from support.postgres import PostgresServer
 
-__all__ = ["OwnDatabase", "database_kind", "new_database", "on_every_database", "own_database"]
-
-KINDS = ("sqlite", "postgresql")
+__all__ = ["OwnDatabase", "database_kind", "new_database", "own_database", "pytest_generate_tests"]
 
 
-def on_every_database(metafunc: pytest.Metafunc) -> None:
-    """Run the test once for each kind, unless it is marked `any_database`: the kind makes no difference to it."""
-    marked = metafunc.definition.get_closest_marker("any_database") is not None
-    if "database_kind" in metafunc.fixturenames and not marked:
-        metafunc.parametrize("database_kind", KINDS, indirect=True, scope="session")
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the test on SQLite, and on PostgreSQL as well if it is marked so."""
+    if "database_kind" not in metafunc.fixturenames:
+        return
+    # All tests name their database, so that what they share in a session stays from one to the next.
+    kinds = [pytest.param("sqlite", id=pytest.HIDDEN_PARAM)]
+    if metafunc.definition.get_closest_marker("every_database") is not None:
+        kinds.append(pytest.param("postgresql", marks=pytest.mark.deep))
+    metafunc.parametrize("database_kind", kinds, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
 def database_kind(request: pytest.FixtureRequest) -> str:
     """Return `sqlite` or `postgresql`."""
-    return str(getattr(request, "param", "sqlite"))
+    return str(request.param)
 
 
 @dataclass(frozen=True)

@@ -195,6 +195,10 @@ class KubeApi:
         if answer.status_code != 404:
             _object(answer)
 
+    def delete_all(self, kind: str, namespace: str) -> None:
+        """Delete all objects of a namespace, without waiting for finalizers."""
+        _object(self._http.delete(_resource(kind).collection_path(namespace)))
+
 
 def _resource(kind: str) -> Resource:
     return _RESOURCES[kind]

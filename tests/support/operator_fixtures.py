@@ -11,6 +11,7 @@ from typing import Protocol
 
 import pytest
 
+from keybearer.controllers.crds import CUSTOM_RESOURCES
 from support.canary import Canary
 from support.chart import Json
 from support.controlplane.controlplane import ControlPlane
@@ -218,7 +219,9 @@ def installation(
 
 @pytest.fixture
 def new_tenant(installation: Installation, canary: Canary) -> Iterator[NewTenant]:
-    """Yield a function that opens tenants; their namespaces go afterwards.
+    """Yield a function that opens tenants; their custom resources go afterwards.
+
+    Their namespaces stay: to empty one, Kubernetes asks for objects of some seventy kinds.
 
     Before that, whatever operator, service and cluster show is handed to the canary.
     """
@@ -245,7 +248,8 @@ def new_tenant(installation: Installation, canary: Canary) -> Iterator[NewTenant
     outlets.show_to(canary, {*tokens, *(login.client_secret for login in logins)})
     for one in opened:
         # Nobody waits for it: the next test has a namespace of its own.
-        api.delete("Namespace", "", one.namespace)
+        for kind in CUSTOM_RESOURCES:
+            api.delete_all(kind.kind, one.namespace)
     installation.operator.check()
 
 

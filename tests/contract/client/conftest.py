@@ -9,7 +9,6 @@ from contract.client.house import Client, House, close
 from keybearer.client import AsyncKeybearer, Keybearer
 from support.canary import Canary
 from support.command_line import CommandLine
-from support.databases import on_every_database
 from support.remotes.beside import served_beside, tls_of
 from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import (
@@ -21,20 +20,13 @@ from support.service_fixtures import (
     start_service,
 )
 
-_NAMES = {AsyncKeybearer: "asynchronous", Keybearer: "blocking"}
-KINDS = (("sqlite", AsyncKeybearer), ("sqlite", Keybearer), ("postgresql", AsyncKeybearer))
-"""Both clients send the same requests: on PostgreSQL one of them shows what the database makes of those."""
+_KINDS = {"asynchronous": AsyncKeybearer, "blocking": Keybearer}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run the tests on both databases, but those that are marked `any_database`."""
-    if "client_kind" not in metafunc.fixturenames:
-        on_every_database(metafunc)
-        return
-    alike = metafunc.definition.get_closest_marker("any_database") is not None
-    kinds = [(database, kind) for database, kind in KINDS if database == "sqlite" or not alike]
-    ids = [f"{database}-{_NAMES[kind]}" for database, kind in kinds]
-    metafunc.parametrize(("database_kind", "client_kind"), kinds, indirect=True, ids=ids, scope="session")
+    """Run what asks for a client with each of both."""
+    if "client_kind" in metafunc.fixturenames:
+        metafunc.parametrize("client_kind", _KINDS.values(), indirect=True, ids=_KINDS, scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +54,6 @@ def identity_provider(provider_and_ca: tuple[IdentityProviderCopy, Path]) -> Ide
 
 @pytest.fixture(scope="session")
 def calling_process(
-    database_kind: str,  # noqa: ARG001 - tests that use it are for any
     provider_and_ca: tuple[IdentityProviderCopy, Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ServiceProcess]:

@@ -26,8 +26,6 @@ from support.service_fixtures import (
     start_service,
 )
 
-pytestmark = pytest.mark.any_database  # what it sends is what the client sends
-
 VALUE = "cnry-value"
 
 

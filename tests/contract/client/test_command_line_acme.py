@@ -14,8 +14,6 @@ from support.acme_house import AcmeHouse, acme_house
 from support.command_line import CommandLine
 from support.pebble import BINDING_KEY, BINDING_SECRET
 
-pytestmark = pytest.mark.any_database  # what it sends is what the client sends
-
 
 @pytest.fixture
 def acme(tmp_path: Path) -> Iterator[AcmeHouse]:

@@ -11,8 +11,6 @@ from contract.client.house import nothing_shown
 from support.command_line import CommandLine
 from support.service_fixtures import Credentials, Project, ProjectSecrets, Service
 
-pytestmark = pytest.mark.any_database  # what it sends is what the client sends
-
 PASSWORD = "cnry-correct horse"
 
 

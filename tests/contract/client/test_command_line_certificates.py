@@ -14,8 +14,6 @@ from keybearer.pki.keys import load_private_key
 from support.command_line import Answer, CommandLine
 from support.service_fixtures import Project, Service
 
-pytestmark = pytest.mark.any_database  # what it sends is what the client sends
-
 
 @pytest.fixture
 def pki(keybearer: CommandLine, project: Project) -> CommandLine:

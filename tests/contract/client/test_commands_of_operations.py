@@ -18,8 +18,6 @@ from support.canary import Canary
 from support.command_line import PROGRAM, CommandLine
 from support.service_fixtures import ServiceProcess, start_service
 
-pytestmark = pytest.mark.any_database  # they are about SQLite's file
-
 DOCS = Path(__file__).parents[3] / "docs"
 FIRST, LATER = "cnry-before-the-backup", "cnry-after-it"
 SECRET = ("DATABASE_URL", "--project", "my-shop", "--env", "dev")

@@ -23,8 +23,6 @@ from keybearer.client import (
 from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import Service, ServiceProcess
 
-pytestmark = pytest.mark.any_database  # what the service makes of it is tested elsewhere on both
-
 APP = "external-infisical"
 
 

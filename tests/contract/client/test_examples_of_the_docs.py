@@ -21,8 +21,6 @@ from keybearer.client.resources import Resource
 from support.command_line import PROGRAM, CommandLine
 from support.service_fixtures import Service, ServiceProcess
 
-pytestmark = pytest.mark.any_database  # what they send is tested elsewhere on both
-
 DOCS = Path(__file__).parents[3] / "docs"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", (DOCS / "client.md").read_text(), re.DOTALL | re.MULTILINE)
 COMMANDS = re.findall(r"^    \$ ((?:.*\\\n)*.*)$", (DOCS / "cli.md").read_text(), re.MULTILINE)

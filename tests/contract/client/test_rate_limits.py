@@ -12,8 +12,6 @@ from contract.client.house import House, close, of
 from keybearer.client import AsyncKeybearer, ClientOptions, Keybearer, RateLimited
 from support.service_fixtures import ServiceProcess, Starter
 
-pytestmark = pytest.mark.any_database  # limits are counted in the process
-
 Limited = Callable[[str], House]
 
 

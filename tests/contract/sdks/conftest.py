@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from support.databases import on_every_database
 from support.sdks.published import PublishedClient
 from support.service_fixtures import Project, ProjectSecrets, Service
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_database(metafunc)
 
 
 @pytest.fixture

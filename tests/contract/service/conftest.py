@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.databases import on_every_database
 from support.service_fixtures import Client, Model, Project, ProjectSecrets, Service, Strict
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_database(metafunc)
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ from support.postgres import PostgresServer
 from support.service_fixtures import start_service
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 HOST = "front.example.com"
 
 

@@ -14,6 +14,8 @@ from support.databases import OwnDatabase
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, Starter, Strict
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 AUDIT = "/api/v1/organization/audit-logs"
 
 

@@ -9,6 +9,8 @@ import pytest
 from keybearer.wire.auth_methods import KubernetesAuthAnswer, LdapAuthAnswer
 from support.service_fixtures import Client, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 KUBERNETES = "/api/v1/auth/kubernetes-auth"
 LDAP = "/api/v1/auth/ldap-auth"

@@ -10,6 +10,8 @@ import pytest
 from support.pki_house import Pki, pki_of
 from support.service_fixtures import Service
 
+pytestmark = pytest.mark.every_database
+
 CONFIGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "api": ({"autoRenew": True, "renewBeforeDays": 5}, {"autoRenew": True, "renewBeforeDays": 5}),
     "est": (

@@ -14,6 +14,8 @@ from support.issuing_house import ALL, PKI, REQUESTS, IssuingHouse, csr_of
 from support.service_fixtures import Client, Service
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 POLICIES = f"{PKI}/approval-policies"
 APPROVALS = f"{PKI}/approval-requests"
 

@@ -16,6 +16,8 @@ from keybearer.pki.signing_requests import build_signing_request, parse_signing_
 from support.pki_house import Pki, later, pki_of
 from support.service_fixtures import Service, Starter
 
+pytestmark = pytest.mark.every_database
+
 SUBJECT: dict[str, Any] = {
     "commonName": "Root",
     "organization": "Example Inc",

@@ -10,6 +10,8 @@ import pytest
 from support.pki_house import Pki, pki_of
 from support.service_fixtures import Service
 
+pytestmark = pytest.mark.every_database
+
 RULES: dict[str, Any] = {
     "subject": [
         {"type": "common_name", "allowed": ["*.example.com"], "denied": ["bad.example.com"]},

@@ -10,6 +10,8 @@ import pytest
 from support.pki_house import Pki, pki_of
 from support.service_fixtures import Service
 
+pytestmark = pytest.mark.every_database
+
 DEFAULTS: dict[str, Any] = {
     "ttlDays": 30,
     "commonName": "www.example.com",

@@ -11,6 +11,8 @@ import pytest
 from support.issuing_house import PKI, REQUESTS, IssuingHouse, csr_of
 from support.service_fixtures import Service
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def house(service: Service) -> IssuingHouse:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from support.service_fixtures import Client, Project, ProjectSecrets, Service
+
+pytestmark = pytest.mark.every_database
 
 WORKERS = 8
 WRITES = 6

@@ -14,6 +14,8 @@ import pytest
 from support.plain_http import plain_client
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, Starter
 
+pytestmark = pytest.mark.every_database
+
 LISTS = [
     pytest.param("/api/v4/secrets", "projectId", id="v4"),
     pytest.param("/api/v3/secrets/raw", "workspaceId", id="v3"),

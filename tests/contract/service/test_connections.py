@@ -80,7 +80,6 @@ def heard(connection: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize(
     ("start", "more"),
     [
@@ -104,14 +103,12 @@ def test_a_head_without_an_end_is_refused(door: Door, start: bytes, more: bytes)
     assert other.recv(12) == b"HTTP/1.1 200"
 
 
-@pytest.mark.any_database
 def test_who_says_nothing_or_half_of_it_is_not_kept(door: Door) -> None:
     knocking, silent, halting = door.knock(), door.enter(), door.enter()
     halting.sendall(ASKING[:-2])
     assert [heard(connection) for connection in (silent, halting, knocking)] == [b""] * 3
 
 
-@pytest.mark.any_database
 def test_one_connection_too_many_is_told_when_to_come_again(door: Door) -> None:
     taken = [door.enter() for _ in range(MOST)]
     for connection in taken:
@@ -123,7 +120,6 @@ def test_one_connection_too_many_is_told_when_to_come_again(door: Door) -> None:
     assert json.loads(body)["error"] == "ServiceUnavailable"
 
 
-@pytest.mark.any_database
 def test_a_body_that_is_announced_too_long_is_refused_before_it_comes(door: Door) -> None:
     connection = door.enter()
     head = LOGIN.partition(b"transfer")[0] + b"content-length: %d\r\n\r\n" % (OPEN_BODY_MAX_BYTES + 1)

@@ -20,6 +20,8 @@ from support.postgres_tls import tls_in_front_of
 from support.service_fixtures import ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 PASSWORD = "cnry-password"
 NAMED = "database.example"
 

@@ -130,7 +130,6 @@ def head_size(case: Case[Any]) -> int:
     return len(case.formatted_path) + len(urlencode(case.query, doseq=True, errors="surrogatepass"))
 
 
-@pytest.mark.any_database
 def test_what_is_served_is_what_these_requests_were_made_from(service: Service) -> None:
     assert service.client().json("GET", "/api/docs/json") == DOCUMENT
 

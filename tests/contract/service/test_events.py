@@ -21,6 +21,8 @@ from support.service_fixtures import (
 )
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 Listen = Callable[..., EventListener]
 
 

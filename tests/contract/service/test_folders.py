@@ -7,6 +7,8 @@ import pytest
 from keybearer.wire.projects import FolderAnswer, FolderList, FolderWithEnvironmentAnswer
 from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 GENERATIONS = [
     pytest.param("/api/v1/folders", "workspaceId", "directory", id="v1"),
     pytest.param("/api/v2/folders", "projectId", "path", id="v2"),

@@ -17,6 +17,8 @@ from support.service_fixtures import (
     Strict,
 )
 
+pytestmark = pytest.mark.every_database
+
 FOLDERS = ("/app", "/app/db", "/other")
 ALL = ["read", "read-value", "create", "edit", "delete"]
 Granting = Callable[..., dict[str, Any]]

@@ -11,6 +11,8 @@ import pytest
 from keybearer.wire.errors import ErrorBody
 from support.service_fixtures import ProjectSecrets, Service
 
+pytestmark = pytest.mark.every_database
+
 TRIES = 40
 JUNK: list[Any] = [
     None,

@@ -15,6 +15,8 @@ from keybearer.wire.identities import (
 )
 from support.service_fixtures import Client, Project, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 UNIVERSAL = "/api/v1/auth/universal-auth/identities"
 

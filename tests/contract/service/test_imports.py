@@ -9,6 +9,8 @@ from keybearer.wire.imports import ImportAnswer, ImportList, PlacedImportAnswer
 from keybearer.wire.secrets import SecretList
 from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 
 class Importing:
     """Imports of one project through v2."""

@@ -13,6 +13,8 @@ from keybearer.wire.users import BootstrappedInstance
 from support.service_fixtures import Person, ServiceProcess, Starter, Strict, start_service
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 PATH = "/api/v1/admin/bootstrap"
 # As a published test suite sends it.
 BODY = {"email": "test-admin@example.com", "password": "testpassword123", "organization": "test-org"}

@@ -16,6 +16,8 @@ from keybearer.pki.signing_requests import build_signing_request
 from support.issuing_house import ALL, IssuingHouse, csr_of
 from support.service_fixtures import Service
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def house(service: Service) -> IssuingHouse:

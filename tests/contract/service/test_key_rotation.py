@@ -23,6 +23,8 @@ from support.postgres import PostgresServer
 from support.service_fixtures import Project, ProjectSecrets, ServiceProcess, Starter, start_service
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 SECRETS = 250
 CREDENTIALS = 120
 """More than are sealed in one transaction."""

@@ -139,7 +139,6 @@ def bounds(schema: dict[str, Any], name: str) -> Iterator[tuple[str, int, int]]:
             yield from bounds(part["items"], name)
 
 
-@pytest.mark.any_database
 def test_every_bound_of_the_document_is_tested(service: Service) -> None:
     document = service.client().json("GET", "/api/docs/json")
     asked = [
@@ -202,7 +201,6 @@ class TestCharacters:
 
 
 class TestWholeRequests:
-    @pytest.mark.any_database
     def test_a_request_body_is_bounded(self, admin: Client) -> None:
         most = limits.REQUEST_BODY_MAX_BYTES
         for length, status in ((most - 1, 422), (most, 422), (most + 1, 413)):
@@ -212,7 +210,6 @@ class TestWholeRequests:
             assert answer.status_code == status, length
             assert status == 422 or answer.json()["message"] == f"The body has more than {most} bytes"
 
-    @pytest.mark.any_database
     @pytest.mark.parametrize("is_announced", [True, False], ids=["announced", "in chunks"])
     @pytest.mark.parametrize("path", OPEN_ROUTES)
     def test_a_body_that_anybody_may_send_is_bounded(
@@ -227,7 +224,6 @@ class TestWholeRequests:
             assert answer.status_code == status, length
             assert status == 422 or answer.json()["message"] == f"The body has more than {most} bytes"
 
-    @pytest.mark.any_database
     @pytest.mark.parametrize(("count", "status"), [(99, 200), (100, 200), (101, 400)])
     def test_a_query_has_only_so_many_fields(self, admin: Client, count: int, status: int) -> None:
         query = "&".join(f"k{number}=v" for number in range(count))
@@ -235,7 +231,6 @@ class TestWholeRequests:
         assert answer.status_code == status
         assert status == 200 or "100" in answer.json()["message"]
 
-    @pytest.mark.any_database
     @pytest.mark.parametrize(("count", "status"), [(1, 200), (10, 200), (11, 400)])
     def test_a_metadata_filter_has_only_so_many_pairs(
         self, admin: Client, project: Project, count: int, status: int
@@ -246,7 +241,6 @@ class TestWholeRequests:
         assert answer.status_code == status
         assert status == 200 or answer.json()["message"] == "metadataFilter holds at most 10 pairs"
 
-    @pytest.mark.any_database
     @pytest.mark.parametrize(("count", "status"), [(0, 422), (1, 200), (10, 200), (11, 422)])
     def test_a_stream_has_only_so_many_registrations(
         self, admin: Client, project: Project, count: int, status: int
@@ -262,7 +256,6 @@ class TestWholeRequests:
 
 
 class TestPeople:
-    @pytest.mark.any_database
     @pytest.mark.parametrize(("length", "status"), [(11, 422), (12, 200), (256, 200), (257, 422)])
     def test_a_changed_password_is_bounded(self, service: Service, length: int, status: int) -> None:
         person = service.create_user()
@@ -282,7 +275,6 @@ class TestPeople:
         else:
             service.login_user(replace(person, password=new))
 
-    @pytest.mark.any_database
     @pytest.mark.parametrize("length", [1, 64])
     def test_the_name_of_a_new_organization_is_bounded(self, tmp_path: Path, length: int) -> None:
         running = start_service(tmp_path / "data", "--bootstrap", "api")
@@ -356,7 +348,6 @@ class TestLists:
         found = admin.json("GET", path, params={"limit": str(asked)})["secretVersions"]
         assert [version["version"] for version in found] == list(range(51, 51 - min(asked, 50), -1))
 
-    @pytest.mark.any_database
     @pytest.mark.parametrize(("count", "shown"), [(19, 19), (20, 20), (21, 20)])
     def test_a_page_of_certificates_holds_twenty_unless_it_is_told(
         self, service: Service, count: int, shown: int
@@ -376,7 +367,6 @@ class TestLists:
         found = house.search()
         assert (len(found["certificateRequests"]), found["totalCount"]) == (shown, count)
 
-    @pytest.mark.any_database
     @pytest.mark.parametrize("field", ["subject", "sans"])
     def test_a_policy_has_only_so_many_rules(self, service: Service, field: str) -> None:
         pki = pki_of(service)

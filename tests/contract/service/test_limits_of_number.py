@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from keybearer.wire.limits import CERTIFICATE_OBJECTS_MAX, IMPORTS_PER_FOLDER_MAX
 from support.databases import OwnDatabase
 from support.pki_house import PKI, pki_of
 from support.service_fixtures import Client, Starter
+
+pytestmark = pytest.mark.every_database
 
 # Rows after the first are copies of it, made by the database: a thousand requests would tell nothing more.
 COPIED_IMPORTS = """WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {count})

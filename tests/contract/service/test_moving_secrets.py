@@ -8,6 +8,8 @@ from keybearer.wire.secret_moves import MovedSecrets, ReferenceTreeAnswer, Secre
 from keybearer.wire.secrets import SecretsAnswer
 from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def shelf(secrets: ProjectSecrets) -> ProjectSecrets:

@@ -9,6 +9,8 @@ import pytest
 from keybearer.wire.secrets import SecretAnswer, SecretList
 from support.service_fixtures import Client, Person, Project, ProjectSecrets, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 
 @dataclass
 class Member:

@@ -13,6 +13,8 @@ from keybearer.pki.keys import generate_private_key, load_private_key
 from support.issuing_house import IssuingHouse, csr_of
 from support.service_fixtures import Service
 
+pytestmark = pytest.mark.every_database
+
 ALL = "/api/v1/pki/subscribers"
 
 

@@ -18,7 +18,6 @@ from support.service_fixtures import ServiceProcess, Starter
 from support.waiting import eventually
 
 pytestmark = [
-    pytest.mark.any_database,
     pytest.mark.skipif(not can_preload(), reason="this system always starts the program"),
 ]
 

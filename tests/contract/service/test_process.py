@@ -58,6 +58,7 @@ def values(running: Running, project_id: str) -> dict[str, str]:
     return {secret["secretKey"]: secret["secretValue"] for secret in listed}
 
 
+@pytest.mark.every_database
 def test_the_first_start_writes_private_credentials_that_work(program: Running) -> None:
     path = program.data_dir / "admin.json"
     written = json.loads(path.read_text())
@@ -67,7 +68,6 @@ def test_the_first_start_writes_private_credentials_that_work(program: Running) 
     assert program.login(program.admin)
 
 
-@pytest.mark.any_database
 def test_everything_in_the_data_directory_is_its_owners_alone(program: Running) -> None:
     modes = {
         path.name: path.stat().st_mode & 0o077 for path in [program.data_dir, *program.data_dir.iterdir()]
@@ -75,6 +75,7 @@ def test_everything_in_the_data_directory_is_its_owners_alone(program: Running) 
     assert set(modes.values()) == {0}
 
 
+@pytest.mark.every_database
 def test_what_was_answered_survives_kill_9(start: Starter, own: Running) -> None:
     project = own.create_project()
     for number in range(20):
@@ -89,6 +90,7 @@ def test_what_was_answered_survives_kill_9(start: Starter, own: Running) -> None
         again.stop()
 
 
+@pytest.mark.every_database
 def test_a_second_start_makes_no_second_admin(start: Starter, own: Running) -> None:
     before = (own.data_dir / "admin.json").read_bytes()
     own.stop()
@@ -100,25 +102,23 @@ def test_a_second_start_makes_no_second_admin(start: Starter, own: Running) -> N
         again.stop()
 
 
+@pytest.mark.every_database
 def test_without_bootstrap_nobody_is_made(start: Starter, data_dir: Path) -> None:
     running = start(data_dir, "--bootstrap", "none")
     running.stop()
     assert not (data_dir / "admin.json").exists()
 
 
-@pytest.mark.any_database
 def test_a_second_process_on_the_same_directory_refuses(start: Starter, own: Running) -> None:
     assert "in use by another keybearer serve" in refusal(start, own.data_dir)
     assert own.client().get("/api/status").status_code == 200
 
 
-@pytest.mark.any_database
 def test_sigterm_ends_it_cleanly(program: Running) -> None:
     assert program.client().get("/api/status").status_code == 200
     assert program.stop() == 0
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("mode", [0o640, 0o604], ids=["group", "others"])
 def test_a_root_key_that_others_can_read_is_refused(start: Starter, own: Running, mode: int) -> None:
     own.stop()
@@ -126,7 +126,6 @@ def test_a_root_key_that_others_can_read_is_refused(start: Starter, own: Running
     assert "run chmod 600" in refusal(start, own.data_dir)
 
 
-@pytest.mark.any_database
 def test_a_lost_root_key_is_not_silently_replaced(start: Starter, own: Running) -> None:
     own.stop()
     (own.data_dir / "root.key").unlink()
@@ -134,19 +133,20 @@ def test_a_lost_root_key_is_not_silently_replaced(start: Starter, own: Running) 
     assert not (own.data_dir / "root.key").exists()
 
 
-@pytest.mark.any_database
 def test_another_root_key_is_refused(start: Starter, own: Running) -> None:
     own.stop()
     other = base64.b64encode(b"x" * 32).decode()
     assert "was not given" in refusal(start, own.data_dir, environment={"KEYBEARER_ROOT_KEY": other})
 
 
+@pytest.mark.every_database
 def test_a_root_key_file_that_is_named_must_be_there(data_dir: Path, tmp_path: Path) -> None:
     path = tmp_path / "mounted.key"
     assert "is missing" in refusal(start_service, data_dir, "--root-key-file", str(path))
     assert not path.exists()
 
 
+@pytest.mark.every_database
 def test_the_root_key_may_come_from_the_environment(start: Starter, data_dir: Path) -> None:
     key = {"KEYBEARER_ROOT_KEY": base64.b64encode(os.urandom(32)).decode()}
     running = start(data_dir, environment=key)
@@ -159,6 +159,7 @@ def test_the_root_key_may_come_from_the_environment(start: Starter, data_dir: Pa
     again.stop()
 
 
+@pytest.mark.every_database
 def test_a_root_key_is_rotated_by_putting_the_new_one_first(start: Starter, own: Running) -> None:
     project = own.create_project()
     own.create_secret(project, "A", "cnry-a")
@@ -175,6 +176,7 @@ def test_a_root_key_is_rotated_by_putting_the_new_one_first(start: Starter, own:
     after.stop()
 
 
+@pytest.mark.every_database
 def test_no_file_ever_holds_a_value_in_clear(own: Running, own_database: OwnDatabase) -> None:
     project = own.create_project()
     admin = own.admin_client()
@@ -200,6 +202,7 @@ def test_no_file_ever_holds_a_value_in_clear(own: Running, own_database: OwnData
             assert value not in content, file.name
 
 
+@pytest.mark.every_database
 def test_a_key_moved_to_another_row_does_not_open(
     start: Starter, own: Running, own_database: OwnDatabase
 ) -> None:
@@ -220,6 +223,7 @@ def test_a_key_moved_to_another_row_does_not_open(
     assert "UnsealError" in log
 
 
+@pytest.mark.every_database
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
@@ -240,6 +244,7 @@ def test_a_flag_that_cannot_be_used_is_told(data_dir: Path, flags: list[str], to
     assert "cnry" not in text
 
 
+@pytest.mark.every_database
 def test_a_port_in_use_is_told(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -257,6 +262,7 @@ def serial_served(url: str) -> int:
     ).serial_number
 
 
+@pytest.mark.every_database
 def test_tls_is_served_and_a_changed_certificate_is_taken_up(tmp_path: Path) -> None:
     chain, key = certificate(tmp_path, serial=1001)
     flags = ("--tls-cert", str(chain), "--tls-key", str(key))
@@ -276,6 +282,7 @@ def test_tls_is_served_and_a_changed_certificate_is_taken_up(tmp_path: Path) -> 
         running.stop()
 
 
+@pytest.mark.every_database
 def test_the_operators_libraries_are_not_loaded_by_the_service() -> None:
     code = (
         "import sys, typer.main, keybearer.server.run, keybearer.cli.serve\n"
@@ -287,6 +294,7 @@ def test_the_operators_libraries_are_not_loaded_by_the_service() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.every_database
 def test_the_services_libraries_are_not_loaded_by_the_command_line() -> None:
     code = (
         "import sys, typer.main\n"
@@ -298,6 +306,7 @@ def test_the_services_libraries_are_not_loaded_by_the_command_line() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.every_database
 def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(
     start: Starter, own: Running
 ) -> None:
@@ -335,7 +344,6 @@ def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(
         again.stop()
 
 
-@pytest.mark.any_database
 def test_a_request_in_flight_is_answered_before_the_end(own: Running) -> None:
     body = json.dumps({"clientId": own.admin.client_id, "clientSecret": own.admin.client_secret}).encode()
     host, _, port = own.url.removeprefix("http://").rpartition(":")

@@ -7,6 +7,8 @@ import pytest
 from keybearer.wire.users import UserMembershipAnswer, UserMembershipList
 from support.service_fixtures import Client, Person, Project, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def person(service: Service) -> Person:

@@ -23,6 +23,8 @@ from keybearer.wire.projects import (
 )
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 

@@ -19,7 +19,6 @@ from support.remotes.gitlab import GitLabCopy
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, start_service
 from support.waiting import eventually
 
-pytestmark = pytest.mark.any_database
 PAT = "ghp_cnry-admin"
 GITLAB_TOKEN = "glpat-cnry-admin"
 CODE = "cnry-code-of-a-login"

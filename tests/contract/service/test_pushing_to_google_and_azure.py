@@ -15,7 +15,6 @@ from support.remotes.beside import served_beside
 from support.remotes.gcp import GcpCopy, new_key
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, start_service
 
-pytestmark = pytest.mark.any_database
 OWN = "keybearer@ops.iam.gserviceaccount.com"
 TENANT = "11111111-2222-4333-8444-555555555555"
 CLIENT = "66666666-7777-4888-8999-aaaaaaaaaaaa"

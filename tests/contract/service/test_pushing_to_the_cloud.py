@@ -15,7 +15,6 @@ from support.remotes.moto import THROTTLING, CloudFixture, CloudProxy, Fault, Mo
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
-pytestmark = pytest.mark.any_database
 STORE = {"region": "eu-west-1", "path": "/shop/"}
 ONE = {"region": "eu-west-1", "mappingBehavior": "one-to-one"}
 MANY = {"region": "eu-west-1", "mappingBehavior": "many-to-one", "secretName": "shop/all"}

@@ -16,8 +16,6 @@ from support.remotes.vault import VERSION_2, VaultPlace
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
-pytestmark = pytest.mark.any_database
-
 only_version_2 = pytest.mark.parametrize("vault_place", [VERSION_2], indirect=True, ids=["version 2"])
 
 

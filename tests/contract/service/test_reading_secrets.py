@@ -5,6 +5,8 @@ import pytest
 from keybearer.wire.secrets import SecretAnswer, SecretList
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 
 def test_a_list_has_the_published_shape(admin: Client, secrets: ProjectSecrets, strict: Strict) -> None:
     secrets.create("A", "cnry-a", secretComment="why", secretMetadata=[{"key": "k", "value": "v"}])

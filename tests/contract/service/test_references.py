@@ -4,6 +4,8 @@ import pytest
 
 from support.service_fixtures import Client, Project, ProjectSecrets, Service
 
+pytestmark = pytest.mark.every_database
+
 
 def test_references_are_expanded_unless_told_otherwise(secrets: ProjectSecrets) -> None:
     secrets.folder("/db/main", environment="prod")

@@ -18,6 +18,8 @@ from support.postgres import PostgresServer
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 CLIENTS = 8
 WRITES = 12
 

@@ -13,6 +13,8 @@ from support.databases import OwnDatabase
 from support.postgres import PostgresServer
 from support.service_fixtures import ProjectSecrets, Starter
 
+pytestmark = pytest.mark.every_database
+
 _PROGRAM = Path(sys.executable).with_name("keybearer")
 
 Restore = Callable[[], None]

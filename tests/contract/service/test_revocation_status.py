@@ -20,6 +20,8 @@ from cryptography.x509.oid import AuthorityInformationAccessOID
 from support.pki_house import PKI, Pki, later, pki_of
 from support.service_fixtures import PUBLIC_URL, Service, Starter
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def pki(service: Service) -> Pki:

@@ -31,6 +31,7 @@ VAULT = "hashicorp-vault"
 
 
 class TestMaking:
+    @pytest.mark.every_database
     @pytest.mark.parametrize("destination", [model.name for model in DRIVEN])
     async def test_a_sync_can_be_made_to_every_destination_with_a_driver(
         self, house: House, destination: str
@@ -41,6 +42,7 @@ class TestMaking:
         assert sync["syncOptions"] == OVERWRITING
         assert CONFIGS[destination].items() <= sync["destinationConfig"].items()
 
+    @pytest.mark.every_database
     async def test_a_sync_tells_all_its_fields(self, house: House) -> None:
         folder = await house.quiet.folder(house.project, "/shop")
         options = {**IMPORTING, "keySchema": "{{environment}}_{{secretKey}}", "disableSecretDeletion": True}
@@ -59,6 +61,7 @@ class TestMaking:
         assert sync["syncOptions"] == options
         assert sync["createdAt"] == sync["updatedAt"]
 
+    @pytest.mark.every_database
     async def test_with_auto_sync_the_first_run_is_queued(self, house: House) -> None:
         sync = await house.create()
         assert sync["syncStatus"] == "pending"
@@ -66,11 +69,13 @@ class TestMaking:
         (job,) = await house.quiet.jobs(sync["id"])
         assert (job.kind, job.is_running, job.connection_id) == ("sync", False, house.connection)
 
+    @pytest.mark.every_database
     async def test_without_auto_sync_nothing_is_queued(self, house: House) -> None:
         sync = await house.create(isAutoSyncEnabled=False)
         assert (sync["isAutoSyncEnabled"], sync["syncStatus"]) == (False, None)
         assert await house.quiet.jobs(sync["id"]) == []
 
+    @pytest.mark.every_database
     async def test_a_name_is_taken_once_in_a_project(self, house: House) -> None:
         await house.create(name="twice")
         refusal = await house.create("codehost", name="TWICE", status=400)
@@ -80,6 +85,7 @@ class TestMaking:
         other = House(house.quiet, await house.quiet.project(), house.connection)
         await other.create(name="twice")
 
+    @pytest.mark.every_database
     async def test_a_project_has_only_so_many(self, house: House) -> None:
         first = await house.quiet.stored((await house.create(name="first"))["id"])
         assert first is not None
@@ -93,6 +99,7 @@ class TestMaking:
         listed = (await house.quiet.admin.json("GET", ROOT, params=params))["secretSyncs"]
         assert len(listed) == SECRET_SYNCS_MAX
 
+    @pytest.mark.every_database
     async def test_a_destination_without_a_driver_is_refused(self, house: House) -> None:
         driven = {model.name for model in DRIVEN}
         undriven = [(title, name) for title, _, name, _ in OFFERED if name not in driven]
@@ -106,6 +113,7 @@ class TestMaking:
                 refusal = await house.quiet.admin.json(method, f"{ROOT}/{path}", status=400, json={})
                 assert refusal["message"].startswith(f"{title} is not supported yet"), path
 
+    @pytest.mark.every_database
     async def test_an_unknown_destination_is_an_unknown_route(self, house: House) -> None:
         for method, path in (("POST", ""), ("GET", ""), ("GET", f"/{UNKNOWN}"), ("PATCH", f"/{UNKNOWN}")):
             params = {"projectId": house.project}
@@ -114,6 +122,7 @@ class TestMaking:
             )
             assert refusal["message"] == f"Route {method}:{ROOT}/nowhere{path} not found"
 
+    @pytest.mark.every_database
     @pytest.mark.parametrize(
         ("environment", "path"), [("dev", "/nowhere"), ("nowhere", "/"), ("nowhere", "/nowhere")]
     )
@@ -124,6 +133,7 @@ class TestMaking:
             f'for project with ID "{house.project}"'
         )
 
+    @pytest.mark.every_database
     async def test_the_connection_must_be_of_the_app_of_the_destination(self, house: House) -> None:
         refusal = await house.create("codehost", connectionId=house.connection, status=400)
         assert refusal["message"] == (
@@ -131,6 +141,7 @@ class TestMaking:
             f'App Connection with ID {house.connection} is for App "hashicorp-vault"'
         )
 
+    @pytest.mark.every_database
     async def test_the_connection_must_be_of_the_organization(self, house: House) -> None:
         other = await house.quiet.other_organization()
         foreign = await house.quiet.connection(organization_id=other)
@@ -138,6 +149,7 @@ class TestMaking:
             refusal = await house.create(connectionId=connection, status=404)
             assert refusal["message"] == f"Could not find App Connection with ID {connection}"
 
+    @pytest.mark.every_database
     async def test_a_connection_of_a_project_is_used_only_there(self, house: House) -> None:
         own = await house.quiet.connection(project_id=house.project)
         elsewhere = await house.quiet.connection(project_id=await house.quiet.project())
@@ -146,10 +158,10 @@ class TestMaking:
         assert "belongs to another project" in refusal["message"]
 
 
-@pytest.mark.any_database
 class TestForms:
     """What a schema forbids is answered 422, and names the field."""
 
+    @pytest.mark.every_database
     @pytest.mark.parametrize(
         ("changes", "path"),
         [
@@ -186,9 +198,11 @@ class TestForms:
         refusal = await house.create(**changes, status=422)
         assert path in [issue["path"] for issue in refusal["message"]]
 
+    @pytest.mark.every_database
     async def test_unknown_fields_of_the_body_itself_are_ignored(self, house: House) -> None:
         await house.create(App="vault", ID="x")
 
+    @pytest.mark.every_database
     @pytest.mark.parametrize(
         "schema",
         [
@@ -209,6 +223,7 @@ class TestForms:
         assert issue["path"] == ["syncOptions", "keySchema"]
         assert issue["message"].startswith("Key schema must include exactly one {{secretKey}} placeholder.")
 
+    @pytest.mark.every_database
     @pytest.mark.parametrize(
         "schema", ["{{secretKey}}", "{{environment}}/{{secretKey}}", "a_B-1/{{secretKey}}_{{environment}}"]
     )
@@ -216,6 +231,7 @@ class TestForms:
         sync = await house.create(syncOptions={**OVERWRITING, "keySchema": schema})
         assert sync["syncOptions"]["keySchema"] == schema
 
+    @pytest.mark.every_database
     @pytest.mark.parametrize("destination", [model.name for model in DRIVEN])
     async def test_only_destinations_that_can_be_read_take_what_they_hold(
         self, house: House, destination: str
@@ -231,12 +247,14 @@ class TestForms:
             else:
                 assert answer["message"][0]["path"] == ["syncOptions", "initialSyncBehavior"]
 
+    @pytest.mark.every_database
     async def test_a_flag_that_is_null_counts_as_absent(self, house: House) -> None:
         options = {**OVERWRITING, "keySchema": None, "disableSecretDeletion": None}
         assert (await house.create(syncOptions=options))["syncOptions"] == OVERWRITING
 
 
 class TestSeeing:
+    @pytest.mark.every_database
     async def test_lists_are_sorted_by_name_and_may_be_of_one_destination(self, house: House) -> None:
         for destination, name in (("codehost", "b"), (VAULT, "c"), (VAULT, "a")):
             await house.create(destination, name=name)
@@ -251,6 +269,7 @@ class TestSeeing:
         assert of_one == [listed[0], listed[2]]
         assert (await admin.json("GET", f"{ROOT}/1password", params=params))["secretSyncs"] == []
 
+    @pytest.mark.every_database
     async def test_a_list_needs_a_project(self, house: House) -> None:
         for path in (ROOT, f"{ROOT}/{VAULT}", f"{ROOT}/{VAULT}/sync-name/a"):
             for query in ("", "?projectId="):
@@ -258,12 +277,14 @@ class TestSeeing:
                 assert refusal["message"][0]["path"] == ["projectId"]
         await house.quiet.admin.json("GET", f"{ROOT}?projectId={UNKNOWN}", status=404)
 
+    @pytest.mark.every_database
     async def test_one_is_found_by_id_and_by_name(self, house: House) -> None:
         sync = await house.create(name="one")
         admin, params = house.quiet.admin, {"projectId": house.project}
         assert await admin.json("GET", f"{ROOT}/{VAULT}/{sync['id']}") == {"secretSync": sync}
         assert await admin.json("GET", f"{ROOT}/{VAULT}/sync-name/one", params=params) == {"secretSync": sync}
 
+    @pytest.mark.every_database
     async def test_what_is_not_there_is_told(self, house: House) -> None:
         admin, params = house.quiet.admin, {"projectId": house.project}
         refusal = await admin.json("GET", f"{ROOT}/codehost/{UNKNOWN}", status=404)
@@ -271,6 +292,7 @@ class TestSeeing:
         refusal = await admin.json("GET", f"{ROOT}/codehost/sync-name/none", status=404, params=params)
         assert refusal["message"] == 'Could not find GitHub Sync with name "none"'
 
+    @pytest.mark.every_database
     async def test_a_sync_is_found_below_its_own_destination_only(self, house: House) -> None:
         sync = await house.create(name="one")
         admin, params = house.quiet.admin, {"projectId": house.project}
@@ -289,10 +311,12 @@ class TestSeeing:
             answer = await admin.request(method, at, params=given, json={} if method == "PATCH" else None)
             assert (answer.status_code, answer.json()["message"]) == (400, told), at
 
+    @pytest.mark.every_database
     async def test_an_id_is_a_uuid(self, house: House) -> None:
         for method, path in (("GET", "x"), ("PATCH", "x"), ("DELETE", "x"), ("POST", "x/sync-secrets")):
             await house.quiet.admin.json(method, f"{ROOT}/{VAULT}/{path}", status=422, json={})
 
+    @pytest.mark.every_database
     async def test_options_name_the_forty_eight_destinations(self, house: House) -> None:
         answer = await house.quiet.admin.json("GET", f"{ROOT}/options")
         assert answer == {"secretSyncOptions": expected_options()}
@@ -302,6 +326,7 @@ class TestSeeing:
 class TestVocabulary:
     """A path may use the published words; the answer uses those of the request."""
 
+    @pytest.mark.every_database
     @pytest.mark.parametrize(
         ("word", "own", "app"),
         [
@@ -335,6 +360,7 @@ class TestVocabulary:
         deleted = (await admin.json("DELETE", one))["secretSync"]
         assert deleted["destination"] == word
 
+    @pytest.mark.every_database
     async def test_published_words_are_not_documented(self, quiet: QuietService) -> None:
         document = await quiet.admin.json("GET", "/api/docs/json")
         paths = [path for path in document["paths"] if path.startswith(ROOT)]

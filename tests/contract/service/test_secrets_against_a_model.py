@@ -28,6 +28,8 @@ from hypothesis.stateful import (
 from support.secrets_model import MASK, Outcome, SecretsModel, Shown, plain_path
 from support.service_fixtures import Client, Person, Service
 
+pytestmark = pytest.mark.every_database
+
 ADMIN, USERS = "admin", ("ada", "bob")
 DEEP = "/a" + "/d" * 20
 _STEPS = 60

@@ -197,7 +197,6 @@ def test_auth_methods_and_keys_are_held_to_their_shape() -> None:
         checked("/api/v1/admin/keys", 200, KEYS | {"rootKey": "cnry-k"})
 
 
-@pytest.mark.any_database
 def test_every_route_of_the_service_has_a_shape(service: Service) -> None:
     document = service.client().json("GET", "/api/docs/json")
     without = {

@@ -11,8 +11,6 @@ import pytest
 from support.strict_certificates import ISSUED, ONE_PROFILE, PROFILES, REQUESTS
 from support.strict_kinds import Shape
 
-pytestmark = pytest.mark.any_database
-
 ID = "0b6f3c3e-7a55-4d2b-9a3f-0d6a5d1f0c11"
 AT = "2026-01-02T03:04:05.678Z"
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"

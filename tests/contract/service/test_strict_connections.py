@@ -17,8 +17,6 @@ from support.strict_connections import (
     PUBLISHED_ONE_IDP_CONNECTION,
 )
 
-pytestmark = pytest.mark.any_database
-
 ID = "0b6f3c3e-7a55-4d2b-9a3f-0d6a5d1f0c11"
 AT = "2026-01-02T03:04:05.678Z"
 PROJECT = {"id": ID, "name": "p", "type": "secret-manager", "slug": "p-1"}

@@ -10,8 +10,6 @@ import pytest
 
 from support.strict_syncs import ONE_SYNC, OPTIONAL, SYNC_OPTIONS, expected_options
 
-pytestmark = pytest.mark.any_database
-
 ID = "0b6f3c3e-7a55-4d2b-9a3f-0d6a5d1f0c11"
 AT = "2026-01-02T03:04:05.678Z"
 COMMON: dict[str, Any] = {

@@ -31,6 +31,8 @@ from hypothesis.stateful import (
 
 from support.service_fixtures import Client, Project, Service
 
+pytestmark = pytest.mark.every_database
+
 _STEPS = 30
 _FORMER_TAGS = 8
 """As many as the service reads of one header."""

@@ -18,6 +18,8 @@ from keybearer.wire.users import (
 )
 from support.service_fixtures import Client, Person, Project, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 PASSWORD = "cnry-correct horse"
 LOGIN = "/api/v3/auth/login"

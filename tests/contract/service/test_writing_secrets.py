@@ -7,6 +7,8 @@ import pytest
 from keybearer.wire.secrets import SecretAnswer, SecretsAnswer
 from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
+pytestmark = pytest.mark.every_database
+
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 

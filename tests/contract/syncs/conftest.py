@@ -10,15 +10,11 @@ import pytest
 
 from keybearer.wire.connections.cloud import AccessKeyCredentials
 from support.canary import Canary
-from support.databases import new_database, on_every_database
+from support.databases import new_database
 from support.pushed import Pushed
 from support.remotes.moto import CloudFixture, CloudProxy, Moto
 from support.remotes.moto import moto as moto  # noqa: PLC0414 - a fixture
 from support.service_fixtures import ServiceProcess, start_service
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_database(metafunc)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from support.pushed import Pushed
 from support.remotes.moto import THROTTLING, Fault
 from support.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 
 def test_a_sync_carries_the_folder_and_later_one_call_for_each_changed_key(pushed: Pushed) -> None:
     pushed.secrets.create("A", "cnry-1")

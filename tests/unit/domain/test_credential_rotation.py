@@ -18,16 +18,12 @@ from keybearer.store.database import Database
 from keybearer.store.engines import database_url
 from keybearer.store.records import Identity
 from support.async_waiting import until
-from support.databases import OwnDatabase, on_every_database
+from support.databases import OwnDatabase
 from support.postgres import PostgresServer
 from support.service_domain import ServiceDomain, service_domain
 
 COUNT = 5
 TERMS = KubernetesAuthTerms(host="https://api.example.com", reviewer_token="cnry-0")
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_database(metafunc)
 
 
 @pytest.fixture

@@ -25,15 +25,11 @@ from keybearer.store.records import Project
 from keybearer.store.sealing.envelope import SealingKey, key_id_of
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.sealing.root_key import RootKeys, create_root_key_file, parse_root_keys
-from support.databases import OwnDatabase, on_every_database
+from support.databases import OwnDatabase
 from support.postgres import PostgresServer
 from support.service_domain import ServiceDomain, at, service_domain
 
 COUNT = 7
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_database(metafunc)
 
 
 def new_root() -> SealingKey:

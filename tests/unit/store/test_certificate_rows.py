@@ -180,6 +180,7 @@ class Sealed:
 OPENED = [b"cnry-ca", b"cnry-account", b"cnry-eab", "cnry-passphrase", b"cnry-request", b"cnry-leaf"]
 
 
+@pytest.mark.every_database
 async def test_what_was_sealed_opens(domain: ServiceDomain, project: ProjectId) -> None:
     sealed = Sealed(project)
     async with domain.database.writing() as unit:
@@ -197,6 +198,7 @@ async def test_what_was_sealed_opens(domain: ServiceDomain, project: ProjectId) 
     assert "cnry" not in repr(issuing)
 
 
+@pytest.mark.every_database
 async def test_a_rotation_of_the_data_key_seals_all_of_it_anew(
     domain: ServiceDomain, project: ProjectId
 ) -> None:
@@ -222,6 +224,7 @@ async def test_a_rotation_of_the_data_key_seals_all_of_it_anew(
         assert await unit.resealing.data_keys() == 1  # the former one is gone
 
 
+@pytest.mark.every_database
 async def test_a_key_of_one_certificate_doesnt_open_in_another_row(
     domain: ServiceDomain, project: ProjectId
 ) -> None:
@@ -243,6 +246,7 @@ async def test_a_key_of_one_certificate_doesnt_open_in_another_row(
             await unit.certificates.private_key(other)
 
 
+@pytest.mark.every_database
 async def test_requests_are_found_by_all_that_stands_beside_them(
     domain: ServiceDomain, project: ProjectId
 ) -> None:
@@ -267,6 +271,7 @@ async def test_requests_are_found_by_all_that_stands_beside_them(
     assert await found(("ui", "d1")) == []
 
 
+@pytest.mark.every_database
 async def test_a_request_is_claimed_by_one_process_until_its_lease_ends(
     domain: ServiceDomain, project: ProjectId
 ) -> None:
@@ -286,6 +291,7 @@ async def test_a_request_is_claimed_by_one_process_until_its_lease_ends(
     assert await claim("other", lease) == [due.id]
 
 
+@pytest.mark.every_database
 async def test_the_status_of_certificates_is_told_by_their_dates(
     domain: ServiceDomain, project: ProjectId
 ) -> None:
@@ -308,6 +314,7 @@ async def test_the_status_of_certificates_is_told_by_their_dates(
             assert expected.status(NOW) is status
 
 
+@pytest.mark.every_database
 async def test_a_revocation_list_takes_the_place_of_the_one_before(
     domain: ServiceDomain, project: ProjectId
 ) -> None:
@@ -331,6 +338,7 @@ async def test_a_revocation_list_takes_the_place_of_the_one_before(
         ]
 
 
+@pytest.mark.every_database
 async def test_what_refers_to_a_profile_lives_on_without_it(
     domain: ServiceDomain, project: ProjectId
 ) -> None:
@@ -350,6 +358,7 @@ async def test_what_refers_to_a_profile_lives_on_without_it(
         assert not await unit.certificate_authorities.is_used(sealed.authority.id)
 
 
+@pytest.mark.every_database
 async def test_a_project_goes_with_all_of_it(domain: ServiceDomain, project: ProjectId) -> None:
     sealed = Sealed(project)
     of_profile = certificate(project, sealed.authority.id, profile_id=sealed.profile.id)
@@ -370,6 +379,7 @@ async def test_a_project_goes_with_all_of_it(domain: ServiceDomain, project: Pro
         assert await unit.certificate_authorities.get(sealed.authority.id) is None
 
 
+@pytest.mark.every_database
 async def test_many_are_stored_at_once_as_they_are(domain: ServiceDomain, project: ProjectId) -> None:
     full: dict[str, Any] = {
         "subject": {"organization": "Häuser & Söhne\u2028"},
@@ -397,7 +407,6 @@ async def test_many_are_stored_at_once_as_they_are(domain: ServiceDomain, projec
         assert not await unit.certificates.has_private_key(certificates[0].id)
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("number", [1, 8, 9, 41], ids=str)
 async def test_what_is_stored_directly_is_stored_as_otherwise(
     domain: ServiceDomain, project: ProjectId, number: int

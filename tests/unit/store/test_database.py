@@ -23,6 +23,8 @@ from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.sealing.root_key import RootKeys
 from support.databases import OwnDatabase
 
+pytestmark = pytest.mark.every_database
+
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 BEFORE = 10**18
 """A revision that the clock has not come to: from it on they are counted."""

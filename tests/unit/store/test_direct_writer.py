@@ -20,6 +20,8 @@ from keybearer.store.engines import Bounds, database_url, sqlite_url
 from keybearer.store.failures import BusyError, RaceError
 from keybearer.store.records import Organization
 
+pytestmark = pytest.mark.every_database
+
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADD = (
     "INSERT INTO organizations (id, name, slug, names_revision, created_at)"

@@ -18,6 +18,8 @@ from keybearer.store.failures import (
     translated,
 )
 
+pytestmark = pytest.mark.every_database
+
 TOLD = "cnry-what a driver says"
 
 

@@ -22,6 +22,8 @@ from keybearer.store.secret_places import Location
 from support.databases import OwnDatabase
 from support.service_domain import ServiceDomain, at, service_domain
 
+pytestmark = pytest.mark.every_database
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _COUNT = 4 * SLICE

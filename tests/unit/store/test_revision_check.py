@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
-import pytest
-
 from keybearer.store.failures import ConnectError, UnavailableError
 from keybearer.store.revision_check import RevisionCheck
 
 if TYPE_CHECKING:
     import asyncpg
 
-pytestmark = pytest.mark.any_database
 
 _LIMIT = timedelta(seconds=5)
 

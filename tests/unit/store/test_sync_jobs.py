@@ -23,6 +23,8 @@ from keybearer.store.sync_turns import Turns
 from support.databases import OwnDatabase
 from support.sync_scene import SyncScene, sync_scene
 
+pytestmark = pytest.mark.every_database
+
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=1)
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from keybearer.store.sync_turns import Tenant, Turns
 
+pytestmark = pytest.mark.every_database
+
 A1, A2, A3 = (Tenant("a", f"a{number}") for number in (1, 2, 3))
 B1, C1 = Tenant("b", "b1"), Tenant("c", "c1")
 

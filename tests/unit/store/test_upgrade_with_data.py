@@ -22,6 +22,8 @@ from keybearer.store.sealing.root_key import RootKeys
 from support.databases import OwnDatabase
 from support.postgres import PostgresServer
 
+pytestmark = pytest.mark.every_database
+
 ROOT = SealingKey(key_name(UUID(int=1), 1), b"r" * 32)
 DATA = SealingKey(key_name(UUID(int=2), 1), b"d" * 32)
 SIGNING = SealingKey(key_name(UUID(int=3), 1), b"s" * 32)

@@ -16,8 +16,6 @@ from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.keys import generate_private_key, load_private_key
 from support.x509_house import dns, root, template
 
-pytestmark = pytest.mark.any_database  # what the service makes of it is tested elsewhere on both
-
 
 async def test_a_certificate_is_renewed_configured_revoked_and_deleted(
     client: Client, house: House, setup: Setup

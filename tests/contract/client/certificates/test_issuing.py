@@ -22,8 +22,6 @@ from keybearer.pki.certificates import parse_certificate, parse_certificates
 from keybearer.pki.chains import verify_chain
 from keybearer.pki.keys import load_private_key
 
-pytestmark = pytest.mark.any_database  # what the service makes of it is tested elsewhere on both
-
 
 async def test_a_certificate_for_a_key_that_stays_is_found_by_its_metadata(
     client: Client, house: House, setup: Setup

@@ -22,8 +22,6 @@ from keybearer.client import (
 from keybearer.pki.certificates import parse_certificate, parse_certificates
 from keybearer.pki.signing_requests import parse_signing_request
 
-pytestmark = pytest.mark.any_database  # what the service makes of it is tested elsewhere on both
-
 
 async def test_authorities_are_made_found_changed_and_deleted(
     client: Client, house: House, setup: Setup

@@ -15,6 +15,8 @@ from support.plain_http import plain_client
 from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import ServiceProcess, Starter
 
+pytestmark = pytest.mark.every_database
+
 SEALED_WITH = "SELECT DISTINCT hex(substr(credentials, 2, 20)) FROM app_connections"
 SEALED_WITH_POSTGRES = "SELECT DISTINCT encode(substr(credentials, 2, 20), 'hex') FROM app_connections"
 # Copies of the first, made by the database: a thousand requests would tell nothing more.

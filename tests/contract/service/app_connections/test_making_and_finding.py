@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-import pytest
-
 from contract.service.app_connections.provider_connections import ALL, IDP, UNKNOWN, Connections
 from keybearer.wire.app_connections import (
     AppConnectionAnswer,
@@ -156,16 +154,13 @@ class TestApps:
             told = admin.json(method, path, status=400, json=body)["message"]
             assert told == f'App Connection with ID {made["id"]} is not for App "cloud"'
 
-    @pytest.mark.any_database
     def test_an_app_that_nobody_knows_is_no_route(self, admin: Client) -> None:
         for path in (f"{ALL}/unknown", f"{ALL}/unknown/available", f"{ALL}/unknown/{UNKNOWN}"):
             assert admin.json("GET", path, status=404)["error"] == "Not Found"
 
-    @pytest.mark.any_database
     def test_an_id_that_is_none_is_refused(self, admin: Client) -> None:
         assert admin.json("GET", f"{IDP}/x", status=422)["message"][0]["path"] == ["connection_id"]
 
-    @pytest.mark.any_database
     def test_options_tell_apps_and_methods(self, admin: Client, strict: Strict) -> None:
         answer = admin.json("GET", f"{ALL}/options", params={"projectType": "secret-manager"})
         options = strict(AppConnectionOptionList, answer).app_connection_options

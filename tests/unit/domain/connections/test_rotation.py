@@ -25,16 +25,12 @@ from keybearer.store.app_connections import AppConnection, OpenedConnection
 from keybearer.wire.connections.base import AppModel, Credentials
 from keybearer.wire.connections.cloud import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.wire.connections.registry import app_model
-from support.databases import OwnDatabase, on_every_database
+from support.databases import OwnDatabase
 from support.service_domain import ServiceDomain, service_domain
 
 START = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 EVERY_WEEK = Terms(is_automatic=True, interval_days=7, hour=3, minute=15)
 CREDENTIALS = "auth methods"
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_database(metafunc)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The sync engine on both databases, against remotes that do what the test says."""
+"""The sync engine against remotes that do what the test says."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from pathlib import Path
 import pytest
 
 from keybearer.store.records import Project
-from support.databases import OwnDatabase, on_every_database
+from support.databases import OwnDatabase
 from support.sync_scene import SyncScene, sync_scene
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_every_database(metafunc)
 
 
 @pytest.fixture

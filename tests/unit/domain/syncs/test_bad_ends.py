@@ -17,6 +17,8 @@ from keybearer.store.audit import AuditFilter
 from keybearer.store.records import Project
 from support.sync_scene import SyncScene
 
+pytestmark = pytest.mark.every_database
+
 
 async def test_an_outage_midway_is_gone_through_and_what_arrived_is_not_written_again(
     scene: SyncScene, project: Project

@@ -12,6 +12,8 @@ from keybearer.store.secret_syncs import JobKind
 from support.async_waiting import until
 from support.sync_scene import SyncScene
 
+pytestmark = pytest.mark.every_database
+
 
 async def test_a_new_sync_carries_the_folder_and_a_changed_key_is_one_call(
     scene: SyncScene, project: Project

@@ -11,6 +11,8 @@ from keybearer.outbound.destinations.protocol import Outgoing
 from keybearer.store.secret_syncs import SyncRecord
 from support.sync_scene import blank_record
 
+pytestmark = pytest.mark.every_database
+
 KEY = b"k" * 32
 RECORD = replace(
     blank_record("project", "folder", "connection", "one", datetime(2026, 3, 1, tzinfo=UTC)),

@@ -22,6 +22,8 @@ from support.postgres import PostgresServer
 from support.scripted_remote import ScriptedRemote
 from support.sync_scene import FAST, SyncScene, sync_scene
 
+pytestmark = pytest.mark.every_database
+
 
 @dataclass
 class ShiftedClock(SystemClock):

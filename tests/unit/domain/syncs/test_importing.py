@@ -8,6 +8,8 @@ from keybearer.outbound.destinations.protocol import Present
 from keybearer.wire.destinations.base import ImportBehavior, InitialSyncBehavior
 from keybearer.wire.key_schema import KeyNaming
 
+pytestmark = pytest.mark.every_database
+
 SOURCE, DESTINATION = ImportBehavior.PRIORITIZE_SOURCE, ImportBehavior.PRIORITIZE_DESTINATION
 
 

@@ -15,6 +15,8 @@ from keybearer.outbound.remote import (
 )
 from keybearer.store.failures import BusyError, UnavailableError
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.mark.parametrize(
     ("error", "is_retryable"),

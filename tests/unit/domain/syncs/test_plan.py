@@ -21,6 +21,8 @@ from keybearer.outbound.destinations.protocol import Outgoing, Present, Traits
 from keybearer.store.pushes import Push
 from keybearer.wire.key_schema import KeyNaming
 
+pytestmark = pytest.mark.every_database
+
 PLAIN = KeyNaming("", "")
 NAMINGS = (PLAIN, KeyNaming("app-", ""), KeyNaming("dev/", ""), KeyNaming("a_", "_z"))
 

@@ -15,6 +15,8 @@ from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSyncs
 from support.async_waiting import until
 from support.sync_scene import SyncScene
 
+pytestmark = pytest.mark.every_database
+
 
 async def test_a_change_during_a_run_queues_another(scene: SyncScene, project: Project) -> None:
     remote = scene.remotes["one"]

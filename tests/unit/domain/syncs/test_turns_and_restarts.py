@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from keybearer.store.records import Project
 from support.async_waiting import until
 from support.sync_scene import SyncScene
+
+pytestmark = pytest.mark.every_database
 
 
 async def test_five_run_for_one_connection_and_others_are_not_held_up(
