@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from keybearer.controllers.certificateprofile.secret_body import CERTIFICATE_LABEL
 from keybearer.controllers.finalizer import FINALIZER, TRUST_FINALIZER
-from keybearer.controllers.secretsync.desired import MANAGED_LABEL, OWNER_LABEL
-from keybearer.controllers.secretsync.restart import RESTART_ANNOTATION
 from keybearer.controllers.signers.decide import CLUSTER_MARK, REQUEST_MARK
+from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL
+from keybearer.controllers.target.restart import RESTART_ANNOTATION
 from reference.markdown import NOTE, cell, code, table
 
 __all__ = ["MARKS", "REQUESTS", "labels_page"]

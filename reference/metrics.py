@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
 from keybearer.controllers.kinds import RESOURCES
-from keybearer.controllers.secretsync.decisions import TargetAction
+from keybearer.controllers.target.decisions import TargetAction
 from keybearer.controllers.telemetry import OperatorMetrics
 from keybearer.controllers.work import Lane
 from keybearer.server.metrics import MetricSources, ServiceMetrics

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry
@@ -16,10 +17,11 @@ from prometheus_client import CollectorRegistry
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import SystemClock
 from keybearer.controllers.background import Background
+from keybearer.controllers.certificateprofile.for_signers import issuing_profile
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
-from keybearer.controllers.certificateprofile.service import CertificateService, OpenedService
 from keybearer.controllers.cluster_identity import ClusterIdentity
-from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.issuance.service import CertificateService, OpenedService
+from keybearer.controllers.objects import ObjectStore, ObservedObject, no_targets
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.signers.parts import Signers, SignersGiven, assemble_signers
@@ -56,7 +58,7 @@ class SignersInProcess:
 
     def show(self, profile: Body) -> None:
         """The watch of profiles shows this one, as the API server holds it."""
-        seen = ObservedObject.from_body("CertificateProfile", profile, trigger_at=0)
+        seen = ObservedObject.from_body("CertificateProfile", profile, trigger_at=0, targets_of=no_targets)
         self.objects.put(seen)
         self.signers.profile_seen(seen.key)
 
@@ -98,7 +100,7 @@ async def signers_in_process(
                 cluster=ClusterIdentity(gateway, "cluster-1"),
                 recorder=recorder,
                 metrics=metrics.certificates,
-                open_service=open_service,
+                read_profile=partial(issuing_profile, open_service=open_service),
                 namespaces=None,
             )
         )

@@ -74,7 +74,7 @@ def _part(body: JsonValue, name: str) -> Mapping[str, JsonValue]:
 async def _seen(gateway: Gateway, resource: Resource, key: ObjectKey) -> SeenObject | None:
     """Return the names of an object's keys; what they hold is let go of here."""
     from keybearer.cli.explanation_parts import SeenObject
-    from keybearer.controllers.secretsync.desired import OWNER_LABEL
+    from keybearer.controllers.target.desired import OWNER_LABEL
     from keybearer.kube.errors import ForbiddenError
 
     try:

@@ -16,14 +16,15 @@ from keybearer.cli.explanation_parts import (
     names,
     several,
 )
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.secretsync.key_problems import KeyProblemReason
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remedies import KEY_REMEDIES, REMEDIES
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec_destination import DestinationDeletionPolicy
 from keybearer.controllers.secretsync.spec_source import KeySelection, Source
-from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy
 from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
+from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy
 
 __all__ = ["explain"]
 

@@ -19,15 +19,12 @@ from keybearer.cli.explanation_parts import (
 )
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.remedies import REMEDIES
-from keybearer.controllers.certificateprofile.resource import (
-    CertificateProfileSpec,
-    Mode,
-    RemoteDeletionPolicy,
-)
+from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
 from keybearer.controllers.certificateprofile.status import (
     CertificateProfileStatus,
     CertificateRequestStatus,
 )
+from keybearer.controllers.mode import Mode
 
 __all__ = ["explain_profile", "secrets_of_profile"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -15,9 +15,11 @@ from keybearer.base.tracing import Tracer
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.appconnection.gather import ConnectionGatherer
 from keybearer.controllers.appconnection.reconcile import AppConnectionReconciler
+from keybearer.controllers.appconnection.state import connection_state
 from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.background import Background
 from keybearer.controllers.certificateprofile.parts import CertificateProfiles, ProfilesGiven
+from keybearer.controllers.certificateprofile.targets import targets_of as targets_of_profile
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.fingerprint import Fingerprinter
@@ -25,21 +27,22 @@ from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.objects import ObjectStore, ObservedStore
+from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetsOf, no_targets
 from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkQueue
 from keybearer.controllers.references import References, WatchFactory
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
-from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
-from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.secretsync.targets import targets_of as targets_of_sync
 from keybearer.controllers.sessions import SessionOpener
 from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.signers.parts import Signers, SignersGiven, assemble_signers
 from keybearer.controllers.sources.reader import SourceReader
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.target_watch import TargetWatches
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
@@ -51,9 +54,16 @@ from keybearer.kube.gateway import Gateway
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import Resource
 
-__all__ = ["Assembly", "Circumstances", "assemble"]
+__all__ = ["TARGETS_OF", "Assembly", "Circumstances", "assemble"]
 
 _BACKOFF = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(minutes=5))
+
+TARGETS_OF: Mapping[str, TargetsOf] = {
+    "SecretSync": targets_of_sync,
+    "AppConnection": no_targets,
+    "CertificateProfile": targets_of_profile,
+}
+"""How the spec of each kind says what it writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +180,7 @@ def assemble(given: Circumstances) -> Assembly:
         gatherer=gatherer,
         objects=objects,
         followers=followers,
+        read_connection=connection_state,
         cluster=cluster,
         fingerprinter=given.fingerprinter,
     )
@@ -227,7 +238,7 @@ def assemble(given: Circumstances) -> Assembly:
             cluster=cluster,
             recorder=recorder,
             metrics=given.metrics.certificates,
-            open_service=profiles.open_service,
+            read_profile=profiles.for_signers,
             namespaces=settings.namespaces or None,
         )
     )
@@ -240,7 +251,7 @@ def assemble(given: Circumstances) -> Assembly:
         destinations.forget(key)
         followers.changed(key)
 
-    intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, forget)
+    intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, TARGETS_OF, forget)
     intake.on_managed = references.noticed
     intake.on_seen = signers.profile_seen
     return Assembly(

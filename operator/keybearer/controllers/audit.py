@@ -10,7 +10,7 @@ from keybearer.base.backoff import jittered
 from keybearer.base.logs import get_logger
 from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetKey
 from keybearer.controllers.queue import WorkQueue
-from keybearer.controllers.secretsync.desired import MANAGED_LABEL
+from keybearer.controllers.target.desired import MANAGED_LABEL
 from keybearer.controllers.work import Lane
 from keybearer.kube.errors import KubeError
 from keybearer.kube.gateway import Gateway

@@ -17,9 +17,10 @@ from keybearer.controllers.objects import (
     ObservedStore,
     ObservedTarget,
     TargetKey,
+    TargetsOf,
 )
 from keybearer.controllers.queue import WorkQueue
-from keybearer.controllers.secretsync.observed import observe_target
+from keybearer.controllers.target.observed import observe_target
 from keybearer.controllers.work import Lane, WorkKey
 
 __all__ = ["EventIntake"]
@@ -35,13 +36,16 @@ class EventIntake:
         objects: ObjectStore,
         observed: ObservedStore,
         fingerprinter: Fingerprinter,
+        targets_of: Mapping[str, TargetsOf],
         forget: Callable[[WorkKey], None],
     ) -> None:
+        """Take what it needs; `targets_of` has an entry for each kind that it is told of."""
         self._clock = clock
         self._queue = queue
         self._objects = objects
         self._observed = observed
         self._fingerprinter = fingerprinter
+        self._targets_of = targets_of
         self._forget = forget
         self._started_at = clock.monotonic()
         self.on_managed: Callable[[TargetKey, str | None, tuple[WorkKey, ...]], None] = lambda *_: None
@@ -51,7 +55,9 @@ class EventIntake:
 
     def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of one of our kinds; `event_type` is None for what a listing found."""
-        seen = ObservedObject.from_body(kind, body, trigger_at=self._clock.monotonic())
+        seen = ObservedObject.from_body(
+            kind, body, trigger_at=self._clock.monotonic(), targets_of=self._targets_of[kind]
+        )
         if event_type == "DELETED":
             self._drop(seen.key)
             return

@@ -8,7 +8,7 @@ reconcile that repairs it, and for a bounded number of objects.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -16,13 +16,20 @@ import orjson
 from pydantic import JsonValue
 
 from keybearer.base.packed_json import packed_json
-from keybearer.controllers.certificateprofile.keyring_name import keyring_name
 from keybearer.controllers.custom_resource import NEVER_OBSERVED
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.work import WorkKey
 
-__all__ = ["ObjectStore", "ObservedObject", "ObservedStore", "ObservedTarget", "TargetKey"]
+__all__ = [
+    "ObjectStore",
+    "ObservedObject",
+    "ObservedStore",
+    "ObservedTarget",
+    "TargetKey",
+    "TargetsOf",
+    "no_targets",
+]
 
 _REQUEST = "keybearer.dev/request"
 _REQUESTED_AT = "keybearer.dev/requestedAt"
@@ -42,6 +49,15 @@ class TargetKey:
     kind: str
     namespace: str
     name: str
+
+
+TargetsOf = Callable[[JsonValue, WorkKey], tuple[TargetKey, ...]]
+"""Returns what the spec of a custom resource says it writes, judged or not; each kind gives its own."""
+
+
+def no_targets(spec: JsonValue, owner: WorkKey) -> tuple[TargetKey, ...]:  # noqa: ARG001 - the signature of all kinds
+    """Return nothing: for a kind that writes nothing into the cluster."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +84,15 @@ class ObservedObject:
     """Monotonic seconds: what is read from a source after this instant includes what led to this version."""
 
     @classmethod
-    def from_body(cls, kind: str, body: JsonObject, *, trigger_at: float) -> Self:
-        """Keep of a custom resource's body what a reconcile needs."""
+    def from_body(cls, kind: str, body: JsonObject, *, trigger_at: float, targets_of: TargetsOf) -> Self:
+        """Keep of a custom resource's body what a reconcile needs.
+
+        Args:
+            kind: of the custom resource.
+            body: as the watch showed it.
+            trigger_at: monotonic seconds.
+            targets_of: reads from a spec of this kind what it writes.
+        """
         meta = body["metadata"]
         if not isinstance(meta, Mapping):
             msg = f"a {kind} without metadata was delivered"
@@ -77,9 +100,9 @@ class ObservedObject:
         annotations = meta.get("annotations")
         annotations = annotations if isinstance(annotations, Mapping) else {}
         finalizers = meta.get("finalizers")
-        namespace, name = text_of(meta.get("namespace")), text_of(meta.get("name"))
+        key = WorkKey(kind, text_of(meta.get("namespace")), text_of(meta.get("name")))
         return cls(
-            key=WorkKey(kind, namespace, name),
+            key=key,
             uid=text_of(meta.get("uid")),
             resource_version=text_of(meta.get("resourceVersion")),
             generation=_whole(meta.get("generation")),
@@ -90,7 +113,7 @@ class ObservedObject:
             request=text_of(annotations.get(_REQUEST)) or None,
             requested_at=text_of(annotations.get(_REQUESTED_AT)) or None,
             import_behavior=text_of(annotations.get(_IMPORT_BEHAVIOR)) or None,
-            targets=_targets_of(kind, body.get("spec"), namespace, name),
+            targets=targets_of(body.get("spec"), key),
             trigger_at=trigger_at,
         )
 
@@ -289,35 +312,6 @@ def _is_older(one: ObservedObject, other: ObservedObject) -> bool:
     """Compare resourceVersions, which are numbers that grow since Kubernetes 1.35 (KEP-5504)."""
     versions = one.resource_version, other.resource_version
     return all(version.isdecimal() for version in versions) and int(versions[0]) < int(versions[1])
-
-
-def _targets_of(kind: str, spec: JsonValue, namespace: str, name: str) -> tuple[TargetKey, ...]:
-    match kind:
-        case "SecretSync" if not _goes_elsewhere(spec):
-            target = mapping_of(mapping_of(spec).get("target"))
-            return (
-                TargetKey(
-                    text_of(target.get("kind")) or "Secret", namespace, text_of(target.get("name")) or name
-                ),
-            )
-        case "CertificateProfile":
-            names = (keyring_name(name), *_certificate_secrets(spec))
-            return tuple(TargetKey("Secret", namespace, one) for one in dict.fromkeys(names))
-        case _:
-            return ()
-
-
-def _certificate_secrets(spec: JsonValue) -> Iterator[str]:
-    listed = mapping_of(spec).get("certificates")
-    for one in listed if isinstance(listed, list) else ():
-        entry = mapping_of(one)
-        name = text_of(entry.get("secretName")) or text_of(entry.get("name"))
-        if name:
-            yield name
-
-
-def _goes_elsewhere(spec: JsonValue) -> bool:
-    return isinstance(spec, Mapping) and bool(spec.get("destination")) and spec.get("target") is None
 
 
 def _whole(value: JsonValue) -> int:

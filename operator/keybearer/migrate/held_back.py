@@ -10,7 +10,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from keybearer.controllers.secretsync.resource import SECRET_SYNC, Mode
+from keybearer.controllers.mode import Mode
+from keybearer.controllers.secretsync.resource import SECRET_SYNC
 from keybearer.migrate.findings import Effect, Finding, Notes
 from keybearer.migrate.manifests import Draft
 

@@ -14,7 +14,7 @@ from keybearer.controllers.appconnection.resource import APP_CONNECTION
 from keybearer.controllers.custom_resource import CustomResource, describe_invalid
 from keybearer.controllers.resource_fields import DNS_SUBDOMAIN_PATTERN
 from keybearer.controllers.secretsync.resource import SECRET_SYNC
-from keybearer.controllers.secretsync.spec_target import Target
+from keybearer.controllers.target.spec import Target
 from keybearer.migrate.carried_metadata import carried_metadata
 from keybearer.migrate.findings import NotCarriedError, Notes
 from keybearer.migrate.foreign import ForeignObject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keybearer.controllers.secretsync.spec_target import OPAQUE
+from keybearer.controllers.target.spec import OPAQUE
 from keybearer.migrate.findings import Notes
 from keybearer.migrate.foreign import ForeignObject, Inventory
 from keybearer.migrate.manifests import Draft

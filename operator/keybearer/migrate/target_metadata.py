@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue, ValidationError
 
-from keybearer.controllers.secretsync.spec_target import Target
+from keybearer.controllers.target.spec import Target
 from keybearer.migrate.carried_metadata import carried_metadata
 from keybearer.migrate.findings import Notes
 

@@ -10,7 +10,8 @@ from keybearer.base.backoff import Backoff
 from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore, TargetKey
 from keybearer.controllers.queue import WorkQueue
-from keybearer.controllers.secretsync.observed import observe_target
+from keybearer.controllers.secretsync.targets import targets_of
+from keybearer.controllers.target.observed import observe_target
 from keybearer.controllers.work import Lane
 from keybearer.kube.errors import GoneError, UnavailableError
 from unit.controllers.fakes.chance import SteadyChance
@@ -35,7 +36,7 @@ class Desk:
     def sync(self, own_name: str, **target: str) -> None:
         meta = {"namespace": "team-a", "name": own_name, "uid": own_name}
         body: Body = {"metadata": meta, "spec": {"target": target}}
-        self.objects.put(ObservedObject.from_body("SecretSync", body, trigger_at=0))
+        self.objects.put(ObservedObject.from_body("SecretSync", body, trigger_at=0, targets_of=targets_of))
 
     def target(self, kind: str = "Secret", name: str = "web") -> Body:
         """Let a target exist, and be seen."""

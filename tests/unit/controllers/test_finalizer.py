@@ -9,7 +9,7 @@ import pytest
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.finalizer import FINALIZER, TRUST_FINALIZER, FinalizerKeeper
-from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.kube.errors import ConflictError
 from unit.controllers.fakes.gateway import FakeGateway
@@ -38,7 +38,7 @@ class World:
                 "status": None if status is None else dict(status),
             }
         )
-        return ObservedObject.from_body("CertificateProfile", body, trigger_at=0.0)
+        return ObservedObject.from_body("CertificateProfile", body, trigger_at=0.0, targets_of=no_targets)
 
     @property
     def finalizers(self) -> list[str]:

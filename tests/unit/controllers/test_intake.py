@@ -10,6 +10,7 @@ from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.objects import ObjectStore, ObservedStore, ObservedTarget, TargetKey
 from keybearer.controllers.queue import WorkQueue
+from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.target_watch import TargetReceiver
 from keybearer.controllers.work import Lane, WorkKey
 from keybearer.kube.resources import ObjectKey
@@ -51,7 +52,13 @@ class Desk:
         self.observed = ObservedStore()
         self.forgotten: list[WorkKey] = []
         self.intake = EventIntake(
-            self.clock, self.queue, self.objects, self.observed, FINGERPRINTER, self.forgotten.append
+            self.clock,
+            self.queue,
+            self.objects,
+            self.observed,
+            FINGERPRINTER,
+            {"SecretSync": targets_of},
+            self.forgotten.append,
         )
         self.watch = TargetReceiver("Secret", self.intake, self.observed)
 

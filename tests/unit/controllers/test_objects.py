@@ -12,7 +12,9 @@ from keybearer.controllers.objects import (
     ObservedStore,
     ObservedTarget,
     TargetKey,
+    no_targets,
 )
+from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.targets import Field
 
@@ -34,7 +36,9 @@ def manifest(name: str = "web", *, target: Field = None, **metadata: Field) -> d
 
 
 def seen(name: str = "web", *, at: float = 1.0, target: Field = None, **metadata: Field) -> ObservedObject:
-    return ObservedObject.from_body("SecretSync", manifest(name, target=target, **metadata), trigger_at=at)
+    return ObservedObject.from_body(
+        "SecretSync", manifest(name, target=target, **metadata), trigger_at=at, targets_of=targets_of
+    )
 
 
 class TestObservedObject:
@@ -45,7 +49,7 @@ class TestObservedObject:
             annotations={"keybearer.dev/request": "sync", "keybearer.dev/requestedAt": "now", "other": "x"},
             managedFields=[{"manager": "kubectl"}],
         ) | {"status": {"observedGeneration": 1}}
-        one = ObservedObject.from_body("SecretSync", body, trigger_at=3.5)
+        one = ObservedObject.from_body("SecretSync", body, trigger_at=3.5, targets_of=no_targets)
 
         assert one.key == WorkKey("SecretSync", "team-a", "web")
         assert (one.uid, one.resource_version, one.generation) == ("uid-of-web", "5", 2)
@@ -66,24 +70,9 @@ class TestObservedObject:
         ],
     )
     def test_an_object_without_a_status_is_new_to_us(self, status: dict[str, Any], *, new: bool) -> None:
-        one = ObservedObject.from_body("SecretSync", manifest() | status, trigger_at=0)
+        one = ObservedObject.from_body("SecretSync", manifest() | status, trigger_at=0, targets_of=no_targets)
 
         assert one.never_reported is new
-
-    @pytest.mark.parametrize(
-        ("target", "named"),
-        [
-            pytest.param(None, _WEB, id="no target: a Secret of its own name"),
-            pytest.param({"name": "db"}, TargetKey("Secret", "team-a", "db"), id="a name"),
-            pytest.param({"kind": "ConfigMap"}, TargetKey("ConfigMap", "team-a", "web"), id="a kind"),
-            pytest.param({"name": 5, "kind": []}, _WEB, id="no texts"),
-            pytest.param("nonsense", _WEB, id="no mapping"),
-        ],
-    )
-    def test_the_target_is_found_in_a_spec_that_nobody_has_judged_yet(
-        self, target: Field, named: TargetKey
-    ) -> None:
-        assert seen(target=target).target == named
 
     @pytest.mark.parametrize(
         ("change", "same"),
@@ -104,7 +93,7 @@ class TestObservedObject:
     @pytest.mark.parametrize("body", [{}, {"metadata": None}, {"metadata": []}], ids=str)
     def test_a_body_without_metadata_is_refused(self, body: dict[str, Any]) -> None:
         with pytest.raises((KeyError, TypeError)):
-            ObservedObject.from_body("SecretSync", body, trigger_at=0)
+            ObservedObject.from_body("SecretSync", body, trigger_at=0, targets_of=no_targets)
 
 
 class TestObjectStore:

@@ -35,7 +35,7 @@ _HARMLESS = {
     "controllers.objects.ObservedObject.status_json": "a status holds no values, only names",
     "controllers.identity.ServicePolicy.default_ca_pem": "certificates are public",
     "controllers.certificateprofile.keyring.Keyring.attempts": "revisions and instants; its keys are hidden",
-    "controllers.certificateprofile.service.Order.metadata": "ids, by which a request is found again",
+    "controllers.issuance.service.Order.metadata": "ids, by which a request is found again",
     "controllers.secretsync.definitions._Ground.spec_json": "a manifest holds no values, only names",
     "client.certificates.AltName.value": "names in certificates are public",
     "client.certificates.CertificateMetadata.value": "words by which a request is found again",
@@ -100,7 +100,7 @@ def test_the_search_sees_the_classes_that_hold_values_and_no_exception_is_left_o
     }
     assert {
         "controllers.listing.SourceSecret.value",
-        "controllers.secretsync.desired.DesiredTarget.body",
+        "controllers.target.desired.DesiredTarget.body",
         "controllers.secretsync.payload.Payload.data",
         "controllers.identity.ServiceIdentity.credentials",
         "controllers.references._Kept.data",

@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.requests import pending_request
 from keybearer.controllers.secretsync.status import SecretSyncStatus
-from unit.controllers.fakes.targets import UID
+from unit.controllers.fakes.targets import UID, Body
 
 
 def seen(**annotations: str) -> ObservedObject:
     named = {f"keybearer.dev/{name}": value for name, value in annotations.items()}
     meta = {"namespace": "team-a", "name": "web", "uid": UID, "annotations": named}
-    return ObservedObject.from_body("SecretSync", {"metadata": meta, "spec": {}}, trigger_at=0)  # type: ignore[dict-item]
+    body: Body = {"metadata": meta, "spec": {}}
+    return ObservedObject.from_body("SecretSync", body, trigger_at=0, targets_of=no_targets)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from keybearer.controllers.objects import ObservedObject, TargetKey
+from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.work import Lane, WorkItem, WorkKey
 from keybearer.kube.event_recorder import EventRecorder
@@ -13,7 +14,7 @@ from keybearer.kube.events import Occurrence
 from unit.controllers.fakes.targets import UID, Body
 
 _BODY: Body = {"metadata": {"namespace": "team-a", "name": "web", "uid": UID, "generation": 3}, "spec": {}}
-_SEEN = ObservedObject.from_body("SecretSync", _BODY, trigger_at=0)
+_SEEN = ObservedObject.from_body("SecretSync", _BODY, trigger_at=0, targets_of=targets_of)
 
 
 class Desk:

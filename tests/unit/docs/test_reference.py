@@ -21,6 +21,7 @@ from keybearer.controllers.secretsync.reasons import Reason as SyncReason
 from keybearer.controllers.secretsync.remedies import KEY_REMEDIES
 from keybearer.controllers.secretsync.remedies import REMEDIES as SYNC_REMEDIES
 from keybearer.controllers.signers.remedies import REMEDIES as SIGNER_REMEDIES
+from keybearer.controllers.target.reasons import TargetReason
 from reference.commands import commands
 from reference.events import EVENTS
 from reference.labels import MARKS, REQUESTS
@@ -79,6 +80,7 @@ def test_a_reason_that_is_written_out_is_one_that_is_explained() -> None:
     raised = texts_given_to("StalledError", "WaitingError", "SourceFailure")
     known = {reason.value for kind in (SyncReason, ConnectionReason, ProfileReason) for reason in kind}
     assert {text for text in raised if A_REASON.fullmatch(text)} - known == set()
+    assert {reason.value for reason in TargetReason} - {reason.value for reason in SyncReason} == set()
 
 
 def test_each_reason_that_requests_of_others_are_answered_with_is_explained() -> None:

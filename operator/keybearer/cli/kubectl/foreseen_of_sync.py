@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from keybearer.cli.kubectl.foresight import Foresight
 from keybearer.cli.kubectl.steps import Action, Step
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
-from keybearer.controllers.secretsync.spec_target import CreationPolicy
+from keybearer.controllers.mode import Mode
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.target.spec import CreationPolicy
 
 __all__ = ["foresee_sync"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from keybearer.cli.kubectl.steps import Action, Step
-from keybearer.controllers.certificateprofile.resource import Mode as ProfileMode
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.secretsync.resource import Mode as SyncMode
+from keybearer.controllers.mode import Mode as ProfileMode
+from keybearer.controllers.mode import Mode as SyncMode
 
 __all__ = ["Around", "Foresight"]
 

@@ -14,7 +14,7 @@ from keybearer.cli.kubectl.steps import Action, Step
 from keybearer.controllers.custom_resource import describe_invalid
 from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
-from keybearer.controllers.secretsync.desired import OWNER_LABEL
+from keybearer.controllers.target.desired import OWNER_LABEL
 from keybearer.kube.dry_run import dry_run_apply
 from keybearer.kube.errors import (
     ConflictError,

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.appconnection.reasons import Reason
-from keybearer.controllers.appconnection.resource import AppConnectionSpec, SecretKeyRef
+from keybearer.controllers.appconnection.resource import AppConnectionSpec
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.references import References
+from keybearer.controllers.secret_key_ref import SecretKeyRef
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.work import WorkKey
 

@@ -21,7 +21,8 @@ from keybearer.controllers.custom_resource import (
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
-from keybearer.controllers.resource_fields import Duration, ObjectName
+from keybearer.controllers.resource_fields import Duration
+from keybearer.controllers.secret_key_ref import SecretKeyRef
 
 __all__ = [
     "APP_CONNECTION",
@@ -31,7 +32,6 @@ __all__ = [
     "RemoteDeletionPolicy",
     "RotateAtUtc",
     "Rotation",
-    "SecretKeyRef",
 ]
 
 DESCRIPTION_MAX = 200
@@ -40,16 +40,6 @@ DESCRIPTION_MAX = 200
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
 _SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 _WORD = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-
-
-class SecretKeyRef(ResourceModel):
-    """A key of a Secret in the same namespace."""
-
-    name: Annotated[ObjectName, Field(description="The name of the Secret.")]
-    key: Annotated[
-        str,
-        Field(min_length=1, max_length=253, pattern=r"^[-._a-zA-Z0-9]+$", description="A key of its data."),
-    ]
 
 
 class ValueFrom(ResourceModel):

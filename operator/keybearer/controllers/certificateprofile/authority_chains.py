@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.certificateprofile.gate import Authority, read_authority
-from keybearer.controllers.certificateprofile.service import CertificateService
+from keybearer.controllers.issuance.service import CertificateService
 
 __all__ = ["AuthorityChains"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, Wave
-from keybearer.controllers.certificateprofile.timing import spread
+from keybearer.controllers.issuance.timing import spread
 
 __all__ = ["ANNOUNCED", "Rolling", "plan_wave", "trusted"]
 

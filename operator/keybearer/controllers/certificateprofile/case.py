@@ -12,7 +12,6 @@ from keybearer.controllers.certificateprofile.desired import DesiredCertificate
 from keybearer.controllers.certificateprofile.gate import Judged
 from keybearer.controllers.certificateprofile.keyring import KeptAttempt
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.service import RequestState
 from keybearer.controllers.certificateprofile.signing import Made
 from keybearer.controllers.certificateprofile.situation import (
     Attempt,
@@ -22,9 +21,10 @@ from keybearer.controllers.certificateprofile.situation import (
     SecretState,
 )
 from keybearer.controllers.certificateprofile.status import CertificateRequestStatus
-from keybearer.controllers.certificateprofile.timing import next_attempt, renewal_time, spread
+from keybearer.controllers.issuance.service import RequestState
+from keybearer.controllers.issuance.timing import next_attempt, renewal_time, spread
 from keybearer.controllers.outcome import ReconcileError
-from keybearer.controllers.secretsync.observed import PresentTarget
+from keybearer.controllers.target.observed import PresentTarget
 
 __all__ = ["Case", "new_entry"]
 

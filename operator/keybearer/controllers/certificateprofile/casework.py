@@ -8,18 +8,18 @@ from keybearer.controllers.certificateprofile.case import Case, new_entry
 from keybearer.controllers.certificateprofile.contents import keystores_digest
 from keybearer.controllers.certificateprofile.desired import ProfileScope, describe_certificate
 from keybearer.controllers.certificateprofile.gather import ProfileGatherer
-from keybearer.controllers.certificateprofile.keyring_name import keyring_name
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.recall import recall_entry
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.secrets_of_profile import ProfileSecrets
-from keybearer.controllers.certificateprofile.service import PresentProfile
 from keybearer.controllers.certificateprofile.spec_certificate import Certificate
 from keybearer.controllers.certificateprofile.status import (
     CertificateProfileStatus,
     CertificateRequestStatus,
 )
+from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.issuance.service import PresentProfile
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.outcome import StalledError
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from keybearer.base.errors import KeybearerError
 from keybearer.controllers.certificateprofile.desired import DesiredCertificate
-from keybearer.controllers.certificateprofile.service import IssuedCertificate
 from keybearer.controllers.certificateprofile.status import AuthorityStatus
+from keybearer.controllers.issuance.service import IssuedCertificate
 from keybearer.pki.certificates import (
     Certificate,
     parse_certificate,

@@ -6,7 +6,6 @@ import base64
 from collections.abc import Iterator
 
 from keybearer.controllers.access import ServiceAccess
-from keybearer.controllers.appconnection.resource import SecretKeyRef
 from keybearer.controllers.certificateprofile.contents import Passwords
 from keybearer.controllers.certificateprofile.named_project import named_project_id
 from keybearer.controllers.certificateprofile.reasons import Reason
@@ -15,6 +14,7 @@ from keybearer.controllers.certificateprofile.resource import CertificateProfile
 from keybearer.controllers.certificateprofile.spec_certificate import Certificate
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.references import References
+from keybearer.controllers.secret_key_ref import SecretKeyRef
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.work import WorkKey
 

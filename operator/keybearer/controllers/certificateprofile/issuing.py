@@ -20,10 +20,10 @@ from keybearer.controllers.certificateprofile.profiles import REFRESH
 from keybearer.controllers.certificateprofile.removal import Removal
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.round import CertificateRound
-from keybearer.controllers.certificateprofile.service import PresentProfile
 from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
 from keybearer.controllers.certificateprofile.status import CertificateRequestStatus, ProfileStatus
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.issuance.service import PresentProfile
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult

@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.certificateprofile.for_signers import issuing_profile
 from keybearer.controllers.certificateprofile.named_project import named_project_id
 from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
-from keybearer.controllers.certificateprofile.service import OpenedService
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.objects import ObjectStore
+from keybearer.controllers.issuance.profile import IssuingProfile
+from keybearer.controllers.issuance.service import OpenedService
+from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.references import References
-from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.work import WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult
@@ -65,7 +67,15 @@ class CertificateProfiles:
         self.on_written: Callable[[WorkKey], None] = lambda _: None
         self.publishes: Callable[[], bool] = lambda: False
 
-    async def open_service(self, follower: WorkKey, spec: CertificateProfileSpec) -> OpenedService:
+    def for_signers(self, seen: ObservedObject) -> IssuingProfile:
+        """Return a profile as signers see it.
+
+        Raises:
+            StalledError: its spec can't be read.
+        """
+        return issuing_profile(seen, self._open_service)
+
+    async def _open_service(self, follower: WorkKey, spec: CertificateProfileSpec) -> OpenedService:
         """Return the service through the identity of a profile, which must already follow its Secret.
 
         Raises:

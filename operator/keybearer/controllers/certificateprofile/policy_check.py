@@ -14,7 +14,7 @@ from keybearer.base.certificate_terms import (
 from keybearer.client import CertificatePolicy, ProfileDefaults
 from keybearer.controllers.certificateprofile.desired import DesiredCertificate
 from keybearer.controllers.certificateprofile.gate import Authority
-from keybearer.controllers.certificateprofile.service import PresentProfile
+from keybearer.controllers.issuance.service import PresentProfile
 from keybearer.pki.issuance import default_key_usages
 from keybearer.pki.keys import default_signature_algorithm
 from keybearer.pki.names import Subject

@@ -13,10 +13,10 @@ from keybearer.controllers.certificateprofile.policy_check import violations_of
 from keybearer.controllers.certificateprofile.profiles import FoundProfile, Profiles
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.round import CertificateRound
-from keybearer.controllers.certificateprofile.service import PresentProfile
 from keybearer.controllers.certificateprofile.setting import RoundTools, Scene, Setting
 from keybearer.controllers.certificateprofile.status import PlannedCertificate
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.issuance.service import PresentProfile
 
 __all__ = ["Preview"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keybearer.client import ProfileDefaults
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.service import DescribedProfile, PresentProfile
+from keybearer.controllers.issuance.service import DescribedProfile, PresentProfile
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import Ownership, is_own, ownership_of
 

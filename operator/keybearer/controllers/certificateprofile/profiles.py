@@ -16,13 +16,9 @@ from keybearer.controllers.certificateprofile.profile_plan import (
     plan_profile,
 )
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.service import (
-    DescribedProfile,
-    PresentProfile,
-    WhichOne,
-)
 from keybearer.controllers.certificateprofile.setting import Scene
 from keybearer.controllers.certificateprofile.spec_profile import NameOrId
+from keybearer.controllers.issuance.service import DescribedProfile, PresentProfile, WhichOne
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import mark_of, marked
 from keybearer.controllers.work import WorkKey

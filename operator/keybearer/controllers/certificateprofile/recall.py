@@ -9,8 +9,8 @@ from keybearer.controllers.certificateprofile.case import Case
 from keybearer.controllers.certificateprofile.gate import Authority
 from keybearer.controllers.certificateprofile.secret_body import CA_KEY, CERTIFICATE_KEY, origins_of
 from keybearer.controllers.certificateprofile.status import CertificateRequestStatus
-from keybearer.controllers.certificateprofile.timing import renewal_time, spread
-from keybearer.controllers.secretsync.observed import PresentTarget
+from keybearer.controllers.issuance.timing import renewal_time, spread
+from keybearer.controllers.target.observed import PresentTarget
 from keybearer.pki.certificates import parse_certificates
 from keybearer.pki.chains import ordered_chain
 from keybearer.pki.errors import PkiError

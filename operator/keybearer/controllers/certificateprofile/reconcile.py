@@ -24,11 +24,7 @@ from keybearer.controllers.certificateprofile.preview import Preview
 from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.removal import Removal
-from keybearer.controllers.certificateprofile.resource import (
-    CertificateProfileSpec,
-    Mode,
-    RemoteDeletionPolicy,
-)
+from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
 from keybearer.controllers.certificateprofile.secrets_of_profile import ProfileSecrets
 from keybearer.controllers.certificateprofile.setting import RoundTools, Scene, Setting
 from keybearer.controllers.certificateprofile.status import (
@@ -44,14 +40,15 @@ from keybearer.controllers.finalizer import (
     FinalizerKeeper,
 )
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
 from keybearer.controllers.reading import read_spec, read_status
 from keybearer.controllers.requests import PendingRequest, pending_request
 from keybearer.controllers.run_ends import end_run, failure_of
-from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.restart import WorkloadRestarter
 from keybearer.controllers.status_patch import StatusPatch
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.underway import UnknownOrders
 from keybearer.controllers.work import WorkItem, WorkKey

@@ -17,7 +17,8 @@ from keybearer.client import (
     NotFound,
 )
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.service import (
+from keybearer.controllers.issuance.service import (
+    REQUEST_REFUSED,
     DescribedProfile,
     IssuedCertificate,
     Order,
@@ -147,12 +148,12 @@ class RemoteCertificates:
                     metadata=_metadata(order.metadata),
                 ),
                 "issue a certificate",
-                Reason.REQUEST_REFUSED,
+                REQUEST_REFUSED,
                 many=True,
             )
         except NotFound as error:
             message = f"the service can't issue a certificate: {error.message}"
-            raise StalledError(Reason.REQUEST_REFUSED, message) from None
+            raise StalledError(REQUEST_REFUSED, message) from None
         issued = answer.certificate
         state = RequestState(
             id=answer.certificate_request_id,
@@ -280,7 +281,7 @@ class RemoteCertificates:
         self,
         act: Callable[[AsyncKeybearer], Awaitable[_T]],
         what: str,
-        reason: Reason,
+        reason: str,
         *,
         many: bool = False,
     ) -> _T:

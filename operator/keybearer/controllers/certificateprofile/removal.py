@@ -12,9 +12,9 @@ from datetime import datetime
 
 from keybearer.base.certificate_terms import CertificateStatus, RevocationReason
 from keybearer.controllers.certificateprofile.secrets_of_profile import ProfileSecrets
-from keybearer.controllers.certificateprofile.service import CertificateService
 from keybearer.controllers.certificateprofile.setting import Scene
 from keybearer.controllers.certificateprofile.status import CertificateRequestStatus, Revocation
+from keybearer.controllers.issuance.service import CertificateService
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ReconcileError
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from keybearer.base.certificate_terms import CertificateStatus
 from keybearer.controllers.certificateprofile.abreast import Abreast
 from keybearer.controllers.certificateprofile.case import Case
-from keybearer.controllers.certificateprofile.service import RequestState
 from keybearer.controllers.certificateprofile.setting import Setting
+from keybearer.controllers.issuance.service import RequestState
 from keybearer.controllers.underway import UnknownOrders
 
 __all__ = ["look_for_revoked", "look_up_requests"]

@@ -27,6 +27,7 @@ from keybearer.controllers.custom_resource import (
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.resource_fields import Duration
 
 __all__ = [
@@ -34,7 +35,6 @@ __all__ = [
     "CERTIFICATE_PROFILE",
     "DESCRIPTION_MAX",
     "CertificateProfileSpec",
-    "Mode",
     "RemoteDeletionPolicy",
 ]
 
@@ -44,15 +44,6 @@ DESCRIPTION_MAX = 200
 
 _SLUG = r"^[a-z0-9-]+$"
 _PROJECT_SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-
-
-class Mode(StrEnum):
-    """What the operator does with what it planned."""
-
-    APPLY = "Apply"
-    PLAN = "Plan"
-    SUSPENDED = "Suspended"
-    CREATE_ONCE = "CreateOnce"
 
 
 class RemoteDeletionPolicy(StrEnum):

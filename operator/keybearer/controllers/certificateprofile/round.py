@@ -30,14 +30,14 @@ from keybearer.controllers.certificateprofile.noting import Noting
 from keybearer.controllers.certificateprofile.plan import decide
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.request_lookup import look_for_revoked, look_up_requests
-from keybearer.controllers.certificateprofile.resource import Mode
-from keybearer.controllers.certificateprofile.service import Order
 from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
 from keybearer.controllers.certificateprofile.signing import csr_of
 from keybearer.controllers.certificateprofile.situation import Allowance, SecretState
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
-from keybearer.controllers.certificateprofile.timing import poll_interval
+from keybearer.controllers.issuance.service import REQUEST_REFUSED, Order
+from keybearer.controllers.issuance.timing import poll_interval
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
 from keybearer.kube.errors import AlreadyExistsError, KubeError, LeaseLostError
 from keybearer.pki.keys import PrivateKey
@@ -246,7 +246,7 @@ class CertificateRound:
             answer = await setting.scene.service.issue(order)
         except StalledError as error:
             self.tools.orders.ended(*which)
-            if error.reason not in (Reason.REQUEST_REFUSED, "PermissionDenied"):
+            if error.reason not in (REQUEST_REFUSED, "PermissionDenied"):
                 raise
             self._count(case, Reason.REQUEST_REFUSED, error.message, None)
             return

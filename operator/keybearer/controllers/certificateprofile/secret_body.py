@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from keybearer.controllers.certificateprofile.keyring_name import keyring_name
+from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObservedObject, TargetKey
-from keybearer.controllers.secretsync.desired import (
+from keybearer.controllers.target.desired import (
     MANAGED_LABEL,
     OWNER_LABEL,
     DesiredTarget,

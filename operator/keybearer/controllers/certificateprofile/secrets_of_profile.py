@@ -5,17 +5,17 @@ from __future__ import annotations
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
-from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.changes import replacement_patch
-from keybearer.controllers.secretsync.decisions import (
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.changes import replacement_patch
+from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
     RecreateTarget,
     ReplaceTarget,
     TargetAction,
 )
-from keybearer.controllers.secretsync.desired import DesiredTarget
-from keybearer.controllers.secretsync.observed import PresentTarget
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget
 from keybearer.kube.errors import (
     AlreadyExistsError,
     ConflictError,

@@ -9,14 +9,14 @@ from random import Random
 
 from keybearer.controllers.certificateprofile.gate import Authority
 from keybearer.controllers.certificateprofile.keyring import KeptAttempt
-from keybearer.controllers.certificateprofile.keyring_name import keyring_name
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.secrets_of_profile import ProfileSecrets
-from keybearer.controllers.certificateprofile.service import CertificateService, PresentProfile
 from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
+from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.issuance.service import CertificateService, PresentProfile
 from keybearer.controllers.objects import ObservedObject
-from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.underway import UnknownOrders
 from keybearer.controllers.work import WorkKey
 

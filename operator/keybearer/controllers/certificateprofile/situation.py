@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from keybearer.controllers.certificateprofile.service import RequestState
+from keybearer.controllers.issuance.service import RequestState
 
 __all__ = [
     "Allowance",

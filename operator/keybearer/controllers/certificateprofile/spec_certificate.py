@@ -10,10 +10,10 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage, NameType
-from keybearer.controllers.appconnection.resource import SecretKeyRef
 from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
 from keybearer.controllers.resource_fields import Duration, Instant, ObjectName
-from keybearer.controllers.secretsync.spec_target import Workload, named_once
+from keybearer.controllers.secret_key_ref import SecretKeyRef
+from keybearer.controllers.target.spec import Workload, named_once
 
 __all__ = [
     "AltName",

@@ -16,21 +16,21 @@ from keybearer.controllers.certificateprofile.gate import (
     recognize,
 )
 from keybearer.controllers.certificateprofile.keyring import KeptAttempt, Keyring, read_keyring
-from keybearer.controllers.certificateprofile.keyring_name import keyring_name
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.secret_body import (
     Origins,
     build_certificate_secret,
     build_keyring_secret,
 )
-from keybearer.controllers.certificateprofile.service import IssuedCertificate
 from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
 from keybearer.controllers.certificateprofile.situation import SecretState
 from keybearer.controllers.certificateprofile.status import AuthorityStatus
+from keybearer.controllers.certificateprofile.targets import keyring_name
+from keybearer.controllers.issuance.service import IssuedCertificate
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import StalledError
-from keybearer.controllers.secretsync.desired import DesiredTarget
-from keybearer.controllers.secretsync.observed import PresentTarget
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget
 from keybearer.pki.errors import PkiError
 from keybearer.pki.keys import PrivateKey, load_private_key
 

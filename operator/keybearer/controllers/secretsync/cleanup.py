@@ -10,12 +10,13 @@ from datetime import timedelta
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject, TargetKey
-from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.observed import targets_of
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
-from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import SecretSyncStatus
+from keybearer.controllers.secretsync.targets import noted_targets
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import KubeError, LeaseLostError
 from keybearer.kube.gateway import Gateway
@@ -88,7 +89,7 @@ class Cleaner:
         self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
     ) -> None:
         # A rename may have been cut off between the two: keys can be in the target of before and in that of now.
-        for key in dict.fromkeys((seen.target, *targets_of(previous, seen.key.namespace))):
+        for key in dict.fromkeys((seen.target, *noted_targets(previous, seen.key.namespace))):
             await self._retire_one(seen, key, spec)
 
     async def _retire_one(self, seen: ObservedObject, key: TargetKey, spec: SecretSyncSpec | None) -> None:

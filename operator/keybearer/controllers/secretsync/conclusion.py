@@ -7,16 +7,18 @@ from datetime import datetime
 
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.run_ends import failure_of
-from keybearer.controllers.secretsync.changes import KeyChanges
-from keybearer.controllers.secretsync.decisions import TargetPlan
-from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.gather import Material
 from keybearer.controllers.secretsync.key_problems import KeyProblemReason
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.spec_target import TargetKind
-from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretSyncStatus, TargetStatus
+from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretSyncStatus
+from keybearer.controllers.target.changes import KeyChanges
+from keybearer.controllers.target.decisions import TargetPlan
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.spec import TargetKind
+from keybearer.controllers.target.status import TargetStatus
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError
 
@@ -65,7 +67,7 @@ def conclude(
         report = replace(report, message=message, target=previous.target, keys=None)
     verdict = planned.verdict
     if verdict is not None:
-        held = verdict.reason in (Reason.PLANNED, Reason.GUARDED)
+        held = verdict.reason in (TargetReason.PLANNED, TargetReason.GUARDED)
         tone = Tone.HELD if held else Tone.STALLED if verdict.stalled else Tone.WAITING
         report = replace(
             report,

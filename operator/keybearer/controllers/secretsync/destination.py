@@ -9,15 +9,13 @@ from __future__ import annotations
 from keybearer.base.clock import Clock
 from keybearer.client import SecretSync
 from keybearer.controllers.access import ServiceAccess
-from keybearer.controllers.appconnection.status import AppConnectionStatus
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
-from keybearer.controllers.custom_resource import ConditionStatus
+from keybearer.controllers.connection_state import ReadConnection
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.ownership import is_own, mark_of
-from keybearer.controllers.reading import read_status
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.definitions import Definitions
 from keybearer.controllers.secretsync.destination_plan import require_whole_folder, sync_name
@@ -48,6 +46,7 @@ class Destinations:
         gatherer: Gatherer,
         objects: ObjectStore,
         followers: ConnectionFollowers,
+        read_connection: ReadConnection,
         cluster: ClusterIdentity,
         fingerprinter: Fingerprinter,
     ) -> None:
@@ -55,6 +54,7 @@ class Destinations:
         self._gatherer = gatherer
         self._objects = objects
         self._followers = followers
+        self._read_connection = read_connection
         self._cluster = cluster
         self._definitions = Definitions(fingerprinter)
         self._watch = SyncWatch(clock)
@@ -182,18 +182,15 @@ class Destinations:
                 f"AppConnection {ref.name} doesn't exist; create it, or correct connectionRef.name",
                 retry=False,
             )
-        status = read_status(found, AppConnectionStatus)
-        ready = next((one for one in status.conditions if one.type == "Ready"), None)
-        is_ready = ready is not None and ready.status is ConditionStatus.TRUE
-        # A connection that worked and whose change is refused still works for what uses it.
-        if status.id is None or found.deletion_timestamp is not None or not (is_ready or status.version):
+        state = self._read_connection(found)
+        if state.id is None:
             raise WaitingError(
                 Reason.CONNECTION_NOT_READY,
                 f"AppConnection {ref.name} is not ready"
-                + (f": {ready.message}" if ready is not None and not is_ready else ""),
+                + ("" if state.trouble is None else f": {state.trouble}"),
                 retry=False,
             )
-        return status.id
+        return state.id
 
 
 async def _project_id(session: ServiceSession, source: Source) -> str:

@@ -12,11 +12,12 @@ from pydantic import JsonValue, ValidationError
 
 from keybearer.controllers.custom_resource import describe_invalid
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import is_own, marked
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec_source import KeySelection, Source
 from keybearer.controllers.secretsync.status import PushStatus
 from keybearer.wire.destinations.catalogue import offered

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from keybearer.client import SecretSync
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.requests import PendingRequest
-from keybearer.controllers.secretsync.changes import KeyChanges
 from keybearer.controllers.secretsync.destination_plan import (
     DefinitionAction,
     DesiredSync,
@@ -19,9 +19,10 @@ from keybearer.controllers.secretsync.destination_plan import (
 from keybearer.controllers.secretsync.gather import FolderReading
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remote_syncs import ImportBehavior, RemoteSyncs, mirrored, present_of
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import PushStatus, RemoteSyncStatus, SecretSyncStatus
 from keybearer.controllers.secretsync.sync_watch import BUSY, REFRESH, SyncWatch, is_busy
+from keybearer.controllers.target.changes import KeyChanges
 
 __all__ = ["DestinationOutcome", "DestinationRun"]
 

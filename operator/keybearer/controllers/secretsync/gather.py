@@ -20,11 +20,11 @@ from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.selection import Selection, SourceContent, is_light, select
 from keybearer.controllers.secretsync.source_gather import Progress, SourceGatherer, failed, judge_pinned
-from keybearer.controllers.secretsync.spec_target import OPAQUE, Target, TargetKind, TargetTemplate
 from keybearer.controllers.secretsync.status import KeyStatus
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.sources.session import SourceFailure
 from keybearer.controllers.sources.state import SourceReading
+from keybearer.controllers.target.spec import OPAQUE, Target, TargetKind, TargetTemplate
 from keybearer.controllers.template.renderer import (
     RendererUnavailableError,
     TemplateError,

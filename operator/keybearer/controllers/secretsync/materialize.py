@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
-from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import describe_changes
-from keybearer.controllers.secretsync.decisions import CreateTarget, PlanContext, TargetAction, TargetPlan
-from keybearer.controllers.secretsync.desired import DesiredTarget
 from keybearer.controllers.secretsync.gather import Gatherer
-from keybearer.controllers.secretsync.observed import targets_of
-from keybearer.controllers.secretsync.plan import plan_target
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.rivals import Rivals
-from keybearer.controllers.secretsync.spec_target import CreationPolicy
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.secretsync.status_writer import StatusWriter
+from keybearer.controllers.secretsync.targets import noted_targets
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.decisions import CreateTarget, PlanContext, TargetAction, TargetPlan
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.plan import plan_target
+from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.spec import CreationPolicy
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import (
     AlreadyExistsError,
@@ -93,10 +95,10 @@ class Materializer:
                     desired.key, seen.uid, expected=expected, thorough=attempt > 0
                 )
             context = replace(context, rivals=await self._rivals.of(present, seen.uid))
-            planned = plan_target(desired, present, spec, context)
+            planned = plan_target(desired, present, spec.write_rules, context)
             if planned.action is None:
                 self._writer.expect(desired, hands_off=merging or planned.left_alone)
-                if merging or (planned.verdict and planned.verdict.reason is Reason.TARGET_CONFLICT):
+                if merging or (planned.verdict and planned.verdict.reason is TargetReason.CONFLICT):
                     version = present.resource_version if present is not None else None
                     self._gatherer.await_target(seen, spec, version)
                 return planned
@@ -130,7 +132,7 @@ class Materializer:
         Raises:
             KubeError: the API server refuses or can't be asked.
         """
-        for old in targets_of(previous, seen.key.namespace):
+        for old in noted_targets(previous, seen.key.namespace):
             if old != now and await self._writer.retire(old, seen.uid):
                 self._telemetry.target_retired(seen, old)
 
@@ -174,7 +176,7 @@ class Materializer:
         A first sync has no such note, which would be a third write: its target goes with the SecretSync.
         """
         previous = self._statuses.latest(seen, previous)
-        known = targets_of(previous, seen.key.namespace)
+        known = noted_targets(previous, seen.key.namespace)
         if not known or now in known:
             return
         for old in known[1:]:

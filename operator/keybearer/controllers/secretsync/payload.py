@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from keybearer.controllers.secretsync.key_problems import KeyProblem, KeyProblemReason
-from keybearer.controllers.secretsync.spec_source import is_target_key
-from keybearer.controllers.secretsync.spec_target import TargetKind
+from keybearer.controllers.target.spec import TargetKind, is_target_key
 
 __all__ = ["PAYLOAD_MAX_BYTES", "Payload", "judge_payload"]
 

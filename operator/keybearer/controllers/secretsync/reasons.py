@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 
-__all__ = ["Reason", "no_keys_message", "some_of"]
-
-_NAMED = 10
-"""Key names that a message spells out."""
+__all__ = ["Reason", "no_keys_message"]
 
 
 class Reason(StrEnum):
@@ -113,9 +109,3 @@ def no_keys_message(source_label: str, found: int) -> str:
         else f"{found} secrets, and source.keys takes none"
     )
     return f"{source_label} holds {held}; correct include, exclude or items; nothing is written"
-
-
-def some_of(names: Sequence[str]) -> str:
-    """Return the first few names, and how many more there are."""
-    shown = ", ".join(names[:_NAMED])
-    return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"

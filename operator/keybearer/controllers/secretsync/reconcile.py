@@ -19,12 +19,12 @@ from keybearer.controllers.faults import report_fault
 from keybearer.controllers.finalizer import FinalizerKeeper
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
 from keybearer.controllers.reading import read_spec, read_status
 from keybearer.controllers.requests import PendingRequest, pending_request
 from keybearer.controllers.run_ends import end_run, failure_of
-from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import refused_by_cluster, suspended
 from keybearer.controllers.secretsync.destination import Destinations
@@ -35,14 +35,15 @@ from keybearer.controllers.secretsync.key_states import KeysRefusedError
 from keybearer.controllers.secretsync.materialize import Materializer
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
-from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.rivals import Rivals
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.secretsync.status_writer import StatusWriter
 from keybearer.controllers.secretsync.target_run import TargetRun
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.status_patch import StatusPatch
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.work import Lane, WorkItem
 from keybearer.controllers.workers import RunResult

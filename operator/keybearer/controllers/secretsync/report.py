@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from keybearer.controllers.conditions import Tone, build_conditions
-from keybearer.controllers.secretsync.changes import KeyChanges, plan_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import (
     KEYS_MAX,
@@ -15,9 +14,10 @@ from keybearer.controllers.secretsync.status import (
     PushStatus,
     RemoteSyncStatus,
     SecretSyncStatus,
-    TargetStatus,
     Updates,
 )
+from keybearer.controllers.target.changes import KeyChanges, plan_status
+from keybearer.controllers.target.status import TargetStatus
 
 __all__ = ["Report", "build_status", "says_the_same"]
 

@@ -1,6 +1,6 @@
 """The custom resource SecretSync: its spec as users write it, and its CRD.
 
-Halves of the spec live in `spec_source` and `spec_target`, the status in `status`; this module puts them
+The halves of the spec live in `spec_source` and in `target.spec`, the status in `status`; this module puts them
 together. Defaults here are the API server's too, except inside lists: there the API server would write them
 into what GitOps tools compare item by item.
 """
@@ -8,7 +8,6 @@ into what GitOps tools compare item by item.
 from __future__ import annotations
 
 from datetime import timedelta
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -24,6 +23,7 @@ from keybearer.controllers.custom_resource import (
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.resource_fields import Duration, RefreshInterval
 from keybearer.controllers.secretsync.spec_destination import (
     CLOUD_PARAMETERS,
@@ -37,24 +37,14 @@ from keybearer.controllers.secretsync.spec_destination import (
     has_fields_of_its_scope,
 )
 from keybearer.controllers.secretsync.spec_source import Source
-from keybearer.controllers.secretsync.spec_target import Target
 from keybearer.controllers.secretsync.status import SecretSyncStatus
+from keybearer.controllers.target.spec import Target, WriteRules
 
 __all__ = [
     "SECRET_SYNC",
     "Guard",
-    "Mode",
     "SecretSyncSpec",
 ]
-
-
-class Mode(StrEnum):
-    """What the operator does with what it planned."""
-
-    APPLY = "Apply"
-    PLAN = "Plan"
-    SUSPENDED = "Suspended"
-    CREATE_ONCE = "CreateOnce"
 
 
 class Guard(ResourceModel):
@@ -236,6 +226,11 @@ class SecretSyncSpec(RuledModel):
     def target(self) -> Target:
         """The target, by default a Secret; of use only where `writes_target`."""
         return self.given_target or _DEFAULT_TARGET
+
+    @property
+    def write_rules(self) -> WriteRules:
+        """What may be done about the target."""
+        return WriteRules(self.target, self.mode, self.guard.max_deletions)
 
     @property
     def all_sources(self) -> tuple[Source, ...]:

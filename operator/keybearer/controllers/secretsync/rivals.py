@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObjectStore
-from keybearer.controllers.secretsync.observed import PresentTarget
+from keybearer.controllers.target.observed import PresentTarget
+from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import SECRET_SYNCS
 
@@ -24,8 +25,8 @@ class Rivals:
         self._gateway = gateway
         self._dead: OrderedDict[str, None] = OrderedDict()
 
-    async def of(self, present: PresentTarget | None, owner_uid: str) -> Mapping[str, str]:
-        """Return the names, by UID, of other living SecretSyncs that own the target or merged into it.
+    async def of(self, present: PresentTarget | None, owner_uid: str) -> Mapping[str, WorkKey]:
+        """Return, by UID, the other living custom resources that own the target or merged into it.
 
         Raises:
             KubeError: the API server can't be asked about one that no watch has shown.
@@ -33,20 +34,20 @@ class Rivals:
         named = present.hands - {owner_uid} if present is not None else frozenset()
         if present is None or not named:
             return {}
-        held = {uid: key.name for uid in named if (key := self._objects.find(uid)) is not None}
+        held = {uid: key for uid in named if (key := self._objects.find(uid)) is not None}
         unknown = named - held.keys() - self._dead.keys()
         if unknown:
             # Deleted long ago, or just not listed yet: whoever takes a target over must know which.
             held |= await self._ask(present.key.namespace, unknown)
         return held
 
-    async def _ask(self, namespace: str, uids: frozenset[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+    async def _ask(self, namespace: str, uids: frozenset[str]) -> dict[str, WorkKey]:
+        found: dict[str, WorkKey] = {}
         async for item in self._gateway.list(SECRET_SYNCS, namespace, metadata_only=True):
             meta = mapping_of(item.get("metadata"))
             uid = text_of(meta.get("uid"))
             if uid in uids:
-                found[uid] = text_of(meta.get("name"))
+                found[uid] = WorkKey(SECRET_SYNCS.kind, namespace, text_of(meta.get("name")))
         for uid in uids - found.keys():  # a UID never comes back
             self._dead[uid] = None
         while len(self._dead) > _DEAD_MAX:

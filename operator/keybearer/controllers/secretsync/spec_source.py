@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
+from keybearer.controllers.target.spec import TARGET_KEY_PATTERN, is_target_key
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
 
-__all__ = ["TARGET_KEY_PATTERN", "Decoding", "KeyItem", "KeySelection", "Rename", "Source", "is_target_key"]
-
-TARGET_KEY_PATTERN = r"^[-._a-zA-Z0-9]+$"
-"""A key of a Secret or ConfigMap; `.`, `..` and anything that begins with `..` are refused as well
-(IsConfigMapKey of k8s.io/apimachinery)."""
+__all__ = ["Decoding", "KeyItem", "KeySelection", "Rename", "Source"]
 
 _PATH_PATTERN = r"^/?([A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*/?)?$"
 _ENVIRONMENT_PATTERN = r"^[a-z0-9]+([_-]+[a-z0-9]+)*$"
 _SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 _Pattern = Annotated[str, Field(min_length=1, max_length=256)]
-
-
-_TARGET_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
-
-
-def is_target_key(name: str) -> bool:
-    """Tell whether Kubernetes takes the name as a key of a Secret or ConfigMap."""
-    return _TARGET_KEY.fullmatch(name) is not None and name != "." and not name.startswith("..")
 
 
 class Decoding(StrEnum):

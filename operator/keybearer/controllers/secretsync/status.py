@@ -9,29 +9,20 @@ from pydantic import Field
 
 from keybearer.controllers.custom_resource import Condition, ResourceModel, StatusModel
 from keybearer.controllers.resource_fields import Clipped, Instant
-from keybearer.controllers.secretsync.spec_target import TargetKind
+from keybearer.controllers.target.status import PlanStatus, TargetName, TargetStatus
 
 __all__ = [
     "KEYS_MAX",
-    "PLAN_NAMES_MAX",
     "KeyState",
     "KeyStatus",
-    "PlanStatus",
     "PushStatus",
     "RemoteSyncStatus",
     "SecretSyncStatus",
-    "TargetName",
-    "TargetStatus",
     "Updates",
 ]
 
 KEYS_MAX = 100
 """Keys that `status.keys` lists; `keysTotal` counts all."""
-PLAN_NAMES_MAX = 200
-"""Names that each list of `status.plan` holds; `omitted` counts the rest."""
-
-_KeyName = Annotated[str, Field(max_length=512)]
-_PlanNames = Annotated[tuple[_KeyName, ...], Field(strict=False, max_length=PLAN_NAMES_MAX)]
 
 
 class Updates(StrEnum):
@@ -48,28 +39,6 @@ class KeyState(StrEnum):
     PENDING = "Pending"
     FAILED = "Failed"
     OVERRIDDEN = "Overridden"
-
-
-class TargetStatus(ResourceModel):
-    """What was written last."""
-
-    kind: Annotated[TargetKind, Field(strict=False, description="Secret or ConfigMap.")]
-    name: Annotated[str, Field(max_length=253, description="Its name.")]
-    keys: Annotated[int, Field(ge=0, description="How many keys it holds of ours.")] = 0
-    fingerprint: Annotated[
-        str | None,
-        Field(
-            max_length=128,
-            description="Keyed HMAC of the data: equal while the data is, and no help in guessing it.",
-        ),
-    ] = None
-
-
-class TargetName(ResourceModel):
-    """A Secret or ConfigMap in the namespace of the SecretSync."""
-
-    kind: Annotated[TargetKind, Field(strict=False, description="Secret or ConfigMap.")]
-    name: Annotated[str, Field(max_length=253, description="Its name.")]
 
 
 class KeyStatus(ResourceModel):
@@ -99,15 +68,6 @@ class KeyStatus(ResourceModel):
     source: Annotated[
         str | None, *Clipped(512), Field(description="Where it comes from, as dev:/apps/web/NAME.")
     ] = None
-
-
-class PlanStatus(ResourceModel):
-    """What `mode: Plan` or the guard holds back; key names only."""
-
-    add: Annotated[_PlanNames, Field(description="Keys that would be added.")] = ()
-    change: Annotated[_PlanNames, Field(description="Keys whose value would change.")] = ()
-    remove: Annotated[_PlanNames, Field(description="Keys that would be removed.")] = ()
-    omitted: Annotated[int, Field(ge=0, description="Names that the lists have no room for.")] = 0
 
 
 _Status = Annotated[str | None, Field(max_length=32, description="pending, running, succeeded or failed.")]

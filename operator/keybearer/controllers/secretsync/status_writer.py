@@ -8,10 +8,11 @@ from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.reading import read_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, build_status, says_the_same
-from keybearer.controllers.secretsync.spec_target import TargetKind
-from keybearer.controllers.secretsync.status import SecretSyncStatus, TargetName, Updates
+from keybearer.controllers.secretsync.status import SecretSyncStatus, Updates
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.status_patch import StatusPatch
+from keybearer.controllers.target.spec import TargetKind
+from keybearer.controllers.target.status import TargetName
 from keybearer.controllers.telemetry import Telemetry
 
 __all__ = ["StatusWriter"]

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import conclude
-from keybearer.controllers.secretsync.decisions import PlanContext, TargetPlan
-from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
 from keybearer.controllers.secretsync.gather import Gatherer, Material
 from keybearer.controllers.secretsync.materialize import Materializer
-from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
 from keybearer.controllers.secretsync.report import Report
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
-from keybearer.controllers.secretsync.restart import WorkloadRestarter
-from keybearer.controllers.secretsync.spec_target import CreationPolicy
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
 from keybearer.controllers.sources.reader import SourceReader
+from keybearer.controllers.target.decisions import PlanContext, TargetPlan
+from keybearer.controllers.target.desired import DesiredTarget, build_target
+from keybearer.controllers.target.restart import WorkloadRestarter
+from keybearer.controllers.target.spec import CreationPolicy
 from keybearer.controllers.workers import RunResult
 
 __all__ = ["TargetRun"]
@@ -78,9 +78,12 @@ class TargetRun:
         material = await self._gatherer.gather(
             seen, spec, not_before=not_before, follow_target=_depends_on_foreign_target(spec, previous)
         )
-        desired = build_target(seen.key, seen.uid, spec.target, material.payload, self._fingerprinter)
+        payload = material.payload
+        desired = build_target(
+            seen.key, seen.uid, spec.target, payload.data, payload.text, self._fingerprinter
+        )
         await self._cleaner.prepare(seen, spec, approved=request is not None and request.approves_plan)
-        context = replace(_context(seen, previous, request, desired.key), found=material.found)
+        context = _context(seen, spec, previous, request, desired.key, material.found)
         planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
         self._note_freshness(seen, previous, desired, planned, material)
         # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
@@ -139,7 +142,12 @@ class TargetRun:
 
 
 def _context(
-    seen: ObservedObject, previous: SecretSyncStatus, request: PendingRequest | None, now: TargetKey
+    seen: ObservedObject,
+    spec: SecretSyncSpec,
+    previous: SecretSyncStatus,
+    request: PendingRequest | None,
+    now: TargetKey,
+    found: int,
 ) -> PlanContext:
     before = previous.target
     # What was written to an object of another name says nothing about this one.
@@ -151,6 +159,7 @@ def _context(
         released=previous.plan if request is not None and request.releases_guard else None,
         approved=previous.plan if request is not None and request.approves_plan else None,
         written_before=written_before,
+        no_keys=no_keys_message(spec.source_label, found),
     )
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from keybearer.base.certificate_terms import KeyUsage
-from keybearer.controllers.certificateprofile.service import IssuedCertificate
+from keybearer.controllers.issuance.service import IssuedCertificate
 from keybearer.controllers.signers.asked import Asked
 from keybearer.controllers.signers.decide import refused, usage_gap
 from keybearer.controllers.signers.usages import Usages

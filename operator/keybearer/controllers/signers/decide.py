@@ -9,7 +9,7 @@ from typing import Final
 
 from keybearer.base.certificate_terms import CertificateStatus, KeyUsage, RequestStatus
 from keybearer.client import BasicConstraints, CertificateAttributes, ProfileDefaults
-from keybearer.controllers.certificateprofile.service import Order, PresentProfile, RequestState
+from keybearer.controllers.issuance.service import Order, PresentProfile, RequestState
 from keybearer.controllers.signers.asked import Approval, Asked, Requester
 from keybearer.controllers.signers.usages import Usages
 from keybearer.controllers.signers.verdict import End, Verdict

@@ -17,12 +17,13 @@ from keybearer.base.clock import Clock
 from keybearer.controllers.background import Background
 from keybearer.controllers.certificate_metrics import CertificateMetrics
 from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.issuance.profile import ReadProfile
 from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.signers.asked import SOURCES
 from keybearer.controllers.signers.bundles import OUR_BUNDLES, BundleStore
-from keybearer.controllers.signers.profiles import OpenService, Profiles
+from keybearer.controllers.signers.profiles import Profiles
 from keybearer.controllers.signers.rights import BundleRights
 from keybearer.controllers.signers.store import OpenRequests, RequestReceiver
 from keybearer.controllers.signers.teller import Teller
@@ -55,7 +56,7 @@ class SignersGiven:
     cluster: ClusterIdentity
     recorder: EventRecorder
     metrics: CertificateMetrics
-    open_service: OpenService
+    read_profile: ReadProfile
     namespaces: Sequence[str] | None
 
 
@@ -94,7 +95,7 @@ def assemble_signers(given: SignersGiven) -> Signers:
     Where the operator serves some namespaces only, it has no right across the cluster, and signers of Kubernetes need
     one: then cert-manager's requests are all it signs, and no bundle is published.
     """
-    profiles = Profiles(given.objects, given.open_service)
+    profiles = Profiles(given.objects, given.read_profile)
     groups = ServedGroups(given.gateway.group_versions, given.rng)
     requests = OpenRequests(given.queue.add, lambda kind: followed[kind].finds_older)
     bundles = BundleStore(lambda profile: given.queue.add(_trust_key(profile), Lane.URGENT))

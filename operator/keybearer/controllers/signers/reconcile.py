@@ -12,15 +12,15 @@ from typing import Final
 from keybearer.base.certificate_terms import RevocationReason
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.service import (
+from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.issuance.service import (
+    REQUEST_REFUSED,
     CertificateService,
     IssuedCertificate,
     OpenedService,
     OrderAnswer,
 )
-from keybearer.controllers.certificateprofile.timing import poll_interval
-from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.issuance.timing import poll_interval
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
 from keybearer.controllers.signers.answers import build_delivery, build_refusal, judge_delivery
 from keybearer.controllers.signers.asked import SOURCES, Asked
@@ -197,10 +197,12 @@ class SignerReconciler:
         defaults = None
         if needs_profile(asked):
             there = await service.find_profile(
-                profile_id=service_id, slug=profile.slug, project_id=project_id
+                profile_id=service_id, slug=profile.issuing.slug, project_id=project_id
             )
             if there is None:
-                return Verdict(End.PENDING, "ProfileNotReady", f"the service has no profile {profile.slug}")
+                return Verdict(
+                    End.PENDING, "ProfileNotReady", f"the service has no profile {profile.issuing.slug}"
+                )
             verdict = judge_profile(asked, there)
             if verdict is not None:
                 return verdict
@@ -212,7 +214,7 @@ class SignerReconciler:
             answer = await service.issue(order)
         except StalledError as error:
             self._orders.ended(asked.uid)
-            if error.reason == Reason.REQUEST_REFUSED:
+            if error.reason == REQUEST_REFUSED:
                 return refused_by_service(asked, error.message)
             raise
         self._orders.ended(asked.uid)

@@ -12,11 +12,9 @@ from typing import Final
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
 from keybearer.controllers.finalizer import TRUST_FINALIZER, FinalizerKeeper
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
-from keybearer.controllers.reading import read_status
 from keybearer.controllers.signers.anchors import anchors_text
 from keybearer.controllers.signers.bundles import (
     OUR_BUNDLES,
@@ -114,17 +112,16 @@ class TrustReconciler:
         if not profile.view.issues:
             return RunResult()
         # What the profile's own runs learned of it: the present authority, and those whose certificates still serve.
-        status = read_status(profile.seen, CertificateProfileStatus)
-        anchors = anchors_text(one.anchors for one in status.authorities)
-        if profile.authority is None:
+        issuing = profile.issuing
+        anchors = anchors_text(issuing.anchors)
+        if issuing.authority is None:
             if profile.view.service_id is not None and not anchors:
                 # Its certificates sign themselves by now.
                 await self._take_back(self._bundles.of_profile(key).values())
             return RunResult()  # the profile's next status calls
         if not anchors:
             return RunResult()  # not known yet: likewise
-        besides = (one.anchors for one in status.former_authorities)
-        wanted = build_bundle(key, profile.authority, anchors_text((anchors, *besides)))
+        wanted = build_bundle(key, issuing.authority, anchors_text((anchors, *issuing.former_anchors)))
         await self._finalizer.set(profile.seen, present=True)
         # Looked at and expected without a wait between, also where it is there as it should be: an end that the watch
         # shows before is seen here, and one that it shows later calls.

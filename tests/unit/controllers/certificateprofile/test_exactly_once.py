@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from keybearer.controllers.certificateprofile.service import Order, OrderAnswer
+from keybearer.controllers.issuance.service import Order, OrderAnswer
 from keybearer.controllers.outcome import WaitingError
 from keybearer.kube.errors import LeaseLostError
 from unit.controllers.fakes.certificate_service import Killed, KillingAt

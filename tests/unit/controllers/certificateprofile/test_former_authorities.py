@@ -8,8 +8,8 @@ import pytest
 
 from keybearer.client import CertificateAttributes
 from keybearer.controllers.certificateprofile.former_authorities import former_authorities
-from keybearer.controllers.certificateprofile.service import Order
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, FormerAuthority
+from keybearer.controllers.issuance.service import Order
 from keybearer.controllers.outcome import WaitingError
 from unit.controllers.fakes.certificate_service import new_authority
 from unit.controllers.fakes.profile_world import ProfileWorld, certificate

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from keybearer.controllers.certificateprofile.keyring import KeptAttempt, Keyring, read_keyring
-from keybearer.controllers.certificateprofile.keyring_name import keyring_name
 from keybearer.controllers.certificateprofile.status import Need
+from keybearer.controllers.certificateprofile.targets import keyring_name
 from unit.controllers.fakes.targets import Body
 
 _BEGUN = datetime(2026, 3, 1, 12, tzinfo=UTC)

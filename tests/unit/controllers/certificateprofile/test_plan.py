@@ -14,7 +14,6 @@ from keybearer.base.certificate_terms import RequestStatus
 from keybearer.controllers.certificateprofile.decisions import Decision, Fail, Fetch, Keep, Mint, Post, Wait
 from keybearer.controllers.certificateprofile.plan import decide
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.service import RequestState
 from keybearer.controllers.certificateprofile.situation import (
     Allowance,
     Attempt,
@@ -25,6 +24,7 @@ from keybearer.controllers.certificateprofile.situation import (
     Wanted,
 )
 from keybearer.controllers.certificateprofile.status import Need
+from keybearer.controllers.issuance.service import RequestState
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _LATER = _NOW + timedelta(minutes=1)

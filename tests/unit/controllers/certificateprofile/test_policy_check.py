@@ -25,8 +25,8 @@ from keybearer.controllers.certificateprofile.desired import (
 )
 from keybearer.controllers.certificateprofile.gate import Authority
 from keybearer.controllers.certificateprofile.policy_check import violations_of
-from keybearer.controllers.certificateprofile.service import PresentProfile
 from keybearer.controllers.certificateprofile.spec_certificate import Certificate
+from keybearer.controllers.issuance.service import PresentProfile
 from keybearer.pki.keys import generate_private_key
 from keybearer.pki.names import Subject
 from keybearer.pki.signing_requests import build_signing_request

@@ -19,7 +19,7 @@ from keybearer.base.certificate_terms import (
     RevocationReason,
 )
 from keybearer.client import CertificatePolicy
-from keybearer.controllers.certificateprofile.service import (
+from keybearer.controllers.issuance.service import (
     DescribedProfile,
     IssuedCertificate,
     Order,

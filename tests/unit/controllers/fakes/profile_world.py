@@ -16,17 +16,17 @@ from keybearer.base.clock import Clock
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.certificateprofile.gather import ProfileGatherer
 from keybearer.controllers.certificateprofile.keyring import Keyring, read_keyring
-from keybearer.controllers.certificateprofile.keyring_name import keyring_name
 from keybearer.controllers.certificateprofile.reconcile import CertificateProfileReconciler
 from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
+from keybearer.controllers.certificateprofile.targets import keyring_name, targets_of
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
 from keybearer.controllers.references import References
-from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.observed import observe_target
-from keybearer.controllers.secretsync.restart import WorkloadRestarter
 from keybearer.controllers.service_session import ServiceSession
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.observed import observe_target
+from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.work import Lane, WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult
@@ -175,7 +175,9 @@ class ProfileWorld:
         body = self.gateway.find("CertificateProfile", "web")
         if body is not None:
             self.objects.put(
-                ObservedObject.from_body("CertificateProfile", body, trigger_at=self.clock.monotonic())
+                ObservedObject.from_body(
+                    "CertificateProfile", body, trigger_at=self.clock.monotonic(), targets_of=targets_of
+                )
             )
         if not self.shows_secrets:
             return

@@ -15,7 +15,7 @@ from keybearer.base.certificate_terms import (
     RevocationReason,
 )
 from keybearer.client import CertificateAttributes, CertificatePolicy, ProfileDefaults
-from keybearer.controllers.certificateprofile.service import (
+from keybearer.controllers.issuance.service import (
     CertificateService,
     DescribedProfile,
     IssuedCertificate,

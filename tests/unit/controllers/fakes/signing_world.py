@@ -10,10 +10,12 @@ import orjson
 from prometheus_client import CollectorRegistry
 
 from keybearer.controllers.certificate_metrics import CertificateMetrics
+from keybearer.controllers.certificateprofile.for_signers import issuing_profile
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
-from keybearer.controllers.certificateprofile.service import OpenedService
 from keybearer.controllers.cluster_identity import ClusterIdentity
-from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.issuance.profile import IssuingProfile
+from keybearer.controllers.issuance.service import OpenedService
+from keybearer.controllers.objects import ObjectStore, ObservedObject, no_targets
 from keybearer.controllers.signers.asked import SOURCES
 from keybearer.controllers.signers.profiles import Profiles
 from keybearer.controllers.signers.reconcile import SignerReconciler
@@ -66,7 +68,7 @@ class SigningWorld:
             clock=self.clock,
             gateway=self.gateway,
             requests=self.requests,
-            profiles=Profiles(self.objects, self._open),
+            profiles=Profiles(self.objects, self.read_profile),
             cluster=ClusterIdentity(self.gateway, "cluster-1"),
             teller=Teller(cast("EventRecorder", self), self._metrics),
             trigger=self._queue,
@@ -99,7 +101,9 @@ class SigningWorld:
             "spec": {**_SPEC, **spec},
             "status": _STATUS if status is None else status,
         }
-        self.objects.put(ObservedObject.from_body("CertificateProfile", body, trigger_at=0))
+        self.objects.put(
+            ObservedObject.from_body("CertificateProfile", body, trigger_at=0, targets_of=no_targets)
+        )
         self.gateway.put(body)
 
     def show(self, body: Body) -> WorkKey | None:
@@ -149,6 +153,9 @@ class SigningWorld:
         labels = {"source": kind, "status": status}
         name = "keybearer_certificate_requests_total"
         return self.registry.get_sample_value(name, labels) or 0.0
+
+    def read_profile(self, seen: ObservedObject) -> IssuingProfile:
+        return issuing_profile(seen, self._open)
 
     async def _open(self, key: WorkKey, spec: CertificateProfileSpec) -> OpenedService:
         assert (key.name, spec.identity_ref.name) == ("web", "identity")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keybearer.controllers.secretsync.decisions import PlanContext, ReplaceTarget, TargetPlan
-from keybearer.controllers.secretsync.observed import PresentTarget
-from keybearer.controllers.secretsync.plan import plan_target
-from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.target.decisions import PlanContext, ReplaceTarget, TargetPlan
+from keybearer.controllers.target.observed import PresentTarget
+from keybearer.controllers.target.plan import plan_target
+from keybearer.controllers.target.reasons import TargetReason
 from unit.controllers.fakes.targets import UID, desired
 
 __all__ = ["LESS", "NOW", "ONE", "OTHER", "patched_metadata", "plan", "verdict_of"]
@@ -27,10 +27,10 @@ def plan(
     now: PresentTarget | None,
     context: PlanContext = _WRITTEN,
 ) -> TargetPlan:
-    return plan_target(desired(spec, data), now, spec, context)
+    return plan_target(desired(spec, data), now, spec.write_rules, context)
 
 
-def verdict_of(planned: TargetPlan) -> tuple[Reason, bool]:
+def verdict_of(planned: TargetPlan) -> tuple[TargetReason, bool]:
     assert planned.action is None
     assert planned.verdict is not None, planned
     return planned.verdict.reason, planned.verdict.stalled

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.secretsync.desired import DesiredTarget, build_target
-from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager, observe_target
 from keybearer.controllers.secretsync.payload import judge_payload
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.target.desired import DesiredTarget, build_target
+from keybearer.controllers.target.observed import PresentTarget, merge_manager, observe_target
 from keybearer.controllers.work import WorkKey
 
 __all__ = [
@@ -70,7 +70,7 @@ def desired(
     values = {key: value.encode() if isinstance(value, str) else value for key, value in data.items()}
     # Types that demand keys are judged elsewhere; here any keys will do.
     payload = judge_payload(spec.target.kind, "Opaque", values)
-    return build_target(owner, uid, spec.target, payload, FINGERPRINTER)
+    return build_target(owner, uid, spec.target, payload.data, payload.text, FINGERPRINTER)
 
 
 def stored(body: Mapping[str, JsonValue], *, uid: str = "target-uid", version: str = "7") -> dict[str, Any]:

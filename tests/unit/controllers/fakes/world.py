@@ -11,21 +11,23 @@ import orjson
 from prometheus_client import CollectorRegistry, generate_latest
 
 from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.appconnection.state import connection_state
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServicePolicy
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
 from keybearer.controllers.references import References
-from keybearer.controllers.secretsync.apply import TargetWriter
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
-from keybearer.controllers.secretsync.observed import observe_target
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
-from keybearer.controllers.secretsync.restart import WorkloadRestarter
+from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.sources.reader import SourceReader
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.observed import observe_target
+from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
 from keybearer.controllers.work import Lane, WorkItem, WorkKey
@@ -140,6 +142,7 @@ class World:
                 gatherer=self.gatherer,
                 objects=self.objects,
                 followers=ConnectionFollowers(self._call),
+                read_connection=connection_state,
                 cluster=ClusterIdentity(self.gateway, "cluster-1"),
                 fingerprinter=FINGERPRINTER,
             ),
@@ -182,7 +185,9 @@ class World:
 
     def see(self, body: Body) -> ObservedObject:
         """Deliver an event of the SecretSync."""
-        seen = ObservedObject.from_body("SecretSync", body, trigger_at=self.clock.monotonic())
+        seen = ObservedObject.from_body(
+            "SecretSync", body, trigger_at=self.clock.monotonic(), targets_of=targets_of
+        )
         self.objects.put(seen)
         return seen
 

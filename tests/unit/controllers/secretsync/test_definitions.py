@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.secretsync import definitions as module
 from keybearer.controllers.secretsync.definitions import Definitions
@@ -40,7 +40,7 @@ class Shelf:
         self, name: str = "web", project_id: str = "shop", connection_id: str = "c1", **changes: Field
     ) -> DesiredSync:
         body = {"metadata": {"namespace": "team-a", "name": name, "uid": "u"}, "spec": {**_SPEC, **changes}}
-        seen = ObservedObject.from_body("SecretSync", body, trigger_at=0.0)
+        seen = ObservedObject.from_body("SecretSync", body, trigger_at=0.0, targets_of=no_targets)
         spec = SecretSyncSpec.model_validate(body["spec"])
         assert spec.source is not None
         return self.definitions.of(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import mark_of, marked
 from keybearer.controllers.secretsync.destination_plan import (
@@ -29,7 +29,10 @@ from unit.controllers.fakes.targets import FINGERPRINTER
 
 _MARK = mark_of("cluster-1", "uid-1")
 _SEEN = ObservedObject.from_body(
-    "SecretSync", {"metadata": {"namespace": "team-a", "name": "web.app", "uid": "uid-1"}}, trigger_at=0.0
+    "SecretSync",
+    {"metadata": {"namespace": "team-a", "name": "web.app", "uid": "uid-1"}},
+    trigger_at=0.0,
+    targets_of=no_targets,
 )
 _SPEC = {
     "identityRef": {"name": "login"},
@@ -67,7 +70,10 @@ def named(
     namespace: str, name: str, *, uid: str = "uid-1", cluster: str = "cluster-1", **changes: object
 ) -> str:
     seen = ObservedObject.from_body(
-        "SecretSync", {"metadata": {"namespace": namespace, "name": name, "uid": uid}}, trigger_at=0.0
+        "SecretSync",
+        {"metadata": {"namespace": namespace, "name": name, "uid": uid}},
+        trigger_at=0.0,
+        targets_of=no_targets,
     )
     return sync_name(seen, SecretSyncSpec.model_validate({**_SPEC, **changes}), mark_of(cluster, uid))
 

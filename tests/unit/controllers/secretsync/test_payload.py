@@ -4,7 +4,7 @@ import pytest
 
 from keybearer.controllers.secretsync.key_problems import KeyProblemReason
 from keybearer.controllers.secretsync.payload import PAYLOAD_MAX_BYTES, judge_payload
-from keybearer.controllers.secretsync.spec_target import TargetKind
+from keybearer.controllers.target.spec import TargetKind
 
 
 def test_what_fits_is_written_as_it_is() -> None:

@@ -9,19 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.secretsync.changes import KeyChanges
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.report import Report, build_status, says_the_same
-from keybearer.controllers.secretsync.spec_target import TargetKind
-from keybearer.controllers.secretsync.status import (
-    KEYS_MAX,
-    KeyState,
-    KeyStatus,
-    PlanStatus,
-    SecretSyncStatus,
-    TargetStatus,
-    Updates,
-)
+from keybearer.controllers.secretsync.status import KEYS_MAX, KeyState, KeyStatus, SecretSyncStatus, Updates
+from keybearer.controllers.target.changes import KeyChanges
+from keybearer.controllers.target.spec import TargetKind
+from keybearer.controllers.target.status import PlanStatus, TargetStatus
 
 _T0 = datetime(2026, 3, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 _LATER = _T0 + timedelta(minutes=5)

@@ -7,10 +7,11 @@ import pytest
 from pydantic import ValidationError
 
 from keybearer.controllers.custom_resource import MESSAGE_MAX, Condition, ConditionStatus, describe_invalid
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
-from keybearer.controllers.secretsync.spec_source import Decoding, Source, is_target_key
-from keybearer.controllers.secretsync.spec_target import CreationPolicy, DeletionPolicy, TargetKind
+from keybearer.controllers.mode import Mode
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.secretsync.spec_source import Decoding, Source
 from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretSyncStatus, Updates
+from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy, TargetKind
 from support.corpus import CorpusCase, corpus_cases
 
 _CASES = list(corpus_cases("secretsync"))
@@ -110,16 +111,6 @@ def test_the_label_of_several_sources_counts_the_rest() -> None:
     spec = SecretSyncSpec.model_validate({"sources": [{**_SOURCE, "secretPath": "/db"}, _SOURCE, _SOURCE]})
 
     assert spec.source_label == "dev:/db +2"
-
-
-@pytest.mark.parametrize("name", ["a", "A-b_c.d", "a" * 253, ".dockercfg", "a..b"])
-def test_kubernetes_takes_the_name_as_a_key(name: str) -> None:
-    assert is_target_key(name)
-
-
-@pytest.mark.parametrize("name", ["", "a" * 254, ".", "..", "..a", "a b", "a\n", "ä", "a/b"])
-def test_kubernetes_takes_the_name_for_no_key(name: str) -> None:
-    assert not is_target_key(name)
 
 
 def test_a_status_leaves_out_what_there_is_not() -> None:

@@ -11,6 +11,8 @@ from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.rivals import Rivals
+from keybearer.controllers.secretsync.targets import targets_of
+from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.source_session import FakeSession, listing
 from unit.controllers.fakes.targets import FINGERPRINTER, UID, Body, Field, desired, new_spec, present, stored
@@ -35,7 +37,13 @@ class _Table:
         backoff = Backoff(timedelta(seconds=5), timedelta(minutes=5))
         self.queue = WorkQueue(world.clock, backoff, SteadyChance())
         self.intake = EventIntake(
-            world.clock, self.queue, world.objects, world.observed, FINGERPRINTER, lambda _: None
+            world.clock,
+            self.queue,
+            world.objects,
+            world.observed,
+            FINGERPRINTER,
+            {"SecretSync": targets_of},
+            lambda _: None,
         )
         self.intake.on_managed = world.references.noticed
 
@@ -181,7 +189,9 @@ class TestRivals:
             world.gateway.put({"kind": "SecretSync", "metadata": meta})
             rivals = Rivals(world.objects, world.gateway)
 
-            assert await rivals.of(present(self._owned_by("uid-one")), UID) == {"uid-one": "one"}
+            assert await rivals.of(present(self._owned_by("uid-one")), UID) == {
+                "uid-one": WorkKey("SecretSync", "team-a", "one")
+            }
             for _ in range(2):
                 assert await rivals.of(present(self._owned_by("uid-dead")), UID) == {}
             assert asked == ["list SecretSync", "list SecretSync"], "a UID never comes back"

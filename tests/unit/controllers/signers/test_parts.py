@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from functools import partial
 from typing import cast
 
 from prometheus_client import CollectorRegistry
@@ -9,9 +10,10 @@ from prometheus_client import CollectorRegistry
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 from keybearer.controllers.certificate_metrics import CertificateMetrics
+from keybearer.controllers.certificateprofile.for_signers import issuing_profile
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
-from keybearer.controllers.certificateprofile.service import OpenedService
 from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.issuance.service import OpenedService
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.signers.parts import Signers, SignersGiven, assemble_signers
 from keybearer.controllers.work import Lane, WorkItem, WorkKey
@@ -41,7 +43,7 @@ def _assembled(world: SigningWorld, queue: WorkQueue, *namespaces: str) -> Signe
             cluster=ClusterIdentity(world.gateway, "cluster-1"),
             recorder=cast("EventRecorder", world),
             metrics=CertificateMetrics(CollectorRegistry()),
-            open_service=open_service,
+            read_profile=partial(issuing_profile, open_service=open_service),
             namespaces=namespaces or None,
         )
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from keybearer.controllers.certificateprofile.service import Order, OrderAnswer
+from keybearer.controllers.issuance.service import Order, OrderAnswer
 from keybearer.controllers.outcome import WaitingError
 from keybearer.kube.errors import (
     ConflictError,

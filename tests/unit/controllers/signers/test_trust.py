@@ -65,7 +65,7 @@ class TrustWorld(SigningWorld):
             clock=self.clock,
             gateway=self.gateway,
             objects=self.objects,
-            profiles=Profiles(self.objects, self._open),
+            profiles=Profiles(self.objects, self.read_profile),
             bundles=self.bundles,
             watch=cast("OptionalWatch", self.followed),
             rights=self.rights,

@@ -1,20 +1,22 @@
-"""The target half of a SecretSync: the Secret or ConfigMap that is written, and how it is treated."""
+"""What a spec says of a target: the Secret or ConfigMap that is written, and how it is treated."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.resource_fields import ObjectName
-from keybearer.controllers.secretsync.spec_source import TARGET_KEY_PATTERN, is_target_key
 
 __all__ = [
     "FORBIDDEN_SECRET_TYPES",
     "OPAQUE",
+    "TARGET_KEY_PATTERN",
     "ConfigMapTemplate",
     "CreationPolicy",
     "DeletionPolicy",
@@ -23,6 +25,8 @@ __all__ = [
     "TargetTemplate",
     "Workload",
     "WorkloadKind",
+    "WriteRules",
+    "is_target_key",
     "named_once",
 ]
 
@@ -30,7 +34,19 @@ OPAQUE = "Opaque"
 FORBIDDEN_SECRET_TYPES = ("kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token")
 """Kubernetes gives or grants credentials by Secrets of these types: writing one would be minting a right."""
 
+TARGET_KEY_PATTERN = r"^[-._a-zA-Z0-9]+$"
+"""A key of a Secret or ConfigMap; `.`, `..` and anything that begins with `..` are refused as well
+(IsConfigMapKey of k8s.io/apimachinery)."""
+
 _LABEL_VALUE_PATTERN = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
+
+
+_TARGET_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+
+
+def is_target_key(name: str) -> bool:
+    """Tell whether Kubernetes takes the name as a key of a Secret or ConfigMap."""
+    return _TARGET_KEY.fullmatch(name) is not None and name != "." and not name.startswith("..")
 
 
 class TargetKind(StrEnum):
@@ -306,3 +322,18 @@ class Target(RuledModel):
     def _fits_annotations(self) -> bool:
         sizes = (len(key.encode()) + len(value.encode()) for key, value in self.annotations.items())
         return sum(sizes) <= _ANNOTATIONS_MAX_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRules:
+    """What a spec lets be done about its target.
+
+    Attributes:
+        target: how it is treated.
+        mode: what is done with what was planned.
+        max_deletions: percent of its keys that may go at once.
+    """
+
+    target: Target
+    mode: Mode
+    max_deletions: int

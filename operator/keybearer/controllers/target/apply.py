@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
-from keybearer.controllers.secretsync.decisions import (
+from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
     MergeTarget,
@@ -19,8 +19,8 @@ from keybearer.controllers.secretsync.decisions import (
     ReplaceTarget,
     TargetAction,
 )
-from keybearer.controllers.secretsync.desired import DesiredTarget
-from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager, observe_target
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget, merge_manager, observe_target
 from keybearer.kube.errors import ConflictError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS, JsonObject, ObjectKey
@@ -45,7 +45,7 @@ class TargetWriter:
 
         Args:
             key: which object.
-            owner_uid: the SecretSync that asks.
+            owner_uid: of the custom resource that asks.
             expected: a fingerprint; where the watch shows just that, the target isn't read.
             thorough: read it from the API server, whatever the watch showed.
         """
@@ -131,7 +131,7 @@ class TargetWriter:
             await self._gateway.delete(_RESOURCES[key.kind], ObjectKey(key.namespace, key.name), uid=uid)
 
     async def retire(self, key: TargetKey, owner_uid: str) -> bool:
-        """Take back what this SecretSync wrote to a target it no longer names; return whether there was anything.
+        """Take back what a custom resource wrote to a target it no longer names; return whether there was anything.
 
         An object that it owns is deleted; from an object of somebody else its keys are let go.
         """

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from keybearer.controllers.secretsync.changes import KeyChanges, plan_status
-from keybearer.controllers.secretsync.decisions import (
+from keybearer.controllers.target.changes import KeyChanges, plan_status
+from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
     PlanContext,
     ReplaceTarget,
     TargetPlan,
 )
-from keybearer.controllers.secretsync.desired import MANAGED_LABEL
-from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.status import PLAN_NAMES_MAX, PlanStatus
+from keybearer.controllers.target.desired import MANAGED_LABEL
+from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.status import PLAN_NAMES_MAX, PlanStatus
 from unit.controllers.fakes.target_plans import LESS, NOW, ONE, OTHER, patched_metadata, plan, verdict_of
 from unit.controllers.fakes.targets import (
     UID,
@@ -45,17 +45,17 @@ class TestAbsent:
     def test_merging_waits_for_the_target_to_be_created_by_somebody(self) -> None:
         planned = plan(new_spec(creationPolicy="Merge"), ONE, None)
 
-        assert verdict_of(planned) == (Reason.TARGET_MISSING, False)
+        assert verdict_of(planned) == (TargetReason.MISSING, False)
 
     def test_plan_mode_shows_the_keys_and_writes_nothing(self) -> None:
         planned = plan(new_spec(mode="Plan"), ONE, None)
 
-        assert verdict_of(planned) == (Reason.PLANNED, False)
+        assert verdict_of(planned) == (TargetReason.PLANNED, False)
         assert planned.changes.add == ("A",)
 
     @pytest.mark.parametrize("policy", ["Owner", "Merge"])
     def test_without_keys_there_is_nothing_to_create(self, policy: str) -> None:
-        assert verdict_of(plan(new_spec(creationPolicy=policy), {}, None)) == (Reason.NO_KEYS, True)
+        assert verdict_of(plan(new_spec(creationPolicy=policy), {}, None)) == (TargetReason.NO_KEYS, True)
 
 
 class TestOwned:
@@ -181,14 +181,14 @@ class TestPlanMode:
     def test_another_plan_than_the_one_seen_is_shown_first(self, seen: PlanStatus | None) -> None:
         context = PlanContext(UID, approved=seen, written_before=True)
 
-        assert verdict_of(plan(new_spec(mode="Plan"), OTHER, there(NOW), context))[0] is Reason.PLANNED
+        assert verdict_of(plan(new_spec(mode="Plan"), OTHER, there(NOW), context))[0] is TargetReason.PLANNED
 
     def test_a_plan_that_only_restores_metadata_needs_approval_too(self) -> None:
         def meddle(body: Body) -> None:
             body["metadata"]["labels"]["theirs"] = "x"
 
         spec, now = new_spec(mode="Plan"), there(NOW, meddle)
-        assert verdict_of(plan(spec, NOW, now))[0] is Reason.PLANNED
+        assert verdict_of(plan(spec, NOW, now))[0] is TargetReason.PLANNED
         approved = PlanContext(UID, approved=PlanStatus(), written_before=True)
         assert isinstance(plan(spec, NOW, now, approved).action, ReplaceTarget)
 
@@ -211,7 +211,7 @@ class TestPlanMode:
         shown = plan_status(plan(new_spec(), ONE, there(NOW)).changes)
         released = PlanContext(UID, released=shown, written_before=True)
 
-        assert verdict_of(plan(new_spec(mode="Plan"), ONE, there(NOW), released))[0] is Reason.PLANNED
+        assert verdict_of(plan(new_spec(mode="Plan"), ONE, there(NOW), released))[0] is TargetReason.PLANNED
 
     def test_what_is_as_planned_needs_no_approval(self) -> None:
         assert plan(new_spec(mode="Plan"), NOW, there(NOW)) == TargetPlan()
@@ -251,4 +251,4 @@ class TestCreateOnce:
     def test_a_target_that_exists_before_the_first_write_is_judged_as_ever(self) -> None:
         planned = plan(new_spec(mode="CreateOnce"), ONE, there(NOW, foreign), PlanContext(UID))
 
-        assert verdict_of(planned)[0] is Reason.TARGET_CONFLICT
+        assert verdict_of(planned)[0] is TargetReason.CONFLICT

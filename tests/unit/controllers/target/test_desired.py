@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.secretsync.desired import (
+from keybearer.controllers.target.desired import (
     MANAGED_LABEL,
     OWNER_LABEL,
     DesiredTarget,
     fingerprint_of_body,
 )
-from keybearer.controllers.secretsync.observed import merge_manager, observe_target
+from keybearer.controllers.target.observed import merge_manager, observe_target
 from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.targets import (
     FINGERPRINTER,

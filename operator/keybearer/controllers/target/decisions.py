@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from keybearer.controllers.secretsync.changes import KeyChanges
-from keybearer.controllers.secretsync.desired import DesiredTarget
-from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.status import PlanStatus
+from keybearer.controllers.target.changes import KeyChanges
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.status import PlanStatus
+from keybearer.controllers.work import WorkKey
 
 __all__ = [
     "ApplyTarget",
@@ -74,7 +75,7 @@ TargetAction = CreateTarget | ApplyTarget | ReplaceTarget | RecreateTarget | Mer
 class Verdict:
     """Why nothing is done although something should be."""
 
-    reason: Reason
+    reason: TargetReason
     message: str
     stalled: bool = True
 
@@ -92,7 +93,7 @@ class TargetPlan:
     @property
     def guarded(self) -> bool:
         """Tell whether the guard holds the change back."""
-        return self.verdict is not None and self.verdict.reason is Reason.GUARDED
+        return self.verdict is not None and self.verdict.reason is TargetReason.GUARDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,13 @@ class PlanContext:
     """The circumstances of one plan.
 
     Attributes:
-        owner_uid: UID of the SecretSync.
+        owner_uid: UID of the custom resource whose target it is.
         merged_keys: keys that an earlier merge of ours wrote, as far as known.
         released: the change that the guard held and a person let through, this once; another one is held again.
         approved: the plan that a person saw and approved, this once; another one is shown first.
         written_before: the target was written at least once.
-        found: how many secrets the sources hold.
-        rivals: names, by UID, of other living SecretSyncs that own the target or merged into it.
+        no_keys: what is said where there is no key to write.
+        rivals: by UID, other living custom resources that own the target or merged into it.
     """
 
     owner_uid: str
@@ -114,5 +115,5 @@ class PlanContext:
     released: PlanStatus | None = None
     approved: PlanStatus | None = None
     written_before: bool = False
-    found: int = 0
-    rivals: Mapping[str, str] = field(default_factory=dict, repr=False)
+    no_keys: str = ""
+    rivals: Mapping[str, WorkKey] = field(default_factory=dict, repr=False)

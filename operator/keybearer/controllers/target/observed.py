@@ -10,18 +10,17 @@ from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObservedTarget, TargetKey
-from keybearer.controllers.secretsync.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
-from keybearer.controllers.secretsync.spec_target import OPAQUE
-from keybearer.controllers.secretsync.status import SecretSyncStatus
+from keybearer.controllers.target.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
+from keybearer.controllers.target.spec import OPAQUE
 
-__all__ = ["PresentTarget", "merge_manager", "observe_target", "targets_of"]
+__all__ = ["PresentTarget", "merge_manager", "observe_target"]
 
 
 _MANAGER_PREFIX = "keybearer/"
 
 
 def merge_manager(owner_uid: str) -> str:
-    """Return the field manager under which a SecretSync merges.
+    """Return the field manager under which a custom resource merges.
 
     One for each object: two that merge into one Secret under the same manager would drop each other's keys,
     since an apply lets go of all that its manager owned and no longer names.
@@ -37,10 +36,10 @@ class PresentTarget:
         key: which object.
         uid: its UID.
         resource_version: its version.
-        owner_uid: UID of the SecretSync that its label names.
+        owner_uid: UID of the custom resource that its label names.
         fingerprint: over everything an owner plans.
         body: its JSON; holds values.
-        manager: field manager under which this SecretSync merges.
+        manager: field manager under which the owner that looks merges.
     """
 
     key: TargetKey
@@ -75,12 +74,12 @@ class PresentTarget:
 
     @cached_property
     def merged_keys(self) -> frozenset[str]:
-        """Keys that the API server records as written by this SecretSync's merges."""
+        """Keys that the API server records as written by the merges of the owner that looks."""
         return self._managed("f:data") | self._managed("f:binaryData")
 
     @cached_property
     def merges(self) -> Mapping[str, frozenset[str]]:
-        """UIDs of the SecretSyncs that merged into it, each with the keys, labels and annotations of its merges."""
+        """UIDs of those that merged into it, each with the keys, labels and annotations of its merges."""
         found: dict[str, frozenset[str]] = {}
         for entry in self._field_managers():
             manager = entry.get("manager")
@@ -107,7 +106,7 @@ class PresentTarget:
         return self.owners | self.merges.keys()
 
     def merged_metadata(self, section: str) -> frozenset[str]:
-        """Return the labels or annotations that it records as written by this SecretSync's merges."""
+        """Return the labels or annotations that it records as written by the merges of the owner that looks."""
         return self._managed("f:metadata", f"f:{section}")
 
     def _managed(self, *path: str) -> frozenset[str]:
@@ -121,7 +120,7 @@ class PresentTarget:
         )
 
     def foreign_controller(self, owner_uid: str) -> str | None:
-        """Return kind and name of a controller other than this SecretSync."""
+        """Return kind and name of a controller other than this owner."""
         references = self.metadata.get("ownerReferences")
         for one in references if isinstance(references, list) else []:
             if isinstance(one, Mapping) and one.get("controller") is True and one.get("uid") != owner_uid:
@@ -157,9 +156,3 @@ def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fing
         owner_uid=owner if isinstance(owner, str) else None,
         fingerprint=fingerprint_of_body(kind, body, fingerprinter),
     )
-
-
-def targets_of(status: SecretSyncStatus, namespace: str) -> tuple[TargetKey, ...]:
-    """Return what was written, then what it was to be replaced by; none before the first sync."""
-    named = (status.target, status.moving_to)
-    return tuple(TargetKey(one.kind.value, namespace, one.name) for one in named if one is not None)

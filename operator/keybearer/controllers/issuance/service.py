@@ -1,6 +1,6 @@
-"""What a CertificateProfile needs of the service: a small protocol of the operator's own, and what it speaks in.
+"""What issuing needs of the service: a small protocol of the operator's own, and what it speaks in.
 
-The reconciler knows the service by this alone; `remote` joins it to the client.
+Reconcilers and signers know the service by this alone; `certificateprofile.remote` joins it to the client.
 """
 
 from __future__ import annotations
@@ -8,21 +8,26 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from keybearer.base.certificate_terms import CertificateStatus, IssuerType, RequestStatus, RevocationReason
 from keybearer.client import CertificateAttributes, CertificatePolicy, ProfileDefaults
 
 __all__ = [
+    "REQUEST_REFUSED",
     "CertificateService",
     "DescribedProfile",
     "IssuedCertificate",
+    "OpenedService",
     "Order",
     "OrderAnswer",
     "PresentProfile",
     "RequestState",
     "WhichOne",
 ]
+
+REQUEST_REFUSED: Final = "RequestRefused"
+"""The reason of the StalledError by which `issue` says that the service takes no such request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +175,7 @@ class CertificateService(Protocol):
         ...
 
     async def issue(self, order: Order) -> OrderAnswer:
-        """Ask for a certificate."""
+        """Ask for a certificate; the reason is `REQUEST_REFUSED` where the service takes no such request."""
         ...
 
     async def requests_of(

@@ -10,8 +10,9 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.secretsync.changes import plan_status
-from keybearer.controllers.secretsync.decisions import (
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.target.changes import plan_status
+from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
     MergeTarget,
@@ -21,10 +22,9 @@ from keybearer.controllers.secretsync.decisions import (
     TargetAction,
     TargetPlan,
 )
-from keybearer.controllers.secretsync.desired import MANAGED_LABEL, OWNER_LABEL, DesiredTarget
-from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager
-from keybearer.controllers.secretsync.plan import plan_target
-from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL, DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget, merge_manager
+from keybearer.controllers.target.plan import plan_target
 from unit.controllers.fakes.api_model import applied, merge_patched
 from unit.controllers.fakes.targets import UID, Body, b64, desired, new_spec, present, stored
 
@@ -96,7 +96,7 @@ def carried_out(action: TargetAction, body: Body | None) -> Body:
 
 def _released(wanted: DesiredTarget, now: PresentTarget | None, spec: SecretSyncSpec) -> PlanContext:
     """What a person's release of the very change that the guard holds amounts to."""
-    held = plan_target(wanted, now, spec, PlanContext(UID))
+    held = plan_target(wanted, now, spec.write_rules, PlanContext(UID))
     return PlanContext(UID, released=plan_status(held.changes))
 
 
@@ -108,7 +108,7 @@ def test_after_the_plan_is_carried_out_an_owned_target_needs_none(data: st.DataO
     now = None if body is None else present(body)
     context = _released(wanted, now, spec)
 
-    planned = plan_target(wanted, now, spec, context)
+    planned = plan_target(wanted, now, spec.write_rules, context)
     if now is not None and UID not in now.owners and now.type != wanted.body.get("type", now.type):
         assert planned.action is None
         assert planned.verdict is not None
@@ -118,7 +118,7 @@ def test_after_the_plan_is_carried_out_an_owned_target_needs_none(data: st.DataO
         body = carried_out(planned.action, body)
 
     assert body is not None
-    assert plan_target(wanted, present(body), spec, context) == TargetPlan()
+    assert plan_target(wanted, present(body), spec.write_rules, context) == TargetPlan()
 
 
 @given(data=st.data())
@@ -128,13 +128,13 @@ def test_after_the_plan_is_carried_out_a_merged_target_needs_none(data: st.DataO
     for _ in range(2):  # what the first merge wrote and the second no longer plans must go
         wanted = desired(spec, data.draw(_data.filter(bool)))
         context = _released(wanted, present(body), spec)
-        planned = plan_target(wanted, present(body), spec, context)
+        planned = plan_target(wanted, present(body), spec.write_rules, context)
         assert planned.verdict is None
         if planned.action is not None:
             assert isinstance(planned.action, MergeTarget)
             body = carried_out(planned.action, body)
 
-        assert plan_target(wanted, present(body), spec, context) == TargetPlan()
+        assert plan_target(wanted, present(body), spec.write_rules, context) == TargetPlan()
 
 
 @given(data=st.data())
@@ -144,7 +144,7 @@ def test_a_plan_never_keeps_and_never_loses_a_key_that_it_should_not(data: st.Da
     wanted = desired(spec, data.draw(_data))
     now = present(data.draw(_bodies(spec.target.kind)))
 
-    changes = plan_target(wanted, now, spec, _released(wanted, now, spec)).changes
+    changes = plan_target(wanted, now, spec.write_rules, _released(wanted, now, spec)).changes
 
     listed = [*changes.add, *changes.change, *changes.remove]
     if listed:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from keybearer.controllers.json_reading import mapping_of
-from keybearer.controllers.secretsync.desired import DesiredTarget
-from keybearer.controllers.secretsync.observed import PresentTarget
-from keybearer.controllers.secretsync.status import PLAN_NAMES_MAX, PlanStatus
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget
+from keybearer.controllers.target.status import PLAN_NAMES_MAX, PlanStatus
 
 __all__ = [
     "KeyChanges",
@@ -19,7 +19,11 @@ __all__ = [
     "has_planned_metadata",
     "plan_status",
     "replacement_patch",
+    "some_of",
 ]
+
+_NAMED = 10
+"""Key names that a message spells out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,12 @@ def compare_keys(
         change=tuple(sorted(name for name in after.keys() & before.keys() if before[name] != after[name])),
         remove=tuple(sorted((before.keys() & ours) - after.keys())),
     )
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    shown = ", ".join(names[:_NAMED])
+    return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"
 
 
 def has_planned_metadata(desired: DesiredTarget, present: PresentTarget) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from keybearer.controllers.secretsync.changes import plan_status
-from keybearer.controllers.secretsync.decisions import (
+from keybearer.controllers.target.changes import plan_status
+from keybearer.controllers.target.decisions import (
     ApplyTarget,
     PlanContext,
     RecreateTarget,
@@ -16,9 +16,10 @@ from keybearer.controllers.secretsync.decisions import (
     TargetAction,
     TargetPlan,
 )
-from keybearer.controllers.secretsync.desired import OWNER_LABEL
-from keybearer.controllers.secretsync.plan import plan_target
-from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.target.desired import OWNER_LABEL
+from keybearer.controllers.target.plan import plan_target
+from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.target_plans import LESS, NOW, ONE, OTHER, patched_metadata, plan, verdict_of
 from unit.controllers.fakes.targets import (
     UID,
@@ -32,6 +33,8 @@ from unit.controllers.fakes.targets import (
     merged_into,
     new_spec,
     of_type_tls,
+    present,
+    stored,
     there,
 )
 
@@ -40,22 +43,22 @@ class TestOwnership:
     @pytest.mark.parametrize(
         ("change", "adopt", "outcome"),
         [
-            pytest.param(foreign, False, Reason.TARGET_CONFLICT, id="somebody else's is not touched"),
+            pytest.param(foreign, False, TargetReason.CONFLICT, id="somebody else's is not touched"),
             pytest.param(foreign, True, ReplaceTarget, id="nobody's is adopted when asked"),
             pytest.param(
-                controlled_by_another, False, Reason.TARGET_CONFLICT, id="a controlled one is not touched"
+                controlled_by_another, False, TargetReason.CONFLICT, id="a controlled one is not touched"
             ),
             pytest.param(
-                controlled_by_another, True, Reason.TARGET_CONFLICT, id="a controlled one is never adopted"
+                controlled_by_another, True, TargetReason.CONFLICT, id="a controlled one is never adopted"
             ),
         ],
     )
     def test_whose_object_it_is_decides(
-        self, change: Change, *, adopt: bool, outcome: Reason | type[TargetAction]
+        self, change: Change, *, adopt: bool, outcome: TargetReason | type[TargetAction]
     ) -> None:
         planned = plan(new_spec(adopt=adopt), OTHER, there(NOW, change))
 
-        if isinstance(outcome, Reason):
+        if isinstance(outcome, TargetReason):
             assert verdict_of(planned) == (outcome, True)
         else:
             assert isinstance(planned.action, outcome)
@@ -75,18 +78,29 @@ class TestOwnership:
     def test_adopting_counts_foreign_keys_for_the_guard(self) -> None:
         planned = plan(new_spec(adopt=True), {"NEW": "cnry-new"}, there(NOW, foreign))
 
-        assert verdict_of(planned) == (Reason.GUARDED, True)
+        assert verdict_of(planned) == (TargetReason.GUARDED, True)
 
     def test_the_owner_is_told_by_uid_not_by_name(self) -> None:
         """A SecretSync that was deleted and created again does not find its old self's target its own."""
         planned = plan_target(
             desired(new_spec(), OTHER, uid="reborn"),
             there(NOW, onDelete="Retain"),
-            new_spec(),
+            new_spec().write_rules,
             PlanContext("reborn"),
         )
 
-        assert verdict_of(planned) == (Reason.TARGET_CONFLICT, True)
+        assert verdict_of(planned) == (TargetReason.CONFLICT, True)
+
+    def test_whoever_else_it_belongs_to_is_told_by_kind_and_name(self) -> None:
+        theirs = stored(desired(new_spec(onDelete="Retain"), NOW, uid="uid-other").body)
+        other = WorkKey("CertificateProfile", "team-a", "shop")
+        context = PlanContext(UID, rivals={"uid-other": other})
+
+        planned = plan(new_spec(adopt=True), OTHER, present(theirs), context)
+
+        assert verdict_of(planned) == (TargetReason.CONFLICT, True)
+        assert planned.verdict is not None
+        assert "belongs to CertificateProfile shop; choose another target.name" in planned.verdict.message
 
 
 class TestGuard:
@@ -118,14 +132,14 @@ class TestGuard:
         planned = plan(spec, left, now)
 
         assert len(planned.changes.remove) == removed
-        assert (planned.verdict is not None and planned.verdict.reason is Reason.GUARDED) is held
+        assert (planned.verdict is not None and planned.verdict.reason is TargetReason.GUARDED) is held
         assert (planned.action is None) is held
         assert planned.guarded is held
 
     def test_an_emptied_source_empties_no_target(self) -> None:
         planned = plan(new_spec(max_deletions=100), {}, there(NOW))
 
-        assert verdict_of(planned) == (Reason.GUARDED, True)
+        assert verdict_of(planned) == (TargetReason.GUARDED, True)
         assert planned.changes.remove == ("A", "B", "C", "D")
 
     def test_a_release_lets_it_pass(self) -> None:
@@ -145,7 +159,7 @@ class TestGuard:
         def meddle(body: Body) -> None:
             body["data"] |= {f"EXTRA{number}": b64("cnry-x") for number in range(5)}
 
-        assert verdict_of(plan(new_spec(), NOW, there(NOW, meddle))) == (Reason.GUARDED, True)
+        assert verdict_of(plan(new_spec(), NOW, there(NOW, meddle))) == (TargetReason.GUARDED, True)
 
     def test_an_empty_target_has_nothing_to_guard(self) -> None:
         assert isinstance(plan(new_spec(), ONE, there({})).action, ApplyTarget)
@@ -180,7 +194,7 @@ class TestWhatKubernetesRefuses:
             assert isinstance(planned.action, RecreateTarget)
             assert planned.action.uid == "target-uid"
         else:
-            assert verdict_of(planned) == (Reason.TARGET_IMMUTABLE, True)
+            assert verdict_of(planned) == (TargetReason.IMMUTABLE, True)
 
     @pytest.mark.parametrize("mode", ["Apply", "Plan", "CreateOnce"])
     @pytest.mark.parametrize("recreate", [True, False])
@@ -189,7 +203,7 @@ class TestWhatKubernetesRefuses:
 
         planned = plan(spec, NOW, there(NOW, foreign, of_type_tls), PlanContext(UID))
 
-        assert verdict_of(planned) == (Reason.TARGET_CONFLICT, True)
+        assert verdict_of(planned) == (TargetReason.CONFLICT, True)
         assert planned.verdict is not None
         assert "delete it yourself" in planned.verdict.message
 
@@ -198,11 +212,11 @@ class TestWhatKubernetesRefuses:
         planned = plan_target(
             desired(new_spec(), NOW, uid="reborn"),
             left,
-            new_spec(adopt=True, recreate=True),
+            new_spec(adopt=True, recreate=True).write_rules,
             PlanContext("reborn"),
         )
 
-        assert verdict_of(planned) == (Reason.TARGET_CONFLICT, True)
+        assert verdict_of(planned) == (TargetReason.CONFLICT, True)
 
     def test_our_own_that_lost_its_label_is_recreated_still(self) -> None:
         def unlabelled(body: Body) -> None:
@@ -231,26 +245,26 @@ class TestOrder:
         ("mode", "target", "data", "changes", "reason"),
         [
             pytest.param(
-                "Plan", {"type": "kubernetes.io/tls"}, ONE, [foreign], Reason.TARGET_CONFLICT,
+                "Plan", {"type": "kubernetes.io/tls"}, ONE, [foreign], TargetReason.CONFLICT,
                 id="whose it is, before what would be lost, what is refused, and the mode",
             ),
             pytest.param(
                 "Plan", {"type": "kubernetes.io/tls", "adopt": True}, ONE, [controlled_by_another],
-                Reason.TARGET_CONFLICT, id="a controller, before adoption",
+                TargetReason.CONFLICT, id="a controller, before adoption",
             ),
             pytest.param(
-                "Plan", {"type": "kubernetes.io/tls"}, ONE, [], Reason.GUARDED,
+                "Plan", {"type": "kubernetes.io/tls"}, ONE, [], TargetReason.GUARDED,
                 id="what would be lost, before what is refused and the mode",
             ),
             pytest.param(
-                "Apply", {"type": "kubernetes.io/tls", "recreate": True}, ONE, [], Reason.GUARDED,
+                "Apply", {"type": "kubernetes.io/tls", "recreate": True}, ONE, [], TargetReason.GUARDED,
                 id="what would be lost, before recreation",
             ),
             pytest.param(
-                "Plan", {"type": "kubernetes.io/tls"}, NOW, [], Reason.TARGET_IMMUTABLE,
+                "Plan", {"type": "kubernetes.io/tls"}, NOW, [], TargetReason.IMMUTABLE,
                 id="what is refused, before the mode",
             ),
-            pytest.param("Plan", {}, OTHER, [], Reason.PLANNED, id="the mode last"),
+            pytest.param("Plan", {}, OTHER, [], TargetReason.PLANNED, id="the mode last"),
         ],
     )  # fmt: skip
     def test_the_first_that_objects_decides(
@@ -259,7 +273,7 @@ class TestOrder:
         target: dict[str, Any],
         data: Mapping[str, str],
         changes: list[Change],
-        reason: Reason,
+        reason: TargetReason,
     ) -> None:
         assert verdict_of(plan(new_spec(mode=mode, **target), data, there(NOW, *changes)))[0] is reason
 
@@ -267,13 +281,13 @@ class TestOrder:
         ("policy", "now", "data", "reason"),
         [
             pytest.param(
-                "Merge", {"A": "cnry-theirs"}, ONE, Reason.TARGET_CONFLICT, id="foreign values first"
+                "Merge", {"A": "cnry-theirs"}, ONE, TargetReason.CONFLICT, id="foreign values first"
             ),
-            pytest.param("Merge", {}, {"NEW": "cnry-n"}, Reason.GUARDED, id="then what would be lost"),
+            pytest.param("Merge", {}, {"NEW": "cnry-n"}, TargetReason.GUARDED, id="then what would be lost"),
         ],
     )
     def test_merging_has_the_same_order(
-        self, policy: str, now: Mapping[str, str], data: Mapping[str, str], reason: Reason
+        self, policy: str, now: Mapping[str, str], data: Mapping[str, str], reason: TargetReason
     ) -> None:
         there_now = merged_into(now, {"B": "cnry-b", "C": "cnry-c"}, immutable)
 
@@ -282,4 +296,4 @@ class TestOrder:
     def test_merging_into_an_immutable_target_is_refused_before_the_mode(self) -> None:
         planned = plan(new_spec(mode="Plan", creationPolicy="Merge"), ONE, merged_into({}, {}, immutable))
 
-        assert verdict_of(planned) == (Reason.TARGET_IMMUTABLE, True)
+        assert verdict_of(planned) == (TargetReason.IMMUTABLE, True)

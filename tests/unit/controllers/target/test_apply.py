@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
-from keybearer.controllers.secretsync.apply import TargetWriter
-from keybearer.controllers.secretsync.decisions import (
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
     MergeTarget,
@@ -12,7 +12,7 @@ from keybearer.controllers.secretsync.decisions import (
     ReplaceTarget,
     TargetAction,
 )
-from keybearer.controllers.secretsync.observed import merge_manager, observe_target
+from keybearer.controllers.target.observed import merge_manager, observe_target
 from keybearer.kube.errors import AlreadyExistsError, ConflictError
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.targets import (

@@ -6,15 +6,17 @@ what it holds, what would be lost before what Kubernetes refuses, and the mode l
 
 from __future__ import annotations
 
-from keybearer.controllers.secretsync.changes import (
+from keybearer.controllers.mode import Mode
+from keybearer.controllers.target.changes import (
     KeyChanges,
     compare_keys,
     has_planned_metadata,
     plan_status,
     replacement_patch,
+    some_of,
 )
-from keybearer.controllers.secretsync.conflicts import owned_by_rival, refuse_foreign, refuse_merge
-from keybearer.controllers.secretsync.decisions import (
+from keybearer.controllers.target.conflicts import owned_by_rival, refuse_foreign, refuse_merge
+from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
     MergeTarget,
@@ -24,50 +26,49 @@ from keybearer.controllers.secretsync.decisions import (
     TargetPlan,
     Verdict,
 )
-from keybearer.controllers.secretsync.desired import DesiredTarget
-from keybearer.controllers.secretsync.observed import PresentTarget
-from keybearer.controllers.secretsync.reasons import Reason, no_keys_message, some_of
-from keybearer.controllers.secretsync.resource import Mode, SecretSyncSpec
-from keybearer.controllers.secretsync.spec_target import CreationPolicy
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget
+from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.spec import CreationPolicy, WriteRules
 
 __all__ = ["plan_target"]
 
 
 def plan_target(
-    desired: DesiredTarget, present: PresentTarget | None, spec: SecretSyncSpec, context: PlanContext
+    desired: DesiredTarget, present: PresentTarget | None, rules: WriteRules, context: PlanContext
 ) -> TargetPlan:
     """Return what to do about the target.
 
     Args:
         desired: what it should be.
         present: what is there; None where nothing is.
-        spec: of the SecretSync.
+        rules: what its owner's spec lets be done.
         context: what else counts.
     """
-    merge = spec.target.creation_policy is CreationPolicy.MERGE
+    merge = rules.target.creation_policy is CreationPolicy.MERGE
     if present is None:
-        planned = _plan_absent(desired, spec, context)
+        planned = _plan_absent(desired, rules, context)
     elif merge:
-        planned = _plan_merge(desired, present, spec, context)
+        planned = _plan_merge(desired, present, rules, context)
     else:
-        planned = _plan_owned(desired, present, spec, context)
-    if spec.mode is Mode.CREATE_ONCE and present is not None and context.written_before:
+        planned = _plan_owned(desired, present, rules, context)
+    if rules.mode is Mode.CREATE_ONCE and present is not None and context.written_before:
         return TargetPlan(left_alone=True)
     if planned.verdict is not None or planned.action is None:
         return planned
-    if spec.mode is Mode.PLAN and context.approved != plan_status(planned.changes):
+    if rules.mode is Mode.PLAN and context.approved != plan_status(planned.changes):
         return TargetPlan(changes=planned.changes, verdict=_planned(desired, planned.changes))
     return planned
 
 
-def _plan_absent(desired: DesiredTarget, spec: SecretSyncSpec, context: PlanContext) -> TargetPlan:
+def _plan_absent(desired: DesiredTarget, rules: WriteRules, context: PlanContext) -> TargetPlan:
     if not desired.keys:
-        return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label, context.found)))
-    if spec.target.creation_policy is CreationPolicy.MERGE:
+        return TargetPlan(verdict=Verdict(TargetReason.NO_KEYS, context.no_keys))
+    if rules.target.creation_policy is CreationPolicy.MERGE:
         return TargetPlan(
             changes=KeyChanges(add=desired.keys),
             verdict=Verdict(
-                Reason.TARGET_MISSING,
+                TargetReason.MISSING,
                 f"{desired.key.kind} {desired.key.name} doesn't exist and creationPolicy is Merge; "
                 "create it, or use creationPolicy Owner",
                 stalled=False,
@@ -77,21 +78,21 @@ def _plan_absent(desired: DesiredTarget, spec: SecretSyncSpec, context: PlanCont
 
 
 def _plan_owned(
-    desired: DesiredTarget, present: PresentTarget, spec: SecretSyncSpec, context: PlanContext
+    desired: DesiredTarget, present: PresentTarget, rules: WriteRules, context: PlanContext
 ) -> TargetPlan:
     if present.fingerprint == desired.fingerprint:
         return TargetPlan()
     if present.owner_uid != context.owner_uid or present.foreign_controller(context.owner_uid):
-        refused = refuse_foreign(desired, present, spec, context)
+        refused = refuse_foreign(desired, present, rules.target, context)
         if refused is not None:
             return TargetPlan(verdict=refused)
     changes = compare_keys(present.data, desired.data, set(present.data))
-    held = _guard(changes, len(present.data), spec, context)
+    held = _guard(changes, len(present.data), rules, context)
     if held is not None:
         return TargetPlan(changes=changes, verdict=held)
     frozen = _refused_by_kubernetes(desired, present)
     if frozen is not None:
-        if spec.target.recreate:
+        if rules.target.recreate:
             return TargetPlan(action=RecreateTarget(desired, present.uid), changes=changes)
         return TargetPlan(changes=changes, verdict=frozen)
     patch = replacement_patch(desired, present)
@@ -103,17 +104,17 @@ def _plan_owned(
 
 
 def _plan_merge(
-    desired: DesiredTarget, present: PresentTarget, spec: SecretSyncSpec, context: PlanContext
+    desired: DesiredTarget, present: PresentTarget, rules: WriteRules, context: PlanContext
 ) -> TargetPlan:
     owned = owned_by_rival(desired, present, context)
     if owned is not None:
         return TargetPlan(verdict=owned)
     ours = present.merged_keys | (context.merged_keys & present.data.keys())
     if not desired.keys and not ours:
-        return TargetPlan(verdict=Verdict(Reason.NO_KEYS, no_keys_message(spec.source_label, context.found)))
+        return TargetPlan(verdict=Verdict(TargetReason.NO_KEYS, context.no_keys))
     changes = compare_keys(present.data, desired.data, ours)
-    refused = refuse_merge(desired, present, spec, context, changes) or _guard(
-        changes, len(ours), spec, context
+    refused = refuse_merge(desired, present, rules.target, context, changes) or _guard(
+        changes, len(ours), rules, context
     )
     if refused is not None:
         return TargetPlan(changes=changes, verdict=refused)
@@ -123,25 +124,25 @@ def _plan_merge(
         return TargetPlan(
             changes=changes,
             verdict=Verdict(
-                Reason.TARGET_IMMUTABLE,
+                TargetReason.IMMUTABLE,
                 f"{desired.key.kind} {desired.key.name} is immutable; merge elsewhere",
             ),
         )
     return TargetPlan(action=MergeTarget(desired, present.uid, force=bool(changes.change)), changes=changes)
 
 
-def _guard(changes: KeyChanges, before: int, spec: SecretSyncSpec, context: PlanContext) -> Verdict | None:
+def _guard(changes: KeyChanges, before: int, rules: WriteRules, context: PlanContext) -> Verdict | None:
     if not changes.remove or before == 0:
         return None
-    seen_by_a_person = context.approved if spec.mode is Mode.PLAN else None
+    seen_by_a_person = context.approved if rules.mode is Mode.PLAN else None
     if plan_status(changes) in (context.released, seen_by_a_person):
         return None
-    percent = spec.guard.max_deletions
+    percent = rules.max_deletions
     everything = len(changes.remove) == before
     if not everything and len(changes.remove) * 100 <= percent * before:
         return None
     return Verdict(
-        Reason.GUARDED,
+        TargetReason.GUARDED,
         f"{len(changes.remove)} of {before} keys would be removed ({some_of(changes.remove)}), more than the guard "
         f"lets at once ({percent} %, and never all); nothing was written. Mend the source, or release it once "
         "with the annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
@@ -153,14 +154,14 @@ def _refused_by_kubernetes(desired: DesiredTarget, present: PresentTarget) -> Ve
     wanted_type = desired.body.get("type")
     if isinstance(wanted_type, str) and wanted_type != present.type:
         return Verdict(
-            Reason.TARGET_IMMUTABLE,
+            TargetReason.IMMUTABLE,
             f"{what} is of type {present.type} and should be {wanted_type}, which Kubernetes can't change; set "
             "target.recreate to let it be deleted and created anew",
         )
     thaws = present.immutable and desired.body.get("immutable") is not True
     if present.immutable and (thaws or present.data != desired.data):
         return Verdict(
-            Reason.TARGET_IMMUTABLE,
+            TargetReason.IMMUTABLE,
             f"{what} is immutable and its data should change; set target.recreate to let it be deleted and "
             "created anew",
         )
@@ -170,7 +171,7 @@ def _refused_by_kubernetes(desired: DesiredTarget, present: PresentTarget) -> Ve
 def _planned(desired: DesiredTarget, changes: KeyChanges) -> Verdict:
     count = len(changes.add) + len(changes.change) + len(changes.remove)
     return Verdict(
-        Reason.PLANNED,
+        TargetReason.PLANNED,
         f"mode is Plan: {count} keys of {desired.key.kind} {desired.key.name} would change, see status.plan; "
         "approve with the annotations keybearer.dev/request: approve-plan and a fresh keybearer.dev/requestedAt, "
         "or set mode to Apply",

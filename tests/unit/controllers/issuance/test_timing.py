@@ -1,4 +1,4 @@
-"""keybearer.controllers.certificateprofile.timing."""
+"""keybearer.controllers.issuance.timing."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.certificateprofile.timing import (
-    next_attempt,
-    poll_interval,
-    renewal_time,
-    spread,
-)
+from keybearer.controllers.issuance.timing import next_attempt, poll_interval, renewal_time, spread
 
 _START = datetime(2026, 3, 1, tzinfo=UTC)
 _LIFE = timedelta(days=90)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import WaitingError
-from keybearer.controllers.secretsync.desired import DesiredTarget
-from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.spec_target import Workload, WorkloadKind
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.spec import Workload, WorkloadKind
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import KubeError, LeaseLostError, NotFoundError
 from keybearer.kube.gateway import Gateway
@@ -65,6 +65,6 @@ class WorkloadRestarter:
                 failed.append(f"{workload.kind} {workload.name}: {error}")
         if failed:
             raise WaitingError(
-                Reason.WORKLOAD_NOT_RESTARTED,
+                TargetReason.WORKLOAD_NOT_RESTARTED,
                 f"the target is written, but not every workload was restarted: {'; '.join(failed)}",
             )

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from keybearer.controllers.secretsync.changes import KeyChanges
-from keybearer.controllers.secretsync.decisions import MergeTarget, PlanContext, TargetPlan
-from keybearer.controllers.secretsync.observed import PresentTarget, merge_manager
-from keybearer.controllers.secretsync.plan import plan_target
-from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.target.changes import KeyChanges
+from keybearer.controllers.target.decisions import MergeTarget, PlanContext, TargetPlan
+from keybearer.controllers.target.observed import PresentTarget, merge_manager
+from keybearer.controllers.target.plan import plan_target
+from keybearer.controllers.target.reasons import TargetReason
 from unit.controllers.fakes.targets import (
     UID,
     Body,
@@ -32,7 +32,7 @@ def plan(
     data: Mapping[str, str], now: PresentTarget, context: PlanContext = _WRITTEN, **target: Field
 ) -> TargetPlan:
     spec = new_spec(creationPolicy="Merge", **target)
-    return plan_target(desired(spec, data), now, spec, context)
+    return plan_target(desired(spec, data), now, spec.write_rules, context)
 
 
 def merge_of(planned: TargetPlan) -> MergeTarget:
@@ -87,7 +87,7 @@ def test_other_values_of_others_are_taken_over_only_when_asked(*, adopt: bool) -
     else:
         assert planned.action is None
         assert planned.verdict is not None
-        assert (planned.verdict.reason, planned.verdict.stalled) == (Reason.TARGET_CONFLICT, True)
+        assert (planned.verdict.reason, planned.verdict.stalled) == (TargetReason.CONFLICT, True)
         assert "other values under A," in planned.verdict.message
 
 
@@ -128,7 +128,7 @@ def test_nothing_to_merge_and_nothing_merged_before_is_no_keys() -> None:
 
     assert planned.action is None
     assert planned.verdict is not None
-    assert planned.verdict.reason is Reason.NO_KEYS
+    assert planned.verdict.reason is TargetReason.NO_KEYS
 
 
 def test_a_controller_of_the_target_is_no_hindrance() -> None:

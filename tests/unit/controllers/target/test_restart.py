@@ -4,10 +4,10 @@ from typing import cast
 
 import pytest
 
-from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import WaitingError
-from keybearer.controllers.secretsync.restart import RESTART_ANNOTATION, WorkloadRestarter
-from keybearer.controllers.secretsync.spec_target import Workload
+from keybearer.controllers.target.restart import RESTART_ANNOTATION, WorkloadRestarter
+from keybearer.controllers.target.spec import Workload
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import ForbiddenError, LeaseLostError
 from unit.controllers.fakes.gateway import FakeGateway
@@ -15,7 +15,9 @@ from unit.controllers.fakes.targets import UID, Body, desired, new_spec
 
 _WANTED = desired(new_spec(), {"A": "cnry-a"})
 _META: Body = {"namespace": "team-a", "name": "web", "uid": UID}
-_SEEN = ObservedObject.from_body("SecretSync", {"metadata": _META, "spec": {}}, trigger_at=0)
+_SEEN = ObservedObject.from_body(
+    "SecretSync", {"metadata": _META, "spec": {}}, trigger_at=0, targets_of=no_targets
+)
 
 
 @pytest.fixture

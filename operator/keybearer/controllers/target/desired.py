@@ -11,14 +11,7 @@ from pydantic import JsonValue
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import text_of, texts_of
 from keybearer.controllers.objects import TargetKey
-from keybearer.controllers.secretsync.payload import Payload
-from keybearer.controllers.secretsync.spec_target import (
-    OPAQUE,
-    CreationPolicy,
-    DeletionPolicy,
-    Target,
-    TargetKind,
-)
+from keybearer.controllers.target.spec import OPAQUE, CreationPolicy, DeletionPolicy, Target, TargetKind
 from keybearer.controllers.work import WorkKey
 
 __all__ = [
@@ -34,7 +27,7 @@ __all__ = [
 MANAGED_LABEL = "keybearer.dev/managed"
 """Selects the objects that the operator watches."""
 OWNER_LABEL = "keybearer.dev/owner-uid"
-"""UID of the SecretSync that owns the object; also there under `onDelete: Retain`, without ownerReference."""
+"""UID of the custom resource that owns the object; also there under `onDelete: Retain`, without ownerReference."""
 
 _APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
 
@@ -64,15 +57,21 @@ class DesiredTarget:
 
 
 def build_target(
-    owner: WorkKey, owner_uid: str, target: Target, payload: Payload, fingerprinter: Fingerprinter
+    owner: WorkKey,
+    owner_uid: str,
+    target: Target,
+    data: Mapping[str, bytes],
+    text: Mapping[str, str],
+    fingerprinter: Fingerprinter,
 ) -> DesiredTarget:
-    """Return the target that a SecretSync asks for.
+    """Return the target that a custom resource asks for.
 
     Args:
-        owner: the SecretSync.
+        owner: the custom resource.
         owner_uid: its UID.
         target: the target half of its spec.
-        payload: the keys to write, judged.
+        data: the keys to write, judged; of a ConfigMap, those whose bytes are no text.
+        text: of a ConfigMap, the keys whose values are text; nothing for a Secret.
         fingerprinter: makes the keyed fingerprints.
     """
     key = TargetKey(target.kind.value, owner.namespace, target.name or owner.name)
@@ -88,15 +87,13 @@ def build_target(
     if target.annotations:
         metadata["annotations"] = dict(target.annotations)
     body: dict[str, JsonValue] = {"apiVersion": "v1", "kind": key.kind, "metadata": metadata}
-    binary: dict[str, JsonValue] = {
-        name: base64.b64encode(value).decode() for name, value in payload.data.items()
-    }
+    binary: dict[str, JsonValue] = {name: base64.b64encode(value).decode() for name, value in data.items()}
     if target.kind is TargetKind.SECRET:
         body["data"] = binary
         if owned:
             body["type"] = target.type
     else:
-        body["data"] = dict(payload.text)
+        body["data"] = dict(text)
         if binary:
             body["binaryData"] = binary
     if target.immutable and owned:
@@ -104,7 +101,7 @@ def build_target(
     return DesiredTarget(
         key=key,
         body=body,
-        keys=tuple(sorted((*payload.data, *payload.text))),
+        keys=tuple(sorted((*data, *text))),
         fingerprint=fingerprint_of_body(key.kind, body, fingerprinter),
         data_fingerprint=fingerprinter.of_mappings(
             "data", (key.kind, target.type), encoded_data(key.kind, body)
