@@ -24,7 +24,8 @@ RUN --mount=type=secret,id=pip --mount=type=secret,id=ca \
         -r requirements/runtime.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY operator operator
-COPY image image
+COPY tools/__init__.py tools/__init__.py
+COPY tools/image tools/image
 # What all files are dated, in seconds of the Unix epoch: when they were copied says nothing. `make image` gives the
 # time of the commit.
 ARG SOURCE_DATE_EPOCH=315532800
@@ -34,7 +35,7 @@ RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels 
     && /opt/build/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
         --output-file /environment.cdx.json /opt/keybearer/bin/python \
     && mkdir /image \
-    && /opt/build/bin/python -m image --environment /opt/keybearer --bill /environment.cdx.json \
+    && /opt/build/bin/python -m tools.image --environment /opt/keybearer --bill /environment.cdx.json \
         --root /image --date "${SOURCE_DATE_EPOCH}"
 
 FROM scratch

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 
 VENV := .venv
 BIN := $(VENV)/bin
-PY := PYTHONPATH=tests:. $(BIN)/python
+PY := PYTHONPATH=. $(BIN)/python
 # Takes the place of make's shell, so that a signal to make reaches it.
 EXEC_PY := exec env $(PY)
 READY := $(VENV)/.ready
@@ -32,14 +32,18 @@ $(READY): requirements/dev.txt pyproject.toml
 setup: $(READY) ## Make the virtual environment
 
 demo: $(READY) ## Start everything on this machine and watch a Secret follow its source (DEMO_EXIT=1: end after that)
-	@$(EXEC_PY) -m demo $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig "$(KUBECONFIG)")
+	@$(EXEC_PY) -m tools.demo $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig "$(KUBECONFIG)")
 
 test: $(READY) ## Run every test but those that need packages of the operating system
-	@$(PY) -m support.controlplane build
+	@$(PY) -m tools.controlplane build
+	@$(PY) -m tools.chart build
+	@PYTHONPATH=tests:. $(BIN)/python -m support.pebble_programs
 	@exec $(BIN)/pytest -m "not system" -n $(TEST_PROCESSES) --dist worksteal $(PYTEST_ARGS)
 
 test-system: $(READY) ## Run the tests that need packages of the operating system; says which were NOT RUN
-	@$(PY) -m support.controlplane build
+	@$(PY) -m tools.controlplane build
+	@$(PY) -m tools.chart build
+	@PYTHONPATH=tests:. $(BIN)/python -m support.pebble_programs
 	@$(BIN)/pytest -m system $(PYTEST_ARGS)
 
 check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, chart; no tests
@@ -49,27 +53,28 @@ check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, cha
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/keybearer crds --output-dir crds --check
 	$(BIN)/keybearer crds --output-dir charts/keybearer/files/crds --check
-	$(PY) -m support.chart_readme --check
-	$$($(PY) -c 'from support.controlplane.binaries import helm_binary; print(helm_binary())') lint --strict --quiet charts/keybearer
+	$(PY) -m tools.chart.readme --check
+	$(PY) -m tools.chart lint
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link, or a page in no navigation, fails
-	@$(PY) -m reference --check
+	@$(PY) -m tools.reference --check
 	@rm -rf build/docs
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/docs-cache . build/docs
 
 reference: $(READY) ## Write docs/reference from the code
-	@$(PY) -m reference
+	@$(PY) -m tools.reference
 
 bench: $(READY) ## Measure the operator against a floor of the same run; writes build/bench.json (BENCH_ARGS=--quick for a short one)
-	@$(PY) -m support.controlplane build
-	@$(EXEC_PY) -m bench operator $(BENCH_ARGS)
+	@$(PY) -m tools.controlplane build
+	@$(EXEC_PY) -m tools.bench operator $(BENCH_ARGS)
 
 bench-service: $(READY) ## Measure the service beside a bare route; writes build/bench-service.json (BENCH_ARGS as above)
-	@$(EXEC_PY) -m bench service $(BENCH_ARGS)
+	@$(EXEC_PY) -m tools.bench service $(BENCH_ARGS)
 
 soak: $(READY) ## Run all together under changes, kills and faults; report in build/soak (SOAK_MINUTES=10 SOAK_SYNCS=1000 SOAK_SEED=...)
-	@$(PY) -m support.controlplane build
-	@$(EXEC_PY) -m soak $(if $(SOAK_MINUTES),--minutes=$(SOAK_MINUTES)) $(if $(SOAK_SYNCS),--syncs=$(SOAK_SYNCS)) \
+	@$(PY) -m tools.controlplane build
+	@$(PY) -m tools.chart build
+	@$(EXEC_PY) -m tools.soak $(if $(SOAK_MINUTES),--minutes=$(SOAK_MINUTES)) $(if $(SOAK_SYNCS),--syncs=$(SOAK_SYNCS)) \
 		$(if $(SOAK_SEED),--seed=$(SOAK_SEED))
 
 crds: $(READY) ## Write the CRDs from the models
@@ -79,7 +84,7 @@ crds: $(READY) ## Write the CRDs from the models
 chart-crds: crds ## Bring the chart's copy of the CRDs in step
 
 chart-readme: $(READY) ## Write the tables of values in the chart's README from its values.yaml
-	@$(PY) -m support.chart_readme
+	@$(PY) -m tools.chart.readme
 
 lock: ## Choose versions anew; needs uv on the PATH. Locks hold hashes and no addresses
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \

@@ -27,17 +27,16 @@ exclude_patterns = [
     *(
         ".*",
         "**/.*",
-        "bench",
         "build",
         "crds",
-        "demo",
         "dist",
         "node_modules",
         "operator",
         "requirements",
         "tests",
+        "tools",
     ),
-    *("charts/keybearer/files", "charts/keybearer/templates", "**/__pycache__", "*.egg-info", "reference/**"),
+    *("charts/keybearer/files", "charts/keybearer/templates", "**/__pycache__", "*.egg-info"),
 ]
 
 # As code hosts make them, so that `page.md#a-heading` is checked and works in both places.

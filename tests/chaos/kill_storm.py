@@ -20,14 +20,14 @@ from pathlib import Path
 
 from chaos.storm_population import Population
 from chaos.storm_sources import Changer, ChangingSource
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi
-from support.operator_cluster import OperatorCluster, install_operator
-from support.operator_process import OperatorProcess
 from support.preloaded import PRELOADED
-from support.secrets_service import RestartableService, ServiceAdmin
 from support.tenant import open_tenant
-from support.waiting import NotInTimeError, eventually
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import OperatorCluster, install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import RestartableService, ServiceAdmin
+from tools.local.waiting import NotInTimeError, eventually
 
 __all__ = ["Storm", "StormOptions", "StormReport", "main"]
 

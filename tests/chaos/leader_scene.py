@@ -14,20 +14,20 @@ from typing import Self
 from support import pod_operator
 from support.api_audit import AuditLog
 from support.audited_requests import AuditedRequest, AuditedRequests, credential_of, subject_of
-from support.canary import find_mark
-from support.chart import Json
-from support.controlplane.commands import ApiServerOptions
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi, RefusedError
-from support.operator_cluster import OPERATOR_LEASE, OperatorCluster, install_operator
-from support.operator_process import OperatorProcess
 from support.preloaded import PRELOADED
 from support.projected_token import ProjectedToken
-from support.secrets_service import RestartableService, ServiceAdmin
 from support.secretsync_objects import decoded, namespace
 from support.service_proxy import ServiceProxy
 from support.tenant import IDENTITY, Tenant, open_tenant
-from support.waiting import PATIENCE_SECONDS, eventually
+from tools.chart.rendering import Json
+from tools.controlplane.commands import ApiServerOptions
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi, RefusedError
+from tools.local.marks import find_mark
+from tools.local.operator_cluster import OPERATOR_LEASE, OperatorCluster, install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import RestartableService, ServiceAdmin
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 __all__ = ["LEASE_SECONDS", "RETRY_SECONDS", "TAKEOVER_SECONDS", "LeaderScene", "Replica"]
 

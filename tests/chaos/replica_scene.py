@@ -14,11 +14,11 @@ from typing import Self
 
 import httpx
 
-from support.postgres import PostgresServer
 from support.preloaded import PRELOADED
-from support.secrets_service import RestartableService, ServiceAdmin, SourceProject
 from support.tcp_balancer import TcpBalancer
-from support.waiting import eventually
+from tools.local.postgres import PostgresServer
+from tools.local.secrets_service import RestartableService, ServiceAdmin, SourceProject
+from tools.local.waiting import eventually
 
 __all__ = ["ReplicaScene", "Write", "Writers"]
 

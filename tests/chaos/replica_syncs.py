@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 
 from chaos.replica_scene import ReplicaScene
-from support.remotes.parameter_store import ParameterStoreServer
-from support.secrets_service import SourceProject
-from support.waiting import PATIENCE_SECONDS, eventually
+from tools.local.parameter_store import ParameterStoreServer
+from tools.local.secrets_service import SourceProject
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 __all__ = ["ReplicaSyncs"]
 

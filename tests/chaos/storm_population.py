@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chaos.storm_sources import ChangingSource
-from support.kube_api import Body, KubeApi
 from support.secretsync_objects import secret, secret_sync
 from support.tenant import IDENTITY, Tenant
+from tools.local.kube_api import Body, KubeApi
 
 __all__ = ["Member", "Population"]
 

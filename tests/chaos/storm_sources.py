@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import httpx
 
-from support.secrets_service import SourceProject
-from support.waiting import eventually
+from tools.local.secrets_service import SourceProject
+from tools.local.waiting import eventually
 
 __all__ = ["Changer", "ChangingSource"]
 

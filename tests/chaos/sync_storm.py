@@ -22,9 +22,9 @@ from typing import Any
 import httpx
 
 from support.databases import OwnDatabase
-from support.remotes.parameter_store import ParameterStoreServer
 from support.service_fixtures import Client, Project, Service, ServiceProcess, start_service
-from support.waiting import NotInTimeError, eventually
+from tools.local.parameter_store import ParameterStoreServer
+from tools.local.waiting import NotInTimeError, eventually
 
 __all__ = ["SyncStorm", "SyncStormOptions", "SyncStormReport", "main"]
 

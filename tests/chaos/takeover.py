@@ -22,9 +22,9 @@ from pathlib import Path
 from chaos.leader_scene import LeaderScene, Replica
 from chaos.replica_scene import ReplicaScene, Writers
 from chaos.replica_syncs import ReplicaSyncs
-from support.postgres import PostgresServer
-from support.remotes.parameter_store import ParameterStoreServer
-from support.waiting import eventually
+from tools.local.parameter_store import ParameterStoreServer
+from tools.local.postgres import PostgresServer
+from tools.local.waiting import eventually
 
 __all__ = ["Case", "main"]
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from support.canary import find_mark
 from support.certificate_objects import Certificates, certificate, certificates_of
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi
-from support.operator_cluster import install_operator
-from support.operator_process import OperatorProcess
 from support.preloaded import PRELOADED
-from support.secrets_service import RestartableService, ServiceAdmin
 from support.tenant import open_tenant
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.marks import find_mark
+from tools.local.operator_cluster import install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import RestartableService, ServiceAdmin
 
 pytestmark = [pytest.mark.chaos, pytest.mark.integration]
 

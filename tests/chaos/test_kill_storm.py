@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chaos.kill_storm import Storm, StormOptions
-from support.canary import find_mark
+from tools.local.marks import find_mark
 
 pytestmark = [pytest.mark.chaos, pytest.mark.integration]
 

@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 
 from chaos.leader_scene import LEASE_SECONDS, RETRY_SECONDS, TAKEOVER_SECONDS, LeaderScene, Replica
-from support.secrets_service import Login
 from support.secretsync_objects import condition
 from support.service_proxy import is_login, listing_of
 from support.tenant import IDENTITY
-from support.waiting import eventually
+from tools.local.secrets_service import Login
+from tools.local.waiting import eventually
 
 pytestmark = [pytest.mark.chaos, pytest.mark.integration]
 

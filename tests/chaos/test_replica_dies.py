@@ -15,20 +15,20 @@ import pytest
 from cryptography import x509
 
 from chaos.replica_scene import ReplicaScene, Writers
-from support.canary import find_mark
 from support.certificate_objects import certificate, certificates_of
-from support.chart import Json
-from support.controlplane.controlplane import ControlPlane
 from support.event_listener import EventListener
-from support.kube_api import KubeApi
-from support.operator_cluster import install_operator
-from support.operator_process import OperatorProcess
-from support.postgres import PostgresServer
 from support.preloaded import PRELOADED
-from support.secrets_service import ServiceAdmin
 from support.secretsync_objects import namespace
 from support.tenant import open_tenant
-from support.waiting import eventually
+from tools.chart.rendering import Json
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.marks import find_mark
+from tools.local.operator_cluster import install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.postgres import PostgresServer
+from tools.local.secrets_service import ServiceAdmin
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.chaos
 

@@ -12,10 +12,10 @@ import orjson
 import pytest
 from rich.console import Console
 
-from soak.options import Rates, SoakOptions
-from soak.progress import Screen
-from soak.report import unmet, write_report
-from soak.run import Soak
+from tools.soak.options import Rates, SoakOptions
+from tools.soak.progress import Screen
+from tools.soak.report import unmet, write_report
+from tools.soak.run import Soak
 
 pytestmark = [pytest.mark.chaos, pytest.mark.integration]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from chaos.sync_storm import SyncStorm, SyncStormOptions
-from support.canary import find_mark
 from support.databases import OwnDatabase
+from tools.local.marks import find_mark
 
 pytestmark = pytest.mark.chaos
 

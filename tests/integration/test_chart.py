@@ -10,7 +10,9 @@ from typing import TypeAlias
 
 import pytest
 
-from support.chart import (
+from support.chart_values import ROWS, VERSION_BEFORE
+from support.monitoring_crds import install_monitoring_crds
+from tools.chart.rendering import (
     CHART,
     NAMESPACE,
     RELEASE,
@@ -23,12 +25,10 @@ from support.chart import (
     pods_of,
     render,
 )
-from support.chart_values import ROWS, VERSION_BEFORE
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.errors import KubectlError
-from support.kube_api import KubeApi
-from support.monitoring_crds import install_monitoring_crds
-from support.operator_cluster import wait_established
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.errors import KubectlError
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import wait_established
 
 pytestmark = pytest.mark.integration
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from support.chart import Json, Manifest, only, pods_of, render
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi
-from support.operator_cluster import install_crds
-from support.operator_process import keybearer_command
 from support.secretsync_objects import secret_sync
-from support.waiting import eventually
+from tools.chart.rendering import Json, Manifest, only, pods_of, render
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import install_crds
+from tools.local.operator_process import keybearer_command
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

@@ -22,17 +22,10 @@ from support.api_audit import AuditLog, Grant, grants_of
 from support.canary import Canary
 from support.cert_manager import install_cert_manager_crds
 from support.certificate_objects import Certificates, certificate, certificates_of
-from support.chart import NAMESPACE, Json, Manifest, only, pods_of, render
 from support.chart_values import SIGNERS
 from support.connection_objects import MANAGER, Connections
-from support.controlplane.commands import ApiServerOptions
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi, RefusedError
-from support.operator_cluster import OperatorCluster, install_operator
-from support.operator_process import OperatorProcess, keybearer_command
 from support.outlets import Outlets
 from support.preloaded import PRELOADED
-from support.secrets_service import RestartableService, ServiceAdmin
 from support.secretsync_objects import config_map, deployment, identity_secret, namespace, secret
 from support.service_proxy import ServiceProxy
 from support.signing_objects import (
@@ -43,7 +36,14 @@ from support.signing_objects import (
     signing_request,
 )
 from support.tenant import Tenant, open_tenant
-from support.waiting import eventually
+from tools.chart.rendering import NAMESPACE, Json, Manifest, only, pods_of, render
+from tools.controlplane.commands import ApiServerOptions
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi, RefusedError
+from tools.local.operator_cluster import OperatorCluster, install_operator
+from tools.local.operator_process import OperatorProcess, keybearer_command
+from tools.local.secrets_service import RestartableService, ServiceAdmin
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

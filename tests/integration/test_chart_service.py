@@ -16,12 +16,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.canary import MARK, Canary
-from support.chart import ROOT, Json, Manifest, only, pods_of, render
+from support.canary import Canary
 from support.chart_values import ROWS
-from support.controlplane.ports import free_port
-from support.postgres import PostgresServer
 from support.service_fixtures import start_service
+from tools.chart.rendering import ROOT, Json, Manifest, only, pods_of, render
+from tools.controlplane.ports import free_port
+from tools.local.marks import MARK
+from tools.local.postgres import PostgresServer
 
 pytestmark = pytest.mark.integration
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from support.controlplane import ports, servers
-from support.controlplane.commands import ApiServerOptions
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.errors import ControlPlaneError, KubectlError, ProcessExitedError
-from support.controlplane.ports import free_port
-from support.controlplane.scratch import ScratchDirectory
+from tools.controlplane import ports, servers
+from tools.controlplane.commands import ApiServerOptions
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.errors import ControlPlaneError, KubectlError, ProcessExitedError
+from tools.controlplane.ports import free_port
+from tools.controlplane.scratch import ScratchDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.integration
 
 _SERVERS = {"etcd", "kube-apiserver", "kube-controller-manager"}
 _END_SECONDS = 60.0
-_TESTS = Path(__file__).parents[1]
+_ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -226,10 +226,10 @@ def test_a_server_that_ends_early_is_reported_with_its_log() -> None:
 def test_nothing_outlives_a_parent_that_is_stopped_by(stopped_by: signal.Signals, tmp_path: Path) -> None:
     with (tmp_path / "stderr").open("wb") as errors:
         parent = subprocess.Popen(
-            [sys.executable, "-m", "support.controlplane", "run"],
+            [sys.executable, "-m", "tools.controlplane", "run"],
             stdout=subprocess.PIPE,
             stderr=errors,
-            cwd=_TESTS,
+            cwd=_ROOT,
         )
     with parent:
         assert parent.stdout is not None

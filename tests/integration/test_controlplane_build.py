@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.controlplane import binaries, recipes, toolchain
-from support.controlplane.binaries import control_plane_binaries, helm_binary
-from support.controlplane.errors import BuildError
-from support.controlplane.recipes import Recipe, control_plane_recipe, helm_recipe
+from tools.chart.helm import helm_binary, helm_recipe
+from tools.controlplane import recipes, toolchain
+from tools.controlplane.binaries import cached_programs, control_plane_binaries
+from tools.controlplane.errors import BuildError
+from tools.controlplane.recipes import Recipe, control_plane_recipe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,7 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recipe:
 
 def test_two_runs_at_once_build_once(recipe: Recipe, capsys: pytest.CaptureFixture[str]) -> None:
     with ThreadPoolExecutor() as threads:
-        runs = [threads.submit(binaries._cached, recipe, ["hello"]) for _ in range(2)]
+        runs = [threads.submit(cached_programs, recipe, ["hello"]) for _ in range(2)]
         first, second = (run.result()["hello"] for run in runs)
     assert first == second
     said = capsys.readouterr().err
@@ -57,7 +58,7 @@ def test_changed_modules_and_flags_have_a_cache_of_their_own(recipe: Recipe) -> 
 def test_a_failed_build_names_the_cause_and_leaves_no_program(recipe: Recipe) -> None:
     (recipe.module / "main.go").write_text("package main\n\nfunc main() { absent() }\n")
     with pytest.raises(BuildError, match="undefined: absent"):
-        binaries._cached(recipe, ["hello"])
+        cached_programs(recipe, ["hello"])
     assert not (recipe.directory / "hello").exists()
 
 

@@ -11,10 +11,10 @@ import yaml
 from pydantic import BaseModel
 
 from keybearer.controllers.crds import CUSTOM_RESOURCES, crd_files
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.errors import KubectlError
 from support.corpus import CorpusCase, corpus_cases
-from support.operator_cluster import install_crds
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.errors import KubectlError
+from tools.local.operator_cluster import install_crds
 
 pytestmark = pytest.mark.integration
 

@@ -11,15 +11,15 @@ import pytest
 
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.connection_objects import Connections, open_connections
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.errors import KubectlError
 from support.gitops import healths
-from support.kube_api import Body, KubeApi, RefusedError
-from support.operator_cluster import install_crds
 from support.operator_fixtures import Installation, NewTenant
 from support.secretsync_objects import secret_sync
 from support.tenant import IDENTITY, Tenant
-from support.waiting import eventually
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.errors import KubectlError
+from tools.local.kube_api import Body, KubeApi, RefusedError
+from tools.local.operator_cluster import install_crds
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

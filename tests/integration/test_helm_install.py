@@ -21,18 +21,18 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from keybearer.client import ClientOptions, Keybearer, UniversalAuth
-from support.chart import ROOT
 from support.chart_values import VERSION_BEFORE
-from support.controlplane.controlplane import ControlPlane
 from support.java_keystores import read_jks
-from support.kube_api import Body, KubeApi
 from support.kubelet.containers import can_contain
 from support.kubelet.controllers import workload_controllers
 from support.kubelet.kubelet import Kubelet
 from support.pasted import Shell, blocks
-from support.remotes.moto import Moto
 from support.secretsync_objects import decoded, namespace
-from support.waiting import eventually
+from tools.chart.rendering import ROOT
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import Body, KubeApi
+from tools.local.moto import Moto
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

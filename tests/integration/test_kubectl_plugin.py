@@ -10,16 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from keybearer.cli.kubectl.main import app
-from support.canary import find_mark
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.command_line import PROGRAM, Answer, CommandLine
 from support.connection_objects import open_connections
-from support.controlplane.binaries import control_plane_binaries
-from support.kube_api import Body
-from support.operator_cluster import OperatorCluster
 from support.operator_fixtures import Installation
 from support.secretsync_objects import secret, secret_sync
 from support.tenant import IDENTITY, Tenant
+from tools.controlplane.binaries import control_plane_binaries
+from tools.local.kube_api import Body
+from tools.local.marks import find_mark
+from tools.local.operator_cluster import OperatorCluster
 
 pytestmark = pytest.mark.integration
 

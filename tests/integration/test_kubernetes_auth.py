@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from support.canary import Canary
-from support.chart import only, render
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.errors import KubectlError
 from support.service_fixtures import Credentials, Service, ServiceProcess, start_service
-from support.waiting import eventually
+from tools.chart.rendering import only, render
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.errors import KubectlError
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

@@ -7,9 +7,9 @@ import json
 import pytest
 from pydantic import JsonValue
 
-from support.controlplane.controlplane import ControlPlane
 from support.migration import migration_cases
-from support.operator_cluster import install_crds
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.operator_cluster import install_crds
 
 pytestmark = pytest.mark.integration
 

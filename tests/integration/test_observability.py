@@ -11,18 +11,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.ports import free_port
-from support.kube_api import KubeApi
 from support.log_lines import whole_lines
-from support.operator_cluster import install_operator
-from support.operator_process import OperatorProcess
-from support.plain_http import TRUSTS_NOBODY
 from support.preloaded import PRELOADED
-from support.secrets_service import RestartableService, ServiceAdmin
 from support.tenant import Tenant, open_tenant
 from support.trace_receiver import TraceReceiver
-from support.waiting import eventually
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.ports import free_port
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.plain_http import TRUSTS_NOBODY
+from tools.local.secrets_service import RestartableService, ServiceAdmin
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

@@ -6,7 +6,7 @@ import pytest
 
 from support.operator_fixtures import Installation
 from support.tenant import Tenant
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from support.chart import ROOT
-from support.controlplane.controlplane import ControlPlane
-from support.operator_cluster import install_crds
+from tools.chart.rendering import ROOT
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.operator_cluster import install_crds
 
 pytestmark = pytest.mark.integration
 

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 STARTS_AND_WAITS = """
-from support.postgres import PostgresServer
+from tools.local.postgres import PostgresServer
 server = PostgresServer()
 server.start()
 print((server.data / "postmaster.pid").read_text().splitlines()[0], flush=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from support.chart import ROOT
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.ports import free_port
 from support.pasted import Shell, blocks
+from tools.chart.rendering import ROOT
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.ports import free_port
 
 pytestmark = pytest.mark.integration
 

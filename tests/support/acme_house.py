@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from support.controlplane.ports import free_port
 from support.issuing_house import PKI, IssuingHouse
 from support.pebble import BINDING_KEY, BINDING_SECRET, Pebble
 from support.service_fixtures import ServiceProcess, start_service
 from support.service_proxy import ServiceProxy, ServiceRequest
-from support.waiting import eventually
+from tools.controlplane.ports import free_port
+from tools.local.waiting import eventually
 
 __all__ = ["ACME", "AcmeHouse", "acme_house", "ended", "is_challenge", "reached"]
 

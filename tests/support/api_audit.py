@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.chart import Json, Manifest
 from support.log_lines import whole_lines
+from tools.chart.rendering import Json, Manifest
 
 __all__ = ["Ask", "AuditLog", "Grant", "grants_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from support.waiting import PATIENCE_SECONDS, NotInTimeError
+from tools.local.waiting import PATIENCE_SECONDS, NotInTimeError
 
 __all__ = ["until"]
 

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.chart import ROOT
-from support.controlplane.errors import BuildError
-from support.controlplane.process import Process
-from support.controlplane.scratch import ScratchDirectory
+from tools.chart.rendering import ROOT
+from tools.controlplane.errors import BuildError
+from tools.controlplane.process import Process
+from tools.controlplane.scratch import ScratchDirectory
 
 __all__ = ["BuiltImage", "built_image"]
 

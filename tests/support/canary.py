@@ -11,24 +11,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-__all__ = ["MARK", "Canary", "canary", "find_mark"]
+from tools.local.marks import find_mark
 
-MARK = "cnry-"
-"""Every secret value in a test starts with this."""
-
-_FORMS = (MARK, "Y25yeS", MARK.encode().hex())
-"""As text, at the start of a base64 text (five bytes fill six characters but for four bits), and in hex."""
-
-_CONTEXT = 60
-
-
-def find_mark(text: str) -> str | None:
-    """Return the surroundings of the first mark in the text, in any of its forms, or None."""
-    for form in _FORMS:
-        at = text.find(form)
-        if at >= 0:
-            return text[max(0, at - _CONTEXT) : at + _CONTEXT]
-    return None
+__all__ = ["Canary", "canary"]
 
 
 @dataclass

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.environment import cert_manager_controller
-from support.controlplane.process import Process
 from support.go_modules import module_sources
-from support.operator_cluster import wait_established
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.process import Process
+from tools.local.operator_cluster import wait_established
 
 __all__ = [
     "CERT_MANAGER_CRDS",
@@ -26,6 +26,12 @@ _MODULE = Path(__file__).parents[1] / "certmanager"
 _NAME = "github.com/cert-manager/cert-manager"
 _GROUP = "cert-manager.io"
 _STOP_GRACE = timedelta(seconds=10)
+
+
+def cert_manager_controller() -> Path | None:
+    """The program of cert-manager's controller that the user names in `CERT_MANAGER_CONTROLLER`."""
+    named = os.environ.get("CERT_MANAGER_CONTROLLER")  # noqa: TID251 - an option of the tests that use it
+    return Path(named) if named else None
 
 
 def install_cert_manager_crds(plane: ControlPlane) -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from keybearer.pki.certificates import Certificate, parse_certificates
-from support.kube_api import Body
 from support.operator_fixtures import Installation
-from support.secrets_service import ServiceAdmin
 from support.secretsync_objects import identity_secret
 from support.tenant import Tenant
-from support.waiting import PATIENCE_SECONDS
+from tools.local.kube_api import Body
+from tools.local.secrets_service import ServiceAdmin
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["ISSUER", "Certificates", "certificate", "certificates_of", "open_certificates"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import yaml
 
-from support.chart import ROOT, Json
+from tools.chart.rendering import ROOT, Json
 
 __all__ = ["MONITORED", "REFUSED", "ROWS", "SIGNERS", "VERSION_BEFORE"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.controlplane.controlplane import ControlPlane
+from tools.controlplane.controlplane import ControlPlane
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

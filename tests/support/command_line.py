@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from keybearer.cli.main import app
 from support.preloaded import can_preload, run_preloaded
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 __all__ = ["PROGRAM", "Answer", "CommandLine", "at_a_terminal"]
 

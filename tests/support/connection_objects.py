@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from support.kube_api import Body
 from support.operator_fixtures import Installation
-from support.secrets_service import Login, SourceProject
 from support.secretsync_objects import identity_secret, secret
 from support.tenant import Tenant
-from support.waiting import PATIENCE_SECONDS
+from tools.local.kube_api import Body
+from tools.local.secrets_service import Login, SourceProject
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["Connections", "open_connections"]
 

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import URL
 
 from keybearer.store.engines import database_url, sqlite_url
-from support.postgres import PostgresServer
+from tools.local.postgres import PostgresServer
 
 __all__ = ["OwnDatabase", "database_kind", "new_database", "own_database", "pytest_generate_tests"]
 

@@ -12,8 +12,8 @@ from typing import Any, Self
 
 import httpx
 
-from support.plain_http import plain_client
-from support.waiting import eventually
+from tools.local.plain_http import plain_client
+from tools.local.waiting import eventually
 
 __all__ = ["ALL_EVENTS", "STREAM", "EventListener", "Frame", "registrations"]
 

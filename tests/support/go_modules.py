@@ -6,9 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from support.controlplane.environment import go_environment
-from support.controlplane.errors import BuildError
-from support.controlplane.toolchain import go_command
+from tools.controlplane.environment import go_environment
+from tools.controlplane.errors import BuildError
+from tools.controlplane.toolchain import go_command
 
 __all__ = ["module_sources"]
 

@@ -9,10 +9,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.controlplane.cache import exclusive
-from support.controlplane.environment import cache_root
-from support.controlplane.errors import BuildError
-from support.controlplane.progress import report
+from tools.controlplane.cache import exclusive
+from tools.controlplane.environment import cache_root
+from tools.controlplane.errors import BuildError
+from tools.controlplane.progress import report
 
 __all__ = ["base_archive"]
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from support.chart import Manifest
+from tools.chart.rendering import Manifest
 
 __all__ = ["arguments_of", "mount_secrets", "secret_of"]
 

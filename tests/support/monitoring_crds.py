@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.controlplane.controlplane import ControlPlane
 from support.go_modules import module_sources
-from support.operator_cluster import wait_established
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.operator_cluster import wait_established
 
 __all__ = ["install_monitoring_crds"]
 

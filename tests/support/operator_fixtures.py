@@ -13,16 +13,16 @@ import pytest
 
 from keybearer.controllers.crds import CUSTOM_RESOURCES
 from support.canary import Canary
-from support.chart import Json
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi
-from support.operator_cluster import SIGNERS_ENABLED, OperatorCluster, install_operator
-from support.operator_process import OperatorProcess
 from support.outlets import Outlets
 from support.preloaded import PRELOADED
-from support.secrets_service import Login, RestartableService, ServiceAdmin, SourceProject
 from support.service_proxy import ServiceProxy
 from support.tenant import Tenant, open_tenant
+from tools.chart.rendering import Json
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import SIGNERS_ENABLED, OperatorCluster, install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import Login, RestartableService, ServiceAdmin, SourceProject
 
 __all__ = [
     "REMOTE_INSECURE_URL",

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
-from support.canary import MARK, Canary
-from support.kube_api import KubeApi
-from support.operator_process import OperatorProcess
-from support.secrets_service import RestartableService
+from support.canary import Canary
+from tools.local.kube_api import KubeApi
+from tools.local.marks import MARK
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import RestartableService
 
 __all__ = ["Outlets"]
 

@@ -9,9 +9,10 @@ import sys
 import textwrap
 from pathlib import Path
 
-from support.chart import ROOT
-from support.controlplane.binaries import control_plane_binaries, helm_binary
-from support.controlplane.environment import kubectl_environment
+from tools.chart.helm import helm_binary
+from tools.chart.rendering import ROOT
+from tools.controlplane.binaries import control_plane_binaries
+from tools.controlplane.environment import kubectl_environment
 
 __all__ = ["PastedCommandError", "Shell", "blocks"]
 

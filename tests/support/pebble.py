@@ -15,10 +15,10 @@ from typing import Self
 
 import httpx
 
-from support.controlplane.binaries import pebble_binaries
-from support.controlplane.ports import LOOPBACK, free_port
-from support.controlplane.process import Process
+from support.pebble_programs import pebble_programs
 from support.self_signed import certificate
+from tools.controlplane.ports import LOOPBACK, free_port
+from tools.controlplane.process import Process
 
 __all__ = ["BINDING_KEY", "BINDING_SECRET", "LOOKS", "Pebble"]
 
@@ -78,7 +78,7 @@ class Pebble:
                 }
             )
         )
-        programs = pebble_binaries()
+        programs = pebble_programs()
         self._names = Process(
             "pebble-challtestsrv",
             [

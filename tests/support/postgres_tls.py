@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from support.postgres import PostgresServer
+from tools.local.postgres import PostgresServer
 
 __all__ = ["tls_in_front_of"]
 

@@ -24,7 +24,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Protocol
 
-from support.controlplane.process import Child, Launch, spawn
+from tools.controlplane.process import Child, Launch, spawn
 
 __all__ = [
     "PRELOADED",

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 import jwt
 
-from support.controlplane.controlplane import ControlPlane
+from tools.controlplane.controlplane import ControlPlane
 
 __all__ = ["ProjectedToken"]
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from support.canary import Canary
 from support.service_fixtures import Client, Project
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 __all__ = ["CONNECTIONS", "SYNCS", "House"]
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from support.remotes.moto import CloudFixture
 from support.service_fixtures import Client, Project, ProjectSecrets, Service
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 __all__ = ["Pushed"]
 

@@ -30,8 +30,8 @@ from keybearer.store.records import Organization
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from support.databases import OwnDatabase
-from support.postgres import PostgresServer
 from support.strict_answers import check_answer
+from tools.local.postgres import PostgresServer
 
 __all__ = ["IN_ONE_LOOP", "AsyncClient", "QuietService", "quiet", "quiet_service"]
 

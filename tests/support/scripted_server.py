@@ -13,7 +13,7 @@ import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["Reply", "ScriptedServer", "Seen", "lines_of", "write_kubeconfig"]
 

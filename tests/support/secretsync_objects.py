@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from support.kube_api import Body
+from tools.local.kube_api import Body
 
 __all__ = [
     "condition",

@@ -19,11 +19,11 @@ import pytest
 from pydantic import BaseModel
 
 from support.canary import Canary
-from support.controlplane.process import spawn
 from support.databases import OwnDatabase
-from support.plain_http import TRUSTS_NOBODY
 from support.preloaded import RunningProgram, can_preload, spawn_preloaded
 from support.strict_answers import check_answer
+from tools.controlplane.process import spawn
+from tools.local.plain_http import TRUSTS_NOBODY
 
 __all__ = [
     "PUBLIC_URL",

@@ -23,7 +23,7 @@ from keybearer.base.logs import configure_logging
 from keybearer.domain.server_keys import RootKeySource
 from keybearer.server.run import RunningService, ServiceOptions, serve
 from support.service_fixtures import Service
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["InProcessService", "service_in_process"]
 

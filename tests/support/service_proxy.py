@@ -21,7 +21,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from support.event_listener import STREAM
-from support.waiting import PATIENCE_SECONDS, NotInTimeError
+from tools.local.waiting import PATIENCE_SECONDS, NotInTimeError
 
 __all__ = [
     "Hold",

@@ -32,9 +32,9 @@ from keybearer.kube.connection import Connection
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CERTIFICATE_SIGNING_REQUESTS
-from support.kube_api import Body
-from support.operator_cluster import OperatorCluster
-from support.waiting import eventually
+from tools.local.kube_api import Body
+from tools.local.operator_cluster import OperatorCluster
+from tools.local.waiting import eventually
 
 __all__ = ["SignersInProcess", "aside", "signers_in_process", "until"]
 

@@ -11,7 +11,7 @@ from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, Key
 from keybearer.pki.keys import PrivateKey, generate_private_key
 from keybearer.pki.names import Subject, alternative_name
 from keybearer.pki.signing_requests import build_signing_request, parse_signing_request
-from support.kube_api import Body
+from tools.local.kube_api import Body
 
 __all__ = [
     "SERVER_USAGES",

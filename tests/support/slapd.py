@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from support.controlplane.certificates import create_identity
-from support.controlplane.ports import LOOPBACK, free_port
-from support.controlplane.process import Process
+from tools.controlplane.certificates import create_identity
+from tools.controlplane.ports import LOOPBACK, free_port
+from tools.controlplane.process import Process
 
 __all__ = ["READER", "READER_PASSWORD", "SUFFIX", "Person", "Slapd", "running_slapd"]
 

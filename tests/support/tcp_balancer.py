@@ -15,7 +15,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["TcpBalancer"]
 

@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from support.kube_api import Body, KubeApi
-from support.secrets_service import Login, SourceProject
 from support.secretsync_objects import (
     decoded,
     identity_secret,
@@ -17,7 +15,9 @@ from support.secretsync_objects import (
     secret_sync,
     told_of,
 )
-from support.waiting import PATIENCE_SECONDS, eventually
+from tools.local.kube_api import Body, KubeApi
+from tools.local.secrets_service import Login, SourceProject
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 __all__ = ["IDENTITY", "Tenant", "open_tenant"]
 

@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 __all__ = ["ReceivedSpan", "TraceReceiver"]
 

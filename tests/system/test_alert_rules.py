@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from support.chart import Json, Manifest, only, render
 from support.system_tools import SystemTool
+from tools.chart.rendering import Json, Manifest, only, render
 
 pytestmark = pytest.mark.system
 

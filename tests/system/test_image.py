@@ -23,16 +23,16 @@ from cyclonedx.validation.json import JsonStrictValidator
 from keybearer.client import Keybearer, UniversalAuth
 from support.built_image import BuiltImage, built_image
 from support.canary import Canary
-from support.chart import ROOT, Manifest, only, render
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.ports import free_port
 from support.image_base import base_archive
 from support.image_pods import arguments_of, mount_secrets, secret_of
-from support.kube_api import KubeApi
-from support.operator_cluster import install_operator
 from support.secretsync_objects import decoded, namespace, secret_sync
 from support.system_tools import SystemTool, not_run
-from support.waiting import eventually
+from tools.chart.rendering import ROOT, Manifest, only, render
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.ports import free_port
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import install_operator
+from tools.local.waiting import eventually
 
 # The first one waits for a base and for the build.
 pytestmark = [pytest.mark.system, pytest.mark.timeout(1800)]

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from support.operator_process import OperatorProcess
 from support.system_tools import SystemTool
 from support.tenant import Tenant
+from tools.local.operator_process import OperatorProcess
 
 pytestmark = pytest.mark.system
 

@@ -15,8 +15,8 @@ from keybearer.client import (
     UniversalAuth,
     UserAuth,
 )
-from support.canary import find_mark
 from support.service_fixtures import Credentials, Project, Service
+from tools.local.marks import find_mark
 
 __all__ = ["Client", "House", "close", "nothing_shown", "of"]
 

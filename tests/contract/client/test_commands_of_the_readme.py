@@ -21,8 +21,8 @@ from contract.client.house import nothing_shown
 from keybearer.client import ClientOptions, Keybearer, UniversalAuth
 from support.canary import Canary
 from support.command_line import PROGRAM, CommandLine, at_a_terminal
-from support.controlplane.certificates import create_identity
 from support.service_fixtures import Service, ServiceProcess, start_service
+from tools.controlplane.certificates import create_identity
 
 ROOT = Path(__file__).parents[3]
 QUICK_START = ROOT / "examples" / "quickstart"

@@ -8,8 +8,8 @@ import pytest
 from pydantic import JsonValue
 
 from golden.reading import Exchange, GoldenClient, at, clients, fill_in, unmet
-from support.plain_http import plain_client
 from support.service_fixtures import Service
+from tools.local.plain_http import plain_client
 
 
 def _send(http: httpx.Client, exchange: Exchange, values: dict[str, str]) -> httpx.Response:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
-from support.remotes.moto import Moto
+from tools.local.moto import Moto
 
 _TEXT = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=40)
 _WORD = st.text(st.sampled_from("abcXYZ019-._~"), min_size=1, max_size=12)

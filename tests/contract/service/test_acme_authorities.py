@@ -17,9 +17,9 @@ from support.acme_house import ACME, AcmeHouse, acme_house, ended, is_challenge,
 from support.canary import Canary
 from support.issuing_house import PKI, REQUESTS, IssuingHouse, csr_of
 from support.pebble import BINDING_KEY, BINDING_SECRET, LOOKS
-from support.postgres import PostgresServer
 from support.service_fixtures import start_service
-from support.waiting import eventually
+from tools.local.postgres import PostgresServer
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

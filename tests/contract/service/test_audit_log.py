@@ -12,7 +12,7 @@ import pytest
 from keybearer.wire.audit import AuditLogList
 from support.databases import OwnDatabase
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, Starter, Strict
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

@@ -9,7 +9,7 @@ import pytest
 
 from keybearer.wire.auth import AccessToken
 from support.service_fixtures import Credentials, Service
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 LOGIN = "/api/v1/auth/universal-auth/login"
 RENEW = "/api/v1/auth/token/renew"

@@ -12,7 +12,7 @@ from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.keys import load_private_key
 from support.issuing_house import ALL, PKI, REQUESTS, IssuingHouse, csr_of
 from support.service_fixtures import Client, Service
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

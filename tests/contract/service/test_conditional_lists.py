@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from support.plain_http import plain_client
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, Starter
+from tools.local.plain_http import plain_client
 
 pytestmark = pytest.mark.every_database
 

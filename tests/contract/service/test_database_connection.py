@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from support.databases import OwnDatabase
-from support.postgres import PostgresServer
 from support.postgres_tls import tls_in_front_of
 from support.service_fixtures import ProjectSecrets, ServiceProcess, start_service
-from support.waiting import eventually
+from tools.local.postgres import PostgresServer
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

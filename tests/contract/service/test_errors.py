@@ -12,7 +12,7 @@ from keybearer.wire.errors import ErrorBody
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 from support.databases import OwnDatabase
 from support.service_fixtures import Client, Project, Service, Starter
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 JSON = {"content-type": "application/json"}
 

@@ -19,7 +19,7 @@ from support.service_fixtures import (
     Service,
     start_service,
 )
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

@@ -11,7 +11,7 @@ import pytest
 
 from keybearer.wire.users import BootstrappedInstance
 from support.service_fixtures import Person, ServiceProcess, Starter, Strict, start_service
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

@@ -18,10 +18,10 @@ import pytest
 from keybearer.store.sealing.envelope import key_id_of
 from keybearer.store.sealing.root_key import parse_root_keys
 from support.databases import OwnDatabase
-from support.plain_http import plain_client
-from support.postgres import PostgresServer
 from support.service_fixtures import Project, ProjectSecrets, ServiceProcess, Starter, start_service
-from support.waiting import eventually
+from tools.local.plain_http import plain_client
+from tools.local.postgres import PostgresServer
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

@@ -27,7 +27,7 @@ from support.limits_of_contents import LIMITS_OF_CONTENTS
 from support.limits_of_syncs import LIMITS_OF_SYNCS
 from support.pki_house import Pki, pki_of
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, start_service
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 LIMITS = (
     *LIMITS_OF_CONTENTS,

@@ -15,7 +15,7 @@ import pytest
 from support.command_line import PROGRAM
 from support.preloaded import can_preload, run_preloaded
 from support.service_fixtures import ServiceProcess, Starter
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = [
     pytest.mark.skipif(not can_preload(), reason="this system always starts the program"),

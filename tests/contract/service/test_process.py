@@ -18,10 +18,10 @@ import httpx
 import pytest
 
 from support.databases import OwnDatabase
-from support.plain_http import plain_client
 from support.self_signed import certificate
 from support.service_fixtures import ServiceProcess, Starter, start_service
-from support.waiting import eventually
+from tools.local.plain_http import plain_client
+from tools.local.waiting import eventually
 
 Running: TypeAlias = ServiceProcess
 

@@ -17,7 +17,7 @@ from support.remotes.beside import served_beside
 from support.remotes.codehost import CodehostCopy
 from support.remotes.gitlab import GitLabCopy
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, start_service
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 PAT = "ghp_cnry-admin"
 GITLAB_TOKEN = "glpat-cnry-admin"

@@ -11,9 +11,10 @@ import pytest
 from keybearer.wire.connections.cloud import AccessKeyCredentials
 from support.canary import Canary
 from support.push_house import CONNECTIONS, SYNCS, House
-from support.remotes.moto import THROTTLING, CloudFixture, CloudProxy, Fault, Moto
+from support.remotes.moto import THROTTLING, CloudFixture, CloudProxy, Fault
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
-from support.waiting import eventually
+from tools.local.moto import Moto
+from tools.local.waiting import eventually
 
 STORE = {"region": "eu-west-1", "path": "/shop/"}
 ONE = {"region": "eu-west-1", "mappingBehavior": "one-to-one"}

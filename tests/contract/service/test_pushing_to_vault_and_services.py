@@ -14,7 +14,7 @@ from support.push_house import SYNCS, House
 from support.remotes.other_service import OtherFolder
 from support.remotes.vault import VERSION_2, VaultPlace
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 only_version_2 = pytest.mark.parametrize("vault_place", [VERSION_2], indirect=True, ids=["version 2"])
 

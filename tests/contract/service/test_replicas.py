@@ -14,9 +14,9 @@ import pytest
 
 from support.databases import OwnDatabase
 from support.event_listener import EventListener
-from support.postgres import PostgresServer
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
-from support.waiting import eventually
+from tools.local.postgres import PostgresServer
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

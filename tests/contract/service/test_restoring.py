@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from support.databases import OwnDatabase
-from support.postgres import PostgresServer
 from support.service_fixtures import ProjectSecrets, Starter
+from tools.local.postgres import PostgresServer
 
 pytestmark = pytest.mark.every_database
 

@@ -12,9 +12,10 @@ from keybearer.wire.connections.cloud import AccessKeyCredentials
 from support.canary import Canary
 from support.databases import new_database
 from support.pushed import Pushed
-from support.remotes.moto import CloudFixture, CloudProxy, Moto
+from support.remotes.moto import CloudFixture, CloudProxy
 from support.remotes.moto import moto as moto  # noqa: PLC0414 - a fixture
 from support.service_fixtures import ServiceProcess, start_service
+from tools.local.moto import Moto
 
 
 @pytest.fixture(scope="session")

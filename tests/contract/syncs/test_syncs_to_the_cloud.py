@@ -8,7 +8,7 @@ import pytest
 
 from support.pushed import Pushed
 from support.remotes.moto import THROTTLING, Fault
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
 

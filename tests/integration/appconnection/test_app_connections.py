@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from support.connection_objects import MANAGER, Connections, open_connections
-from support.kube_api import Body, RefusedError
 from support.operator_fixtures import Installation
 from support.secretsync_objects import identity_secret, message_of
 from support.tenant import Tenant
+from tools.local.kube_api import Body, RefusedError
 
 pytestmark = pytest.mark.integration
 

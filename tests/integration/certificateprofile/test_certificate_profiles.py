@@ -12,7 +12,7 @@ from keybearer.pki.keys import load_private_key
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.operator_fixtures import Installation
 from support.tenant import Tenant
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

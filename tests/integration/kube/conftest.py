@@ -10,7 +10,7 @@ from keybearer.base.ids import new_uuid
 from keybearer.kube.connection import Connection
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import NAMESPACES, ObjectKey
-from support.controlplane.controlplane import ControlPlane
+from tools.controlplane.controlplane import ControlPlane
 
 
 @pytest.fixture

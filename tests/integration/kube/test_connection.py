@@ -17,8 +17,8 @@ from keybearer.kube.connection import Connection
 from keybearer.kube.errors import UnauthorizedError, UnavailableError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, ObjectKey
-from support.controlplane.certificates import create_identity
-from support.controlplane.controlplane import ControlPlane
+from tools.controlplane.certificates import create_identity
+from tools.controlplane.controlplane import ControlPlane
 
 pytestmark = pytest.mark.integration
 

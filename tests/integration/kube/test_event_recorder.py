@@ -12,7 +12,7 @@ from keybearer.kube.events import ObjectReference, Occurrence
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, EVENTS, JsonObject, ObjectKey
 from support.async_waiting import until
-from support.controlplane.controlplane import ControlPlane
+from tools.controlplane.controlplane import ControlPlane
 
 pytestmark = pytest.mark.integration
 

@@ -18,8 +18,8 @@ from keybearer.kube.errors import (
 )
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS, JsonObject, ObjectKey
-from support.canary import find_mark
-from support.controlplane.controlplane import ControlPlane
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.marks import find_mark
 
 pytestmark = pytest.mark.integration
 

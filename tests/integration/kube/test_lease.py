@@ -19,9 +19,9 @@ from keybearer.kube.lease_state import LeaseClaim
 from keybearer.kube.resources import CONFIG_MAPS, LEASES, JsonObject, ObjectKey
 from support import lease_holder
 from support.async_waiting import until
-from support.controlplane.controlplane import ControlPlane
 from support.lease_holder import LEASE_NAME, TERMS
-from support.waiting import PATIENCE_SECONDS
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.integration
 

@@ -14,8 +14,8 @@ from keybearer.kube.connection import Connection
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import CONFIG_MAPS, NAMESPACES, SECRETS, JsonObject, ObjectKey, Resource
-from support.controlplane.controlplane import ControlPlane
-from support.waiting import PATIENCE_SECONDS
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.integration
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from support.kube_api import Body, RefusedError
 from support.operator_fixtures import Installation
 from support.secretsync_objects import condition, message_of, reason_of
 from support.service_proxy import about_project, listing_of
 from support.tenant import Tenant
-from support.waiting import eventually
+from tools.local.kube_api import Body, RefusedError
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 
 from support.connection_objects import MANAGER, Connections, open_connections
-from support.kube_api import Body, RefusedError
 from support.operator_fixtures import Installation
 from support.secretsync_objects import condition
 from support.tenant import Tenant
-from support.waiting import PATIENCE_SECONDS, eventually
+from tools.local.kube_api import Body, RefusedError
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.integration
 

@@ -10,7 +10,7 @@ from support.operator_fixtures import FarService, Installation, NewTenant
 from support.secretsync_objects import identity_secret
 from support.service_proxy import ServiceRequest, about_project, is_subscription, listing_of
 from support.tenant import Tenant
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

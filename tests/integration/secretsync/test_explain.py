@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from support.canary import find_mark
 from support.command_line import Answer, CommandLine
-from support.operator_cluster import OperatorCluster
 from support.tenant import IDENTITY, Tenant
+from tools.local.marks import find_mark
+from tools.local.operator_cluster import OperatorCluster
 
 pytestmark = pytest.mark.integration
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from support.kube_api import Body
 from support.operator_fixtures import REMOTE_INSECURE_URL, SHARED_LABEL, SHARED_PATH, Installation, NewTenant
 from support.secretsync_objects import identity_secret
 from support.service_proxy import is_login, listing_of
 from support.tenant import IDENTITY, Tenant
+from tools.local.kube_api import Body
 
 pytestmark = pytest.mark.integration
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from support.canary import Canary
-from support.chart import Json, only, render
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi
-from support.operator_cluster import OperatorCluster, install_operator
-from support.operator_process import OperatorProcess
 from support.outlets import Outlets
 from support.preloaded import PRELOADED
-from support.secrets_service import RestartableService, ServiceAdmin
 from support.secretsync_objects import identity_secret, namespace
 from support.tenant import IDENTITY, Tenant, open_tenant
+from tools.chart.rendering import Json, only, render
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import OperatorCluster, install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import RestartableService, ServiceAdmin
 
 pytestmark = pytest.mark.integration
 

@@ -8,7 +8,7 @@ from support.operator_fixtures import Installation
 from support.secretsync_objects import condition, decoded
 from support.service_proxy import listing_of
 from support.tenant import Tenant
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

@@ -6,10 +6,10 @@ import base64
 
 import pytest
 
-from support.kube_api import Body
 from support.secretsync_objects import decoded, secret
 from support.tenant import Tenant
-from support.waiting import eventually
+from tools.local.kube_api import Body
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

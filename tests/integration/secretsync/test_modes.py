@@ -6,11 +6,11 @@ import base64
 
 import pytest
 
-from support.kube_api import Body
 from support.operator_fixtures import Installation
 from support.secretsync_objects import condition
 from support.service_proxy import about_project, is_subscription
 from support.tenant import Tenant
+from tools.local.kube_api import Body
 
 pytestmark = pytest.mark.integration
 

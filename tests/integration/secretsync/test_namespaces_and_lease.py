@@ -9,17 +9,17 @@ from secrets import token_hex
 import pytest
 
 from support.canary import Canary
-from support.chart import Json
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi
-from support.operator_cluster import OPERATOR_LEASE, OperatorCluster, install_operator
-from support.operator_process import OperatorProcess
 from support.outlets import Outlets
 from support.preloaded import PRELOADED
-from support.secrets_service import RestartableService, ServiceAdmin
 from support.service_proxy import ServiceProxy, listing_of
 from support.tenant import Tenant, open_tenant
-from support.waiting import eventually
+from tools.chart.rendering import Json
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import OPERATOR_LEASE, OperatorCluster, install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import RestartableService, ServiceAdmin
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

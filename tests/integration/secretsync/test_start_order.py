@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import KubeApi
-from support.operator_cluster import install_crds, install_rights
-from support.operator_process import OperatorProcess
 from support.preloaded import PRELOADED
-from support.secrets_service import RestartableService, ServiceAdmin
 from support.tenant import open_tenant
-from support.waiting import eventually
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import install_crds, install_rights
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import RestartableService, ServiceAdmin
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

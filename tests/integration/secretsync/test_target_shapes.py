@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from support.kube_api import Body
 from support.secretsync_objects import decoded, deployment
 from support.tenant import Tenant
-from support.waiting import eventually
+from tools.local.kube_api import Body
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

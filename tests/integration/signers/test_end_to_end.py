@@ -20,8 +20,6 @@ from support.cert_manager import (
     install_cert_manager_crds,
 )
 from support.certificate_objects import Certificates, open_certificates
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import Body
 from support.operator_fixtures import Installation
 from support.signing_objects import (
     certificate_request,
@@ -32,7 +30,9 @@ from support.signing_objects import (
     signing_request,
 )
 from support.tenant import Tenant
-from support.waiting import eventually
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import Body
+from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 

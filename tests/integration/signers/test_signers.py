@@ -15,13 +15,13 @@ from keybearer.kube import list_watch, optional_watch
 from keybearer.pki.certificates import parse_certificate, parse_certificates
 from keybearer.pki.chains import verify_chain
 from support.cert_manager import install_cert_manager_crds, remove_cert_manager_crds
-from support.controlplane.commands import ApiServerOptions
-from support.controlplane.controlplane import ControlPlane
-from support.kube_api import Body, KubeApi
-from support.operator_cluster import OperatorCluster, install_operator
 from support.secretsync_objects import namespace
 from support.signers_in_process import SignersInProcess, aside, signers_in_process, until
 from support.signing_objects import certificate_request, pod_request, request_pem, signer_of, signing_request
+from tools.controlplane.commands import ApiServerOptions
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import Body, KubeApi
+from tools.local.operator_cluster import OperatorCluster, install_operator
 from unit.controllers.fakes.signing_service import PROFILE_ID, PROJECT_ID, FakeSigningService, authority
 
 pytestmark = pytest.mark.integration

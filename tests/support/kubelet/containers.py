@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.chart import ROOT
-from support.controlplane.process import spawn
-from support.kube_api import Body
+from tools.chart.rendering import ROOT
+from tools.controlplane.process import spawn
+from tools.local.kube_api import Body
 
 __all__ = ["Container", "Relay", "Route", "can_contain"]
 

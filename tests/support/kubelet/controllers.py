@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from support.controlplane.binaries import control_plane_binaries
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.process import Process
+from tools.controlplane.binaries import control_plane_binaries
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.process import Process
 
 __all__ = ["workload_controllers"]
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from support.controlplane.controlplane import ControlPlane
-from support.controlplane.ports import LOOPBACK
-from support.kube_api import Body, KubeApi, RefusedError
 from support.kubelet.containers import Container, Relay, Route
 from support.kubelet.volumes import PodFiles
+from tools.controlplane.controlplane import ControlPlane
+from tools.controlplane.ports import LOOPBACK
+from tools.local.kube_api import Body, KubeApi, RefusedError
 
 __all__ = ["Kubelet"]
 

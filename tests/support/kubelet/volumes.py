@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.kube_api import Body, KubeApi
+from tools.local.kube_api import Body, KubeApi
 
 __all__ = ["PodFiles"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from support.remotes.serving import Copy, served
 from support.self_signed import certificate
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["served_beside", "tls_of"]
 

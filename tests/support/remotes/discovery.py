@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from support.remotes.serving import Asked
-from support.sdks.installing import python_environment
+from tools.local.installing import python_environment
 
 __all__ = ["DiscoveryDocument"]
 

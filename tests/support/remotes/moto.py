@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
@@ -27,8 +24,8 @@ from yarl import URL
 
 from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
 from keybearer.wire.connections.cloud import AccessKeyCredentials
-from support.sdks.installing import python_environment
-from support.waiting import PATIENCE_SECONDS
+from tools.local.moto import Moto
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = [
     "THROTTLING",
@@ -36,7 +33,6 @@ __all__ = [
     "CloudFixture",
     "CloudProxy",
     "Fault",
-    "Moto",
     "cloud",
     "moto",
     "sign_without_the_body",
@@ -44,9 +40,6 @@ __all__ = [
 
 REGION = "eu-west-1"
 PARTITION = "aws"
-_HERE = Path(__file__).parent
-_LOCK = Path(__file__).parents[3] / "requirements" / "moto.txt"
-_STOP_SECONDS = 30
 _SCOPE = re.compile(r"Credential=([^/]+)/\d{8}/([a-z0-9-]+)/([a-z0-9]+)/aws4_request")
 _PARAMETER_NAME = re.compile(r"/?([a-zA-Z0-9_.-]+/){0,14}[a-zA-Z0-9_.-]+")
 _SECRET_NAME = re.compile(r"[a-zA-Z0-9/_+=.@-]+")
@@ -54,40 +47,6 @@ _STANDARD_PARAMETER_BYTES = 4096
 _PASSED_ON = ("Host", "Authorization", "Content-Type", "X-Amz-Date", "X-Amz-Target", "X-Amz-Security-Token")
 _DESCRIBED = ("ssm", "secretsmanager", "sts", "iam")
 _JSON = ("ssm", "secretsmanager")
-
-
-class Moto:
-    """The process; it ends when it is closed, or with the tests."""
-
-    def __init__(self) -> None:
-        self._turn = threading.Lock()
-        self._process = subprocess.Popen(
-            [python_environment("moto", _LOCK), "-I", _HERE / "moto_program.py"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # it tells of each request, with its body
-            text=True,
-            env={"PATH": os.defpath},
-        )
-        self.url = f"http://127.0.0.1:{self._line()['port']}"
-
-    def ask(self, question: str, **given: object) -> Any:  # noqa: ANN401 - its JSON
-        """Return the answer to a question of `moto_program`."""
-        with self._turn:
-            assert self._process.stdin is not None
-            self._process.stdin.write(json.dumps({question: given}) + "\n")
-            self._process.stdin.flush()
-            return self._line()
-
-    def close(self) -> None:
-        """The process has ended."""
-        self._process.communicate(timeout=_STOP_SECONDS)
-
-    def _line(self) -> Any:  # noqa: ANN401 - its JSON
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line, "moto's process ended"
-        return json.loads(line)
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ import pytest
 
 from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
 from keybearer.wire.destinations.hashicorp_vault import VaultConfig
-from support.controlplane.ports import free_port
-from support.controlplane.process import Process
 from support.remotes.beside import served_beside
 from support.remotes.vault_copy import VaultCopy
 from support.service_proxy import ServiceProxy
-from support.waiting import eventually
+from tools.controlplane.ports import free_port
+from tools.controlplane.process import Process
+from tools.local.waiting import eventually
 
 __all__ = ["VERSION_1", "VERSION_2", "VaultPlace", "VaultServer", "vault_place", "vault_server"]
 

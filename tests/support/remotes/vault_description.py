@@ -6,8 +6,8 @@ import json
 import subprocess
 from pathlib import Path
 
-from support.controlplane.environment import go_environment
-from support.controlplane.toolchain import go_command
+from tools.controlplane.environment import go_environment
+from tools.controlplane.toolchain import go_command
 
 __all__ = ["vault_description"]
 

@@ -6,7 +6,8 @@ import base64
 
 import pytest
 
-from support.canary import MARK, Canary, find_mark
+from support.canary import Canary
+from tools.local.marks import MARK, find_mark
 
 pytest_plugins = ["pytester"]
 

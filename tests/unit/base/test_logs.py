@@ -11,7 +11,7 @@ import structlog
 from keybearer.base.log_subject import log_subject
 from keybearer.base.logs import LogFormat, configure_logging, get_logger
 from keybearer.base.origin import Origin, request_from
-from support.canary import find_mark
+from tools.local.marks import find_mark
 
 _NOISY = ("kopf", "httpx", "httpcore", "aiohttp.access", "uvicorn.access", "aiosqlite")
 

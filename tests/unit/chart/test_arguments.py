@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from keybearer.cli.main import app
-from support.chart import Json, pods_of, render
 from support.chart_values import ROWS
+from tools.chart.rendering import Json, pods_of, render
 
 _COMMANDS = {"operator": "operator", "service": "serve", "uninstall": "await-cleanup"}
 

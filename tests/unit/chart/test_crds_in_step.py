@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import yaml
 
-from support.chart import CHART, ROOT, only, render
+from tools.chart.rendering import CHART, ROOT, only, render
 
 _COPIES = CHART / "files" / "crds"
 

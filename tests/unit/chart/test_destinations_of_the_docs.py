@@ -10,7 +10,7 @@ from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.wire.connections.registry import APPS
 from keybearer.wire.destinations.catalogue import offered
 from keybearer.wire.destinations.registry import DRIVEN
-from support.chart import ROOT
+from tools.chart.rendering import ROOT
 
 _PAGE = (ROOT / "docs" / "destinations.md").read_text()
 _ROWS = [line for line in _PAGE.splitlines() if line.startswith("|")]

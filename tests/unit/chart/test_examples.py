@@ -13,7 +13,7 @@ import yaml
 
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from support.chart import ROOT, Manifest
+from tools.chart.rendering import ROOT, Manifest
 
 _EXAMPLES = ROOT / "examples"
 _FILES = sorted(_EXAMPLES.rglob("*.yaml"))

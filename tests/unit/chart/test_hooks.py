@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from support.chart import Json, only, pods_of, render
 from support.chart_values import ROWS
+from tools.chart.rendering import Json, only, pods_of, render
 
 
 def test_the_hook_of_the_removal_comes_after_its_rights_and_before_the_operator_goes() -> None:

@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from support.chart import ROOT, pods_of, render
+from tools.chart.rendering import ROOT, pods_of, render
 
 _DOCKERFILE = (ROOT / "Dockerfile").read_text()
 

@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.telemetry import OperatorMetrics
 from keybearer.controllers.work import Lane
-from reference.metrics import service_registry
-from support.chart import NAMESPACE, RELEASE, Json, Manifest, only, render
 from support.chart_values import MONITORED
+from tools.chart.rendering import NAMESPACE, RELEASE, Json, Manifest, only, render
+from tools.reference.metrics import service_registry
 
 _JOB = f"{RELEASE}-operator-metrics"
 _SERVICE_JOB = f"{RELEASE}-service-metrics"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from support.chart import Json, Manifest, only, pods_of, render
 from support.chart_values import ROWS
+from tools.chart.rendering import Json, Manifest, only, pods_of, render
 
 _CLOSED = ROWS["closed networks"]
 _ELSEWHERE = ROWS["closed networks, a service elsewhere, and nobody who reads metrics"]

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from keybearer.controllers.shared_identity import SharedGrant
-from support.chart import Json, Manifest, only, pods_of, render
 from support.chart_values import ROWS
+from tools.chart.rendering import Json, Manifest, only, pods_of, render
 
 _CONTAINER = ("spec", "template", "spec", "containers", 0)
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"

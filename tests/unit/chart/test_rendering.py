@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from support.chart import CHART, NAMESPACE, RELEASE, HelmError, Json, helm, only, pods_of, render
 from support.chart_values import REFUSED, ROWS
+from tools.chart.rendering import CHART, NAMESPACE, RELEASE, HelmError, Json, helm, only, pods_of, render
 
 _REMOTE: Mapping[str, Json] = {
     "embeddedService": {"enabled": False},

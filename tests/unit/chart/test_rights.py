@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import pytest
 
 from keybearer.kube import resources
-from support.chart import NAMESPACE, Json, Manifest, only, render
 from support.chart_values import ROWS, SIGNERS
+from tools.chart.rendering import NAMESPACE, Json, Manifest, only, render
 
 _CLUSTER_KINDS = {"ClusterRole", "ClusterRoleBinding"}
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from keybearer.store.engines import Bounds
-from support.chart import CHART, RELEASE, ROOT, Manifest, only, render
 from support.chart_values import MONITORED, ROWS
 from support.pasted import blocks
+from tools.chart.rendering import CHART, RELEASE, ROOT, Manifest, only, render
 
 _INSTALLING = ROOT / "docs" / "installing.md"
 _README = CHART / "README.md"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from support.chart import CHART, Json
-from support.chart_readme import in_step, values
+from tools.chart.readme import in_step, values
+from tools.chart.rendering import CHART, Json
 
 _SCHEMA: Mapping[str, Json] = json.loads((CHART / "values.schema.json").read_text())
 _HELMS_OWN = "global"

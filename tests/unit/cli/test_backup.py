@@ -24,7 +24,7 @@ from keybearer.store.engines import sqlite_url
 from support.canary import Canary
 from support.command_line import PROGRAM, Answer, CommandLine
 from support.service_fixtures import ServiceProcess, start_service
-from support.waiting import eventually
+from tools.local.waiting import eventually
 
 ROWS = 500
 """Enough that a copy fills the buffers of a pipe many times."""

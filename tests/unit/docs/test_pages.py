@@ -19,9 +19,9 @@ from keybearer.controllers.appconnection.reasons import Reason as ConnectionReas
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
 from keybearer.controllers.crds import CUSTOM_RESOURCES
 from keybearer.controllers.secretsync.reasons import Reason as SyncReason
-from reference.drawing import Picture
-from reference.metrics import families, service_families
-from reference.pictures import pictures
+from tools.reference.drawing import Picture
+from tools.reference.metrics import families, service_families
+from tools.reference.pictures import pictures
 
 ROOT = Path(__file__).parents[3]
 SVG = "{http://www.w3.org/2000/svg}"

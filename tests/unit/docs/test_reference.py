@@ -22,12 +22,12 @@ from keybearer.controllers.secretsync.remedies import KEY_REMEDIES
 from keybearer.controllers.secretsync.remedies import REMEDIES as SYNC_REMEDIES
 from keybearer.controllers.signers.remedies import REMEDIES as SIGNER_REMEDIES
 from keybearer.controllers.target.reasons import TargetReason
-from reference.commands import commands
-from reference.events import EVENTS
-from reference.labels import MARKS, REQUESTS
-from reference.metrics import LABELS, families, service_families
-from reference.pages import DOCS, out_of_step, pages, write
-from reference.source import member_docs, string_constants, texts_given_to, trees
+from tools.reference.commands import commands
+from tools.reference.events import EVENTS
+from tools.reference.labels import MARKS, REQUESTS
+from tools.reference.metrics import LABELS, families, service_families
+from tools.reference.pages import DOCS, out_of_step, pages, write
+from tools.reference.source import member_docs, string_constants, texts_given_to, trees
 
 ROOT = Path(__file__).parents[3]
 A_REASON = re.compile(r"[A-Z][a-z]+([A-Z][A-Za-z]*)?")
@@ -124,7 +124,9 @@ def test_each_metric_and_each_of_its_labels_is_explained(written: Mapping[str, s
     for name, (family, labels) in (*families().items(), *service_families().items()):
         assert family.documentation
         assert f"| `{name}` | {family.type}" in page
-        assert set(labels) <= LABELS.keys(), f"say what the labels of {name} are in reference/metrics.py"
+        assert set(labels) <= LABELS.keys(), (
+            f"say what the labels of {name} are in tools/reference/metrics.py"
+        )
 
 
 def test_a_metric_is_named_as_a_scrape_names_it(written: Mapping[str, str]) -> None:

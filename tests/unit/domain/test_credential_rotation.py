@@ -19,8 +19,8 @@ from keybearer.store.engines import database_url
 from keybearer.store.records import Identity
 from support.async_waiting import until
 from support.databases import OwnDatabase
-from support.postgres import PostgresServer
 from support.service_domain import ServiceDomain, service_domain
+from tools.local.postgres import PostgresServer
 
 COUNT = 5
 TERMS = KubernetesAuthTerms(host="https://api.example.com", reviewer_token="cnry-0")

@@ -20,8 +20,8 @@ from keybearer.store.engines import database_url
 from keybearer.store.grants import Grant
 from keybearer.store.records import Identity, Membership, Project
 from support.async_waiting import until
-from support.postgres import PostgresServer
 from support.service_domain import ServiceDomain, service_domain
+from tools.local.postgres import PostgresServer
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ from keybearer.store.sealing.envelope import SealingKey, key_id_of
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.sealing.root_key import RootKeys, create_root_key_file, parse_root_keys
 from support.databases import OwnDatabase
-from support.postgres import PostgresServer
 from support.service_domain import ServiceDomain, at, service_domain
+from tools.local.postgres import PostgresServer
 
 COUNT = 7
 

@@ -7,7 +7,7 @@ import pytest
 
 from keybearer.domain.errors import LimitReachedError
 from keybearer.domain.passwords import Passwords
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")

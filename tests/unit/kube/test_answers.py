@@ -19,7 +19,7 @@ from keybearer.kube.errors import (
     UnauthorizedError,
     UnavailableError,
 )
-from support.canary import find_mark
+from tools.local.marks import find_mark
 
 
 def status_body(reason: str, message: str = "", /, **details: object) -> bytes:

@@ -16,7 +16,7 @@ from keybearer.kube.list_watch import ListWatch
 from keybearer.kube.resources import SECRETS, JsonObject, ObjectKey
 from support.async_waiting import until
 from support.scripted_server import Reply, ScriptedServer, lines_of, write_kubeconfig
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 _EXPIRED: JsonObject = {"kind": "Status", "code": 410, "reason": "Expired"}
 

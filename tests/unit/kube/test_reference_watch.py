@@ -16,7 +16,7 @@ from keybearer.kube.connection import Connection
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import SECRETS, JsonObject, ObjectKey
 from support.scripted_server import Reply, ScriptedServer, lines_of, write_kubeconfig
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 DB = ObjectKey("team-a", "db")
 EXPIRED: JsonObject = {"kind": "Status", "code": 410, "reason": "Expired"}

@@ -15,8 +15,8 @@ from keybearer.outbound.gate import Gate
 from keybearer.outbound.http import BODY_LIMIT_BYTES, OutboundAnswer, OutboundHttp
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
-from support.controlplane.certificates import create_identity
 from support.directory import loopback_gate
+from tools.controlplane.certificates import create_identity
 
 NAME = "api.example.com"
 LISTED = "127.0.0.0/8"

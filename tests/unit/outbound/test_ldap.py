@@ -18,8 +18,8 @@ from keybearer.outbound.ldap_filter import parse_filter
 from keybearer.outbound.ldap_messages import bind_request, message_length, read_message
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
-from support.controlplane.certificates import create_identity
 from support.directory import BIND, EXTENDED, SEARCH, Told, answered, found, loopback_gate, scripted_directory
+from tools.controlplane.certificates import create_identity
 
 HOST = "ldap.example.com"
 ALICE = "uid=alice,dc=example,dc=com"

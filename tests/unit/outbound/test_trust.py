@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from keybearer.outbound.trust import trust, trust_as_well
-from support.controlplane.certificates import create_identity
+from tools.controlplane.certificates import create_identity
 
 
 @pytest.fixture(scope="module")

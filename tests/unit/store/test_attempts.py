@@ -19,7 +19,7 @@ from keybearer.store.database import Database
 from keybearer.store.engines import Bounds, database_url, sqlite_url
 from keybearer.store.failures import BusyError, RaceError
 from keybearer.store.records import Organization
-from support.postgres import PostgresServer
+from tools.local.postgres import PostgresServer
 
 pytestmark = pytest.mark.every_database
 

@@ -16,7 +16,7 @@ from keybearer.store.engines import database_url
 from keybearer.store.postgres_bus import CHANNEL
 from keybearer.store.revisions import ChangeKind, Changes, ListChange
 from support.async_waiting import until
-from support.postgres import PostgresServer
+from tools.local.postgres import PostgresServer
 
 pytestmark = pytest.mark.every_database
 

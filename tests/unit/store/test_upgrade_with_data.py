@@ -20,7 +20,7 @@ from keybearer.store.sealing.envelope import Plaintext, SealingKey, associate, k
 from keybearer.store.sealing.keyring import Keyring, data_key_identity, server_key_identity
 from keybearer.store.sealing.root_key import RootKeys
 from support.databases import OwnDatabase
-from support.postgres import PostgresServer
+from tools.local.postgres import PostgresServer
 
 pytestmark = pytest.mark.every_database
 

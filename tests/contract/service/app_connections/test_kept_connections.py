@@ -11,9 +11,9 @@ import pytest
 from contract.service.app_connections.provider_connections import IDP, Connections
 from keybearer.wire.limits import APP_CONNECTIONS_MAX
 from support.databases import OwnDatabase
-from support.plain_http import plain_client
 from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import ServiceProcess, Starter
+from tools.local.plain_http import plain_client
 
 pytestmark = pytest.mark.every_database
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 
-from support.kube_api import Body
 from support.signing_objects import certificate_request, pod_request, request_pem, signing_request
+from tools.local.kube_api import Body
 from unit.controllers.fakes.signing_world import NAMESPACE, SIGNER
 
 __all__ = ["APPROVED", "DENIED", "PEM", "USER", "kubernetes", "manager", "pem_of", "pod"]

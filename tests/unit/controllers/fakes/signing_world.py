@@ -26,7 +26,7 @@ from keybearer.controllers.workers import RunResult
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import Occurrence
 from keybearer.kube.resources import ObjectKey
-from support.kube_api import Body
+from tools.local.kube_api import Body
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.signing_service import PROFILE_ID, PROJECT_ID, FakeSigningService

@@ -36,7 +36,7 @@ from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import Occurrence
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import ObjectKey, Resource
-from support.canary import find_mark
+from tools.local.marks import find_mark
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.source_follower import FakeFollower

@@ -12,7 +12,7 @@ from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import (
     ForbiddenError,
 )
-from support.canary import find_mark
+from tools.local.marks import find_mark
 from unit.controllers.fakes.source_session import DENIED, OUTAGE, FakeSession
 from unit.controllers.fakes.targets import SYNC, b64
 from unit.controllers.fakes.two_keys import DATA, OTHER_TWO, STATUS, TWO

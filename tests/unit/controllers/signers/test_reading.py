@@ -13,8 +13,8 @@ from keybearer.controllers.signers.asked import SOURCES, Approval
 from keybearer.controllers.signers.reading import read_asked
 from keybearer.controllers.signers.usages import read_usages
 from keybearer.kube.resources import ObjectKey
-from support.kube_api import Body
 from support.signing_objects import certificate_request, pod_request, request_pem, signing_request
+from tools.local.kube_api import Body
 
 _SIGNER = "certificateprofiles.keybearer.dev/team-a.web"
 _PEM = request_pem("web.example.com")

@@ -13,7 +13,7 @@ from keybearer.kube.errors import (
     LeaseLostError,
     UnavailableError,
 )
-from support.kube_api import Body
+from tools.local.kube_api import Body
 from unit.controllers.fakes.asked_signatures import (
     kubernetes,
     manager,

@@ -11,12 +11,12 @@ import pytest
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyUsage
 from keybearer.client import BasicConstraints, CertificateAttributes
 from keybearer.pki.certificates import parse_certificates
-from support.kube_api import Body
 from support.signing_objects import (
     key,
     request_pem,
     signer_of,
 )
+from tools.local.kube_api import Body
 from unit.controllers.fakes.asked_signatures import (
     APPROVED,
     DENIED,

@@ -24,7 +24,7 @@ from keybearer.pki.certificates import parse_certificates
 from keybearer.pki.issuance import Template, new_serial_number
 from keybearer.pki.keys import generate_private_key
 from keybearer.pki.names import Subject
-from support.kube_api import Body
+from tools.local.kube_api import Body
 from unit.controllers.fakes.certificate_service import new_authority
 from unit.controllers.fakes.signing_service import PROFILE_ID, authority
 from unit.controllers.fakes.signing_world import NAMESPACE, SigningWorld

@@ -14,11 +14,11 @@ from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.kube.errors import (
     InvalidError,
 )
-from support.kube_api import Body
 from support.signing_objects import (
     certificate_request,
     request_pem,
 )
+from tools.local.kube_api import Body
 from unit.controllers.fakes.asked_signatures import (
     APPROVED,
     DENIED,

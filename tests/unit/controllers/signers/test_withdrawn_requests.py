@@ -11,10 +11,10 @@ from keybearer.kube.errors import (
     ConflictError,
     NotFoundError,
 )
-from support.kube_api import Body
 from support.signing_objects import (
     signer_of,
 )
+from tools.local.kube_api import Body
 from unit.controllers.fakes.asked_signatures import (
     kubernetes,
     manager,

@@ -19,7 +19,7 @@ from keybearer.controllers.template.renderer import (
     TemplateFault,
     TemplateRenderer,
 )
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 _ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 _SLOW = "{% for a in range(9000) %}{% for b in range(2000) %}{% endfor %}{% endfor %}done"

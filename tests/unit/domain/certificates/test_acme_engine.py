@@ -34,8 +34,8 @@ from keybearer.store.certificate_profiles import CertificateProfile
 from keybearer.store.certificate_requests import CertificateRequest
 from keybearer.wire.certificates.attributes import CertificateAttributes
 from support.async_waiting import until
-from support.controlplane.ports import free_port
 from support.issuing_domain import IssuingDomain, issuing_domain
+from tools.controlplane.ports import free_port
 
 NAME = "a.example.com"
 

@@ -21,7 +21,7 @@ from keybearer.store.attempts import repeated
 from keybearer.store.audit import AuditFilter
 from keybearer.store.failures import RaceError, UnavailableError
 from support.issuing_domain import IssuingDomain, issuing_domain
-from support.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from keybearer.store.engines import database_url
 from keybearer.store.records import Project
 from keybearer.store.sync_turns import Turns
 from support.async_waiting import until
-from support.postgres import PostgresServer
 from support.scripted_remote import ScriptedRemote
 from support.sync_scene import FAST, SyncScene, sync_scene
+from tools.local.postgres import PostgresServer
 
 pytestmark = pytest.mark.every_database
 

@@ -1,0 +1,1 @@
+"""What developers of Keybearer run: README.md in each folder says what it is for."""

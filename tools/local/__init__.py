@@ -1,0 +1,1 @@
+"""Programs on this machine: how they are started, and how to speak to them."""

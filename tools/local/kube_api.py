@@ -1,0 +1,220 @@
+"""The API server: JSON over HTTPS as administrator, a few milliseconds a request."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+import httpx
+import yaml
+
+from keybearer.kube.resources import (
+    APP_CONNECTIONS,
+    CERTIFICATE_PROFILES,
+    CERTIFICATE_REQUESTS,
+    CERTIFICATE_SIGNING_REQUESTS,
+    CLUSTER_TRUST_BUNDLES,
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    EVENTS,
+    LEASES,
+    NAMESPACES,
+    POD_CERTIFICATE_REQUESTS,
+    SECRET_SYNCS,
+    SECRETS,
+    ObjectKey,
+    Resource,
+)
+from tools.local.waiting import eventually
+
+__all__ = ["Body", "KubeApi", "RefusedError"]
+
+Body: TypeAlias = dict[str, Any]
+"""An object as its JSON says it."""
+
+_RESOURCES = {
+    resource.kind: resource
+    for resource in (
+        APP_CONNECTIONS,
+        CERTIFICATE_PROFILES,
+        CERTIFICATE_REQUESTS,
+        CERTIFICATE_SIGNING_REQUESTS,
+        CLUSTER_TRUST_BUNDLES,
+        CONFIG_MAPS,
+        DEPLOYMENTS,
+        EVENTS,
+        LEASES,
+        NAMESPACES,
+        POD_CERTIFICATE_REQUESTS,
+        SECRETS,
+        SECRET_SYNCS,
+    )
+}
+_TIMEOUT_SECONDS = 30.0
+
+
+class RefusedError(Exception):
+    """The API server refused; the text is its message."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class KubeApi:
+    """A client with the rights of a kubeconfig; kinds are named as in manifests.
+
+    Args:
+        kubeconfig: one cluster, one user with a client certificate or a token, everything inside the file.
+    """
+
+    def __init__(self, kubeconfig: Path) -> None:
+        document = yaml.safe_load(kubeconfig.read_text())
+        cluster, user = document["clusters"][0]["cluster"], document["users"][0]["user"]
+        trust = ssl.create_default_context(
+            cadata=base64.b64decode(cluster["certificate-authority-data"]).decode()
+        )
+        headers = {}
+        if "token" in user:
+            headers["Authorization"] = f"Bearer {user['token']}"
+        else:
+            _load_client_certificate(trust, user)
+        self._http = httpx.Client(
+            base_url=cluster["server"], verify=trust, headers=headers, timeout=_TIMEOUT_SECONDS
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """No connection is left."""
+        self._http.close()
+
+    def find(self, kind: str, namespace: str, name: str) -> Body | None:
+        """The object, or None."""
+        answer = self._http.get(_resource(kind).path(ObjectKey(namespace, name)))
+        return None if answer.status_code == 404 else _object(answer)
+
+    def get(self, kind: str, namespace: str, name: str) -> Body:
+        """The object; RefusedError when there is none."""
+        return _object(self._http.get(_resource(kind).path(ObjectKey(namespace, name))))
+
+    def list(self, kind: str, namespace: str | None = None) -> list[Body]:
+        """All objects of a namespace, or of the cluster."""
+        listed = _object(self._http.get(_resource(kind).collection_path(namespace)))
+        return [dict(item) for item in listed["items"]]
+
+    def create(self, manifest: Mapping[str, Any]) -> Body:
+        """Post it; RefusedError for what the API server doesn't take."""
+        namespace = manifest["metadata"].get("namespace")
+        path = _resource(manifest["kind"]).collection_path(namespace)
+        return _object(self._http.post(path, json=dict(manifest), params={"fieldValidation": "Strict"}))
+
+    def create_namespace(self, name: str, labels: Mapping[str, str] | None = None) -> None:
+        """A Namespace is there that is new, with its ServiceAccount; one of that name that is going is waited for.
+
+        For what lives as long as a module: pytest-xdist may take that up a second time in the same process.
+        """
+        manifest = {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": name, "labels": labels or {}},
+        }
+
+        def made() -> bool:
+            try:
+                self.create(manifest)
+            except RefusedError as refusal:
+                found = self.find("Namespace", "", name)
+                is_going = found is None or found["status"]["phase"] == "Terminating"
+                if refusal.status != 409 or not is_going:
+                    raise
+                return False
+            return True
+
+        def furnished() -> bool:
+            account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
+            return self._http.get(account).status_code == 200
+
+        eventually(made, awaited=f"an end of the Namespace {name} of before")
+        eventually(furnished, awaited=f"the ServiceAccount of the Namespace {name}")
+
+    def patch(
+        self, kind: str, namespace: str, name: str, patch: Mapping[str, Any], *, subresource: str = ""
+    ) -> Body:
+        """Merge the patch into the object (RFC 7386)."""
+        return _object(
+            self._http.patch(
+                _resource(kind).path(ObjectKey(namespace, name), subresource),
+                content=json.dumps(dict(patch)),
+                headers={"Content-Type": "application/merge-patch+json"},
+                params={"fieldValidation": "Strict"},
+            )
+        )
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Body:
+        """The answer to a request of any kind; a body of PATCH is merged into the object (RFC 7386)."""
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        content = None if body is None else json.dumps(dict(body))
+        return _object(self._http.request(method, path, content=content, headers={"Content-Type": kind}))
+
+    def history(self, kind: str, namespace: str, since: str) -> Sequence[tuple[str, str]]:
+        """What happened to the objects of a namespace since a resourceVersion: ADDED and so on, and the name.
+
+        Of a kind without a spec: one more object is made, which shows when all that was before it has come.
+        """
+        resource, last = _resource(kind), f"end-of-history-{since}"
+        self.create(
+            {
+                "apiVersion": resource.api_version,
+                "kind": kind,
+                "metadata": {"namespace": namespace, "name": last},
+            }
+        )
+        found: list[tuple[str, str]] = []
+        query = {"watch": "1", "resourceVersion": since}
+        with self._http.stream("GET", resource.collection_path(namespace), params=query) as answer:
+            for event in map(json.loads, answer.iter_lines()):
+                name = event["object"]["metadata"]["name"]
+                if name == last:
+                    break
+                found.append((event["type"], name))
+        return found
+
+    def delete(self, kind: str, namespace: str, name: str) -> None:
+        """Delete it, without waiting for finalizers; nothing happens where it is gone already."""
+        answer = self._http.delete(_resource(kind).path(ObjectKey(namespace, name)))
+        if answer.status_code != 404:
+            _object(answer)
+
+    def delete_all(self, kind: str, namespace: str) -> None:
+        """Delete all objects of a namespace, without waiting for finalizers."""
+        _object(self._http.delete(_resource(kind).collection_path(namespace)))
+
+
+def _resource(kind: str) -> Resource:
+    return _RESOURCES[kind]
+
+
+def _object(answer: httpx.Response) -> Body:
+    parsed: Body = answer.json()
+    if answer.is_error:
+        raise RefusedError(answer.status_code, str(parsed.get("message")))
+    return parsed
+
+
+def _load_client_certificate(trust: ssl.SSLContext, user: Mapping[str, str]) -> None:
+    # The ssl module takes a certificate from files only.
+    with tempfile.NamedTemporaryFile() as file:
+        for part in ("client-certificate-data", "client-key-data"):
+            file.write(base64.b64decode(user[part]))
+        file.flush()
+        trust.load_cert_chain(file.name)

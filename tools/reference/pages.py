@@ -1,0 +1,80 @@
+"""All pages of the reference, and whether docs/reference holds them as they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from keybearer.controllers.crds import CUSTOM_RESOURCES
+from tools.reference.commands import commands_page
+from tools.reference.events import events_page
+from tools.reference.labels import labels_page
+from tools.reference.markdown import NOTE
+from tools.reference.metrics import metrics_page
+from tools.reference.pictures import pictures
+from tools.reference.reasons import reasons_page
+from tools.reference.resources import resource_page
+
+__all__ = ["DOCS", "out_of_step", "pages", "write"]
+
+DOCS = Path(__file__).parents[2] / "docs"
+_WRITTEN = ("reference/*.md", "pictures/*.svg")
+"""What in docs is ours alone."""
+
+
+_INDEX = f"""# Reference
+
+{NOTE}
+
+What there is, as the code has it.
+
+| page | lists |
+|---|---|
+| [SecretSync](secretsync.md), [AppConnection](appconnection.md), [CertificateProfile](certificateprofile.md) | every field, its bounds and its rules |
+| [Conditions and reasons](reasons.md) | what each means, and what to do |
+| [Events](events.md) | what is told beside them |
+| [Labels and annotations](labels.md) | what Keybearer sets, and by which annotations people ask it for something |
+| [Metrics](metrics.md) | every metric with its labels |
+| [Commands](commands.md) | every command with its options |
+"""
+
+
+@cache
+def pages() -> Mapping[str, str]:
+    """Return each page and picture by its path below docs."""
+    kinds = {f"{resource.kind.lower()}.md": resource_page(resource) for resource in CUSTOM_RESOURCES}
+    others = {
+        "README.md": _INDEX,
+        "commands.md": commands_page(),
+        "events.md": events_page(),
+        "labels.md": labels_page(),
+        "metrics.md": metrics_page(),
+        "reasons.md": reasons_page(),
+    }
+    told = {f"reference/{name}": text.rstrip("\n") + "\n" for name, text in (kinds | others).items()}
+    return told | {f"pictures/{name}": text for name, text in pictures().items()}
+
+
+def out_of_step(docs: Path) -> list[str]:
+    """Return the paths of what is missing below docs, differs, or stands for nothing."""
+    wanted = pages()
+    present = {str(path.relative_to(docs)): path for pattern in _WRITTEN for path in docs.glob(pattern)}
+    stale = [
+        path
+        for path, text in wanted.items()
+        if path not in present or present[path].read_text(encoding="utf-8") != text
+    ]
+    return sorted([*stale, *(present.keys() - wanted.keys())])
+
+
+def write(docs: Path) -> None:
+    """Bring docs in step."""
+    wanted = pages()
+    for path in out_of_step(docs):
+        file = docs / path
+        if path in wanted:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(wanted[path], encoding="utf-8")
+        else:
+            file.unlink()
