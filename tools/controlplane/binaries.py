@@ -15,7 +15,7 @@ from tools.controlplane.cache import exclusive
 from tools.controlplane.environment import go_environment, kubebuilder_assets
 from tools.controlplane.errors import BuildError
 from tools.controlplane.process import kill_group, spawn
-from tools.controlplane.progress import report
+from tools.controlplane.progress import Build, BuildProgress, announcement, report
 from tools.controlplane.recipes import Recipe, control_plane_recipe
 from tools.controlplane.toolchain import go_command
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Binaries", "cached_programs", "control_plane_binaries"]
 
-_SIGN_OF_LIFE_SECONDS = 30.0
 _FAILURE_LINES = 30
 
 
@@ -79,16 +78,20 @@ def cached_programs(recipe: Recipe, names: list[str]) -> dict[str, Path]:
     if not all(_executable(directory / name) for name in names):
         with exclusive(directory):
             missing = [name for name in names if not _executable(directory / name)]
-            for position, name in enumerate(missing, start=1):
-                _build(recipe, name, directory, f"{position} of {len(missing)}")
+            if missing:
+                minutes = recipe.minutes if len(missing) == len(recipe.packages) else ""
+                report(announcement(missing, str(directory), minutes))
+            for number, name in enumerate(missing, start=1):
+                _build(recipe, Build(name, number, len(missing), recipe.seconds_at_most.get(name)))
     return {name: directory / name for name in names}
 
 
-def _build(recipe: Recipe, name: str, directory: Path, position: str) -> None:
-    """The program is in the directory, whole. The caller holds the lock, so the passing names are ours."""
+def _build(recipe: Recipe, build: Build) -> None:
+    """The program is in the recipe's directory, whole. The caller holds the lock, so the passing names are ours."""
+    name, directory = build.name, recipe.directory
     go = go_command(recipe.module)
     unfinished, log_file = directory / f".{name}.unfinished", directory / f"{name}.log"
-    report(f"building {name} {recipe.version} ({position}) with {go}")
+    report(f"building {name} {recipe.version} ({build.number} of {build.count}) with {go}")
     started = time.monotonic()
     with log_file.open("wb") as log:
         child = spawn(
@@ -98,8 +101,9 @@ def _build(recipe: Recipe, name: str, directory: Path, position: str) -> None:
             directory=recipe.module,
         )
     try:
-        while _still_runs(child):
-            report(f"building {name}: {time.monotonic() - started:.0f} s")
+        with BuildProgress(build) as progress:
+            while _still_runs(child, progress.interval_seconds):
+                progress.update(time.monotonic() - started)
     except BaseException:
         kill_group(child)
         raise
@@ -111,9 +115,10 @@ def _build(recipe: Recipe, name: str, directory: Path, position: str) -> None:
     report(f"built {name} in {time.monotonic() - started:.0f} s")
 
 
-def _still_runs(child: subprocess.Popen[bytes]) -> bool:
+def _still_runs(child: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether it has not ended after so many seconds."""
     try:
-        child.wait(_SIGN_OF_LIFE_SECONDS)
+        child.wait(seconds)
     except subprocess.TimeoutExpired:
         return True
     return False
