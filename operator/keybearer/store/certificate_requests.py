@@ -9,10 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from keybearer.base.certificate_terms import RequestStatus
 from keybearer.base.ids import ProjectId
 from keybearer.store.columns import select_record
 from keybearer.store.many_rows import DriverRow, ManyRows
@@ -164,15 +163,6 @@ class CertificateRequests:
             return None
         return await self._seals.open(REQUEST_KEY, request.project_id, request.id, sealed)
 
-    async def put_private_key(self, request: CertificateRequest, private_key: bytes) -> None:
-        """Store the key that waits for the request's certificate."""
-        sealed = await self._seals.seal(REQUEST_KEY, request.project_id, request.id, private_key)
-        await self._connection.execute(
-            update(CertificateRequestRow)
-            .where(CertificateRequestRow.id == request.id)
-            .values(private_key=sealed)
-        )
-
     async def drop_private_key(self, request_id: str) -> None:
         """Forget the key: the certificate has it now, or never will."""
         await self._connection.execute(
@@ -184,12 +174,6 @@ class CertificateRequests:
     def _note_due(self, request: CertificateRequest) -> None:
         if request.due_at is not None:
             self._changes.orders = True
-
-    async def count_by_status(self, project_id: ProjectId) -> dict[RequestStatus, int]:
-        """Return how many requests of the project have each status."""
-        row = CertificateRequestRow
-        statement = select(row.status, func.count()).where(row.project_id == project_id).group_by(row.status)
-        return {RequestStatus(status): count for status, count in await self._connection.execute(statement)}
 
 
 def metadata_rows(request_id: str, metadata: Sequence[tuple[str, str]]) -> list[DriverRow]:

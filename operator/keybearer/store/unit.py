@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Generic, Self, TypeVar, overload
 
 from sqlalchemy import select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -52,9 +53,37 @@ from keybearer.store.users import Users
 
 __all__ = ["UnitOfWork"]
 
+Repository = TypeVar("Repository")
+
+
+class _FirstUse(Generic[Repository]):
+    """An attribute of a unit that is built when it is first used; the unit keeps it."""
+
+    def __init__(self, build: Callable[[UnitOfWork], Repository]) -> None:
+        self._build = build
+
+    def __set_name__(self, owner: type[UnitOfWork], name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, unit: None, owner: type[UnitOfWork]) -> Self: ...
+
+    @overload
+    def __get__(self, unit: UnitOfWork, owner: type[UnitOfWork]) -> Repository: ...
+
+    def __get__(self, unit: UnitOfWork | None, owner: type[UnitOfWork]) -> Self | Repository:
+        """Build the repository, and put it in the place of this attribute."""
+        if unit is None:
+            return self
+        built = self._build(unit)
+        unit.__dict__[self._name] = built
+        return built
+
 
 class UnitOfWork:
     """Repositories that share one transaction. Never used by two tasks, nor after its block.
+
+    A transaction uses few repositories, so each is built when it is first used.
 
     The repositories of secrets and folders note in `changes` which lists they changed. Who changes imports says so:
     `unit.changes.folders.append(ListChange(ChangeKind.IMPORTS, project_id, environment, path))`; who changes more
@@ -63,43 +92,47 @@ class UnitOfWork:
 
     def __init__(self, connection: AsyncConnection, keyring: Keyring | None, clock: Clock) -> None:
         self._connection = connection
+        self._keyring = keyring
         self._clock = clock
         self.changes = Changes()
-        self.root_keys = RootKeyring(connection, keyring, clock)
-        self.keys = Keys(connection, keyring, self.root_keys, clock)
-        self.resealing = Resealing(connection, self.keys, clock)
-        self.credential_resealing = CredentialResealing(connection, self.keys)
-        self.identities = Identities(connection)
-        self.users = Users(connection)
-        self.credentials = Credentials(connection)
-        self.auth_methods = AuthMethods(connection, self.keys)
-        self.projects = Projects(connection)
-        self.grants = Grants(connection)
-        self.folders = Folders(connection, self.changes)
-        self.imports = Imports(connection)
-        self.tags = Tags(connection)
-        self.audit_log = AuditLog(connection, self.changes)
-        self.secrets = Secrets(connection, self.keys, self.changes)
-        self.references = References(connection)
-        self.app_connections = AppConnections(connection, self.keys)
-        self.secret_syncs = SecretSyncs(connection)
-        self.sync_jobs = SyncJobs(connection, self.changes)
-        self.sync_claims = SyncClaims(connection, clock)
-        self.pushes = Pushes(connection)
-        seals = ProjectSeals(self.keys)
-        self.certificate_authorities = CertificateAuthorities(connection, seals)
-        self.acme_accounts = AcmeAccounts(connection, seals)
-        self.acme_challenges = AcmeChallenges(connection)
-        self.certificate_policies = CertificatePolicies(connection)
-        self.certificate_profiles = CertificateProfiles(connection, seals)
-        self.enrollments = Enrollments(connection, seals)
-        self.certificate_applications = CertificateApplications(connection)
-        self.certificate_requests = CertificateRequests(connection, seals, self.changes)
-        self.certificate_request_claims = CertificateRequestClaims(connection)
-        self.certificate_request_search = CertificateRequestSearch(connection)
-        self.certificate_approvals = CertificateApprovals(connection)
-        self.certificates = Certificates(connection, seals, self.changes)
-        self.pki_subscribers = PkiSubscribers(connection)
+
+    root_keys = _FirstUse(lambda self: RootKeyring(self._connection, self._keyring, self._clock))
+    keys = _FirstUse(lambda self: Keys(self._connection, self._keyring, self.root_keys, self._clock))
+    resealing = _FirstUse(lambda self: Resealing(self._connection, self.keys, self._clock))
+    credential_resealing = _FirstUse(lambda self: CredentialResealing(self._connection, self.keys))
+    identities = _FirstUse(lambda self: Identities(self._connection))
+    users = _FirstUse(lambda self: Users(self._connection))
+    credentials = _FirstUse(lambda self: Credentials(self._connection))
+    auth_methods = _FirstUse(lambda self: AuthMethods(self._connection, self.keys))
+    projects = _FirstUse(lambda self: Projects(self._connection))
+    grants = _FirstUse(lambda self: Grants(self._connection))
+    folders = _FirstUse(lambda self: Folders(self._connection, self.changes))
+    imports = _FirstUse(lambda self: Imports(self._connection))
+    tags = _FirstUse(lambda self: Tags(self._connection))
+    audit_log = _FirstUse(lambda self: AuditLog(self._connection, self.changes))
+    secrets = _FirstUse(lambda self: Secrets(self._connection, self.keys, self.changes))
+    references = _FirstUse(lambda self: References(self._connection))
+    app_connections = _FirstUse(lambda self: AppConnections(self._connection, self.keys))
+    secret_syncs = _FirstUse(lambda self: SecretSyncs(self._connection))
+    sync_jobs = _FirstUse(lambda self: SyncJobs(self._connection, self.changes))
+    sync_claims = _FirstUse(lambda self: SyncClaims(self._connection, self._clock))
+    pushes = _FirstUse(lambda self: Pushes(self._connection))
+    _seals = _FirstUse(lambda self: ProjectSeals(self.keys))
+    certificate_authorities = _FirstUse(lambda self: CertificateAuthorities(self._connection, self._seals))
+    acme_accounts = _FirstUse(lambda self: AcmeAccounts(self._connection, self._seals))
+    acme_challenges = _FirstUse(lambda self: AcmeChallenges(self._connection))
+    certificate_policies = _FirstUse(lambda self: CertificatePolicies(self._connection))
+    certificate_profiles = _FirstUse(lambda self: CertificateProfiles(self._connection, self._seals))
+    enrollments = _FirstUse(lambda self: Enrollments(self._connection, self._seals))
+    certificate_applications = _FirstUse(lambda self: CertificateApplications(self._connection))
+    certificate_requests = _FirstUse(
+        lambda self: CertificateRequests(self._connection, self._seals, self.changes)
+    )
+    certificate_request_claims = _FirstUse(lambda self: CertificateRequestClaims(self._connection))
+    certificate_request_search = _FirstUse(lambda self: CertificateRequestSearch(self._connection))
+    certificate_approvals = _FirstUse(lambda self: CertificateApprovals(self._connection))
+    certificates = _FirstUse(lambda self: Certificates(self._connection, self._seals, self.changes))
+    pki_subscribers = _FirstUse(lambda self: PkiSubscribers(self._connection))
 
     async def audit(self, event: AuditEvent) -> None:
         """Write down what this unit does: durable with it, undone with it."""
