@@ -1,18 +1,23 @@
 """How the methods of both clients are made: each from one definition (`keybearer.client.groups`).
 
-Each method is made from an operation's class (its signature is the class's), or from a function of steps. On
-a resource of the asynchronous client it returns an awaitable, on one of the blocking client the result
-itself; the overloads of `Method.__get__` tell type checkers so.
+Each method is made from an operation's class, and has the parameters and the docstring of the class; or from a
+function of steps, and has the function's. Type checkers see this by the overloads of `Method.__get__`; `help`
+and `inspect.signature` by `Method.__signature__`. On a resource of the asynchronous client the method is a
+coroutine function, on one of the blocking client it returns the result itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import update_wrapper
+from inspect import Signature, iscoroutinefunction
+from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from keybearer.client import auth
 from keybearer.client.operation import Operation
 from keybearer.client.session import Session
+from keybearer.client.signatures import signature_of
 from keybearer.client.steps import Steps
 
 __all__ = ["AsyncShell", "BlockingShell", "Method", "Resource", "Shell", "call", "call_by", "flow"]
@@ -59,11 +64,33 @@ class Resource(Generic[Shell]):
 
 
 class Method(Generic[P, T]):
-    """A method of a resource, whichever client it belongs to."""
+    """A method of a resource, whichever client it belongs to.
 
-    def __init__(self, begin: Callable[Concatenate[Session, P], Steps[T]], doc: str | None) -> None:
+    Attributes:
+        takes: whose parameters it has: an operation's class, or a function of steps, after its session.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[Concatenate[Session, P], Steps[T]],
+        takes: Callable[..., object],
+        run: Callable[..., object],
+    ) -> None:
+        self.takes = takes
         self._begin = begin
-        self.__doc__ = doc
+        self._run = run
+        self._functions: dict[type[object], Callable[..., object]] = {}
+        self.__doc__ = takes.__doc__
+
+    def __set_name__(self, owner: type[object], name: str) -> None:
+        self.__name__ = name
+        self.__qualname__ = f"{owner.__qualname__}.{name}"
+        self.__module__ = owner.__module__
+
+    @property
+    def __signature__(self) -> Signature:
+        """The signature of the unbound method; found when somebody asks for it."""
+        return signature_of(self.takes, self._run)
 
     @overload
     def __get__(self, resource: None, owner: type[object]) -> Self: ...
@@ -77,16 +104,34 @@ class Method(Generic[P, T]):
     def __get__(self, resource: Resource[BlockingShell], owner: type[object]) -> Callable[P, T]: ...
 
     def __get__(self, resource: Resource[Any] | None, owner: type[object]) -> object:
-        """Return the method bound to the resource's client."""
+        """Return the method bound to the resource."""
         if resource is None:
             return self
-        shell: AsyncShell | BlockingShell = resource.shell
+        shell = type(resource.shell)
+        function = self._functions.get(shell)
+        if function is None:
+            function = self._functions[shell] = self._function(shell)
+        return MethodType(function, resource)
 
-        def bound(*args: P.args, **kwargs: P.kwargs) -> object:
-            return shell.run(self._begin(shell.session, *args, **kwargs))
+    def __call__(self, resource: Resource[Any], /, *args: P.args, **kwargs: P.kwargs) -> object:
+        """Call it as any function of a class: `SecretsApi.get(client.secrets, ...)`."""
+        bound: Callable[P, object] = self.__get__(resource, type(resource))
+        return bound(*args, **kwargs)
 
-        bound.__doc__ = self.__doc__
-        return bound
+    def _function(self, shell: type[AsyncShell | BlockingShell]) -> Callable[..., object]:
+        begin = self._begin
+
+        def blocking(resource: Resource[BlockingShell], /, *args: P.args, **kwargs: P.kwargs) -> T:
+            shell = resource.shell
+            return shell.run(begin(shell.session, *args, **kwargs))
+
+        async def asynchronous(resource: Resource[AsyncShell], /, *args: P.args, **kwargs: P.kwargs) -> T:
+            shell = resource.shell
+            return await shell.run(begin(shell.session, *args, **kwargs))
+
+        function: Callable[..., object] = asynchronous if iscoroutinefunction(shell.run) else blocking
+        # `inspect.signature` follows `__wrapped__`, and so asks this method for its `__signature__`.
+        return update_wrapper(function, self, updated=())
 
 
 def call(operation: Callable[P, Operation[T]]) -> Method[P, T]:
@@ -100,9 +145,9 @@ def call_by(operation: Callable[P, Asked], run: Callable[[Session, Asked], Steps
     def begin(session: Session, /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
         return run(session, operation(*args, **kwargs))
 
-    return Method(begin, operation.__doc__)
+    return Method(begin, operation, run)
 
 
 def flow(begin: Callable[Concatenate[Session, P], Steps[T]]) -> Method[P, T]:
     """Return the method that takes the steps of a function."""
-    return Method(begin, begin.__doc__)
+    return Method(begin, begin, begin)
