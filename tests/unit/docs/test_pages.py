@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import typer
 import yaml
+from pydantic import ValidationError
 from typer.core import TyperGroup
 
 from keybearer.cli.kubectl.main import app as plugin
@@ -19,6 +20,7 @@ from keybearer.controllers.appconnection.reasons import Reason as ConnectionReas
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
 from keybearer.controllers.crds import CUSTOM_RESOURCES
 from keybearer.controllers.secretsync.reasons import Reason as SyncReason
+from support.rows import listed
 from tools.reference.drawing import Picture
 from tools.reference.metrics import families, service_families
 from tools.reference.pictures import pictures
@@ -35,12 +37,7 @@ PAGES = sorted(
     ]
     if "reference" not in page.parts
 )
-METRICS = families() | service_families()
-VALUES = yaml.safe_load((ROOT / "charts" / "keybearer" / "values.yaml").read_text())
-COMMANDS = {
-    "keybearer": typer.main.get_command(app),
-    "kubectl keybearer": typer.main.get_command(plugin),
-}
+VALUES = ROOT / "charts" / "keybearer" / "values.yaml"
 SPECS = {resource.kind: resource.spec for resource in CUSTOM_RESOURCES}
 
 
@@ -74,61 +71,94 @@ def said(line: str) -> list[str]:
         return line.replace('"', "").replace("'", "").split()  # a part of a longer one in quotes
 
 
-WITH_MANIFESTS = [page for page in PAGES if any(True for _ in manifests(page))]
-WITH_COMMANDS = [page for page in PAGES if any(True for _ in our_commands(page))]
-
-
 def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
 def test_there_is_something_to_look_at() -> None:
-    assert {"docs/how-to/secretsync.md", "docs/how-to/certificateprofile.md"} <= set(
-        map(named, WITH_MANIFESTS)
-    )
-    assert {"docs/operations.md", "docs/cli.md", "docs/service.md"} <= set(map(named, WITH_COMMANDS))
+    with_manifests = {named(page) for page in PAGES if any(True for _ in manifests(page))}
+    with_commands = {named(page) for page in PAGES if any(True for _ in our_commands(page))}
+    assert {"docs/how-to/secretsync.md", "docs/how-to/certificateprofile.md"} <= with_manifests
+    assert {"docs/operations.md", "docs/cli.md", "docs/service.md"} <= with_commands
 
 
-@pytest.mark.parametrize("page", WITH_MANIFESTS, ids=named)
-def test_manifests_are_what_the_models_take(page: Path) -> None:
-    for kind, spec in manifests(page):
+def refusal(kind: str, spec: object) -> str:
+    """Return what the model has against a spec; nothing where it takes it."""
+    try:
         SPECS[kind].model_validate(spec)
+    except ValidationError as error:
+        return str(error)
+    return ""
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=named)
-def test_commands_are_there_with_their_options(page: Path) -> None:
-    for line in our_commands(page):
-        name = "kubectl keybearer" if line.startswith("kubectl") else "keybearer"
-        words = said(line)[len(name.split()) :]
-        command: object = COMMANDS[name]
-        while isinstance(command, TyperGroup) and words and re.fullmatch(r"[a-z-]+", words[0]):
-            assert words[0] in command.commands, f"{line}: {name} has no command {words[0]}"
-            name, command = f"{name} {words[0]}", command.commands[words.pop(0)]
-        known = {option for parameter in getattr(command, "params", ()) for option in parameter.opts}
-        known |= {option for one in getattr(command, "params", ()) for option in one.secondary_opts}
-        own = words[: words.index("--")] if "--" in words else words
-        asked = {word.partition("=")[0] for word in own if re.fullmatch(r"--[a-z][a-z-]*(=.*)?|-[a-z]", word)}
-        if not isinstance(command, TyperGroup):
-            assert asked - known <= {"--help"}, f"{line}: {name} has no {asked - known}"
+def test_manifests_are_what_the_models_take() -> None:
+    refused = [
+        f"{named(page)}: {kind}: {said_of_it}"
+        for page in PAGES
+        for kind, spec in manifests(page)
+        if (said_of_it := refusal(kind, spec))
+    ]
+    assert not refused, listed(refused)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_metrics_are_there(page: Path) -> None:
-    named_there = set(re.findall(r"\bkeybearer_[a-z_]+[a-z]\b(?!_?[{*…])", page.read_text()))
-    assert {name for name in named_there if name not in METRICS} == set()
+def missing_in_command(line: str, programs: Mapping[str, object]) -> str:
+    """Return what of a command line there is not; nothing where all is there."""
+    name = "kubectl keybearer" if line.startswith("kubectl") else "keybearer"
+    words = said(line)[len(name.split()) :]
+    command = programs[name]
+    while isinstance(command, TyperGroup) and words and re.fullmatch(r"[a-z-]+", words[0]):
+        if words[0] not in command.commands:
+            return f"{name} has no command {words[0]}"
+        name, command = f"{name} {words[0]}", command.commands[words.pop(0)]
+    known = {option for parameter in getattr(command, "params", ()) for option in parameter.opts}
+    known |= {option for one in getattr(command, "params", ()) for option in one.secondary_opts}
+    own = words[: words.index("--")] if "--" in words else words
+    asked = {word.partition("=")[0] for word in own if re.fullmatch(r"--[a-z][a-z-]*(=.*)?|-[a-z]", word)}
+    unknown = asked - known - {"--help"}
+    return "" if isinstance(command, TyperGroup) or not unknown else f"{name} has no {sorted(unknown)}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_values_of_the_chart_are_there(page: Path) -> None:
-    named_there = re.findall(
-        r"`((?:operator|embeddedService|image|crds|rbac)(?:\.[a-zA-Z]+)+)`", page.read_text()
-    )
-    for name in named_there:
-        found: object = VALUES
-        for step in name.split("."):
-            assert isinstance(found, dict), name
-            assert step in found, name
-            found = found[step]
+def test_commands_are_there_with_their_options() -> None:
+    programs = {
+        "keybearer": typer.main.get_command(app),
+        "kubectl keybearer": typer.main.get_command(plugin),
+    }
+    wrong = [
+        f"{named(page)}: {line}: {missing}"
+        for page in PAGES
+        for line in our_commands(page)
+        if (missing := missing_in_command(line, programs))
+    ]
+    assert not wrong, listed(wrong)
+
+
+def test_metrics_are_there() -> None:
+    known = families() | service_families()
+    unknown = [
+        f"{named(page)}: {name}"
+        for page in PAGES
+        for name in re.findall(r"\bkeybearer_[a-z_]+[a-z]\b(?!_?[{*…])", page.read_text())
+        if name not in known
+    ]
+    assert not unknown, listed(unknown)
+
+
+def has(values: object, name: str) -> bool:
+    """Tell whether a value of that name, with dots, is among the chart's."""
+    for step in name.split("."):
+        if not isinstance(values, dict) or step not in values:
+            return False
+        values = values[step]
+    return True
+
+
+def test_values_of_the_chart_are_there() -> None:
+    values = yaml.safe_load(VALUES.read_text())
+    pattern = re.compile(r"`((?:operator|embeddedService|image|crds|rbac)(?:\.[a-zA-Z]+)+)`")
+    named_there = [(page, name) for page in PAGES for name in pattern.findall(page.read_text())]
+    assert len(named_there) > 50
+    unknown = [f"{named(page)}: {name}" for page, name in named_there if not has(values, name)]
+    assert not unknown, listed(unknown)
 
 
 def test_symptoms_lead_from_reasons_that_there_are() -> None:
@@ -150,31 +180,37 @@ def test_sizes_are_those_that_were_measured() -> None:
     assert [figure for figure in figures if figure not in measured] == []
 
 
-@pytest.mark.parametrize("name", sorted(pictures()))
-def test_a_picture_is_told_to_who_cannot_see_it_and_stands_on_a_page(name: str) -> None:
-    drawn = ET.fromstring(pictures()[name])  # noqa: S314 - our own
-    for part in ("title", "desc"):
-        told = drawn.find(f"{SVG}{part}")
-        assert told is not None
-        assert told.text
-    assert any(f"pictures/{name})" in page.read_text() for page in PAGES)
+def test_a_picture_is_told_to_who_cannot_see_it_and_stands_on_a_page(subtests: pytest.Subtests) -> None:
+    for name, picture in pictures().items():
+        with subtests.test(name):
+            drawn = ET.fromstring(picture)  # noqa: S314 - our own
+            for part in ("title", "desc"):
+                told = drawn.find(f"{SVG}{part}")
+                assert told is not None
+                assert told.text
+            assert any(f"pictures/{name})" in page.read_text() for page in PAGES)
 
 
-@pytest.mark.parametrize("name", sorted(pictures()))
-def test_a_picture_keeps_what_it_draws_within_its_panel(name: str) -> None:
-    drawn = ET.fromstring(pictures()[name])  # noqa: S314 - our own
-    width, height = float(drawn.get("width", 0)), float(drawn.get("height", 0))
-    for box in drawn.findall(f"{SVG}rect"):
-        x, y = float(box.get("x", 0)), float(box.get("y", 0))
-        assert x >= 0
-        assert y >= 0
-        assert x + float(box.get("width", 0)) <= width
-        assert y + float(box.get("height", 0)) <= height
+def test_a_picture_keeps_what_it_draws_within_its_panel(subtests: pytest.Subtests) -> None:
+    for name, picture in pictures().items():
+        drawn = ET.fromstring(picture)  # noqa: S314 - our own
+        width, height = float(drawn.get("width", 0)), float(drawn.get("height", 0))
+        for box in drawn.findall(f"{SVG}rect"):
+            x, y = float(box.get("x", 0)), float(box.get("y", 0))
+            with subtests.test(f"{name}, at {x}, {y}"):
+                assert x >= 0
+                assert y >= 0
+                assert x + float(box.get("width", 0)) <= width
+                assert y + float(box.get("height", 0)) <= height
 
 
-@pytest.mark.parametrize("name", sorted(pictures()))
-def test_a_picture_loads_nothing(name: str) -> None:
-    assert not re.search(r"href=|url\((?!#)|@import|<script", pictures()[name])
+def test_a_picture_loads_nothing() -> None:
+    loading = [
+        name
+        for name, picture in pictures().items()
+        if re.search(r"href=|url\((?!#)|@import|<script", picture)
+    ]
+    assert not loading, listed(loading)
 
 
 def luminance(colour: str) -> float:
