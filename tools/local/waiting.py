@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TypeVar
 
-__all__ = ["PATIENCE_SECONDS", "NotInTimeError", "eventually"]
+__all__ = [
+    "PATIENCE",
+    "PATIENCE_SECONDS",
+    "PROBE_SECONDS",
+    "TEST_SECONDS",
+    "NotInTimeError",
+    "eventually",
+]
 
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 100.0
+_VARIABLE = "KEYBEARER_TEST_PATIENCE"
+_DEFAULT_SECONDS = "100"
+_POLL_SECONDS = 0.03
+
+
+def _patience() -> float:
+    """Return the setting.
+
+    Raises:
+        ValueError: it is no finite number above 0.
+    """
+    text = os.environ.get(_VARIABLE, _DEFAULT_SECONDS)  # noqa: TID251 - a setting of the tests, read here only
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"{_VARIABLE}={text}: this must be a number of seconds above 0. Correct or unset it")
+    return seconds
+
+
+PATIENCE_SECONDS = _patience()
 """What usually takes a second may take this long on a machine that does other things as well.
 
 Kubernetes' collector of garbage learns of new kinds each half minute only, and may miss one of these turns.
 """
-_POLL_SECONDS = 0.03
+PATIENCE = timedelta(seconds=PATIENCE_SECONDS)
+PROBE_SECONDS = PATIENCE_SECONDS / 20
+"""One question to a program that may hang; who asks will ask again."""
+TEST_SECONDS = 3 * PATIENCE_SECONDS
+"""How long a test may take, together with the start and end of its fixtures."""
 
 
 class NotInTimeError(AssertionError):
