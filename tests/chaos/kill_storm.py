@@ -27,7 +27,7 @@ from tools.local.kube_api import KubeApi
 from tools.local.operator_cluster import OperatorCluster, install_operator
 from tools.local.operator_process import OperatorProcess
 from tools.local.secrets_service import RestartableService, ServiceAdmin
-from tools.local.waiting import NotInTimeError, eventually
+from tools.local.waiting import PATIENCE_SECONDS, NotInTimeError, eventually
 
 __all__ = ["Storm", "StormOptions", "StormReport", "main"]
 
@@ -59,7 +59,7 @@ class StormOptions:
     api_server_kills: int = 1
     service_kills: int = 2
     seed: int = 0
-    settle_seconds: float = 120.0
+    settle_seconds: float = 1.5 * PATIENCE_SECONDS
 
 
 @dataclass(slots=True)

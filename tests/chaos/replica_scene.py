@@ -18,11 +18,12 @@ from support.preloaded import PRELOADED
 from support.tcp_balancer import TcpBalancer
 from tools.local.postgres import PostgresServer
 from tools.local.secrets_service import RestartableService, ServiceAdmin, SourceProject
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 __all__ = ["ReplicaScene", "Write", "Writers"]
 
-_TIMEOUT_SECONDS = 10.0
+_TIMEOUT_SECONDS = PATIENCE_SECONDS / 10
+"""A client gives up, and tries another time."""
 _PAUSE_SECONDS = 0.02
 """Between attempts that found nobody."""
 

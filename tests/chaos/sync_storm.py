@@ -24,7 +24,7 @@ import httpx
 from support.databases import OwnDatabase
 from support.service_fixtures import Client, Project, Service, ServiceProcess, start_service
 from tools.local.parameter_store import ParameterStoreServer
-from tools.local.waiting import NotInTimeError, eventually
+from tools.local.waiting import PATIENCE_SECONDS, NotInTimeError, eventually
 
 __all__ = ["SyncStorm", "SyncStormOptions", "SyncStormReport", "main"]
 
@@ -55,7 +55,7 @@ class SyncStormOptions:
     kills: int = 50
     keys: int = 5
     seed: int = 0
-    settle_seconds: float = 180.0
+    settle_seconds: float = 1.8 * PATIENCE_SECONDS
 
 
 @dataclass(slots=True)

@@ -78,7 +78,6 @@ def _settle(certificates: Certificates) -> None:
             profile,
             lambda found: found.get("status", {}).get("issued") == f"{_EACH}/{_EACH}",
             "all certificates",
-            within=120,
         )
     requests = certificates.requests()
     asked = Counter(request["commonName"] for request in requests)

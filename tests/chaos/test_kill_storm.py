@@ -19,7 +19,7 @@ def test_whatever_is_killed_every_target_holds_a_committed_revision_and_in_the_e
 ) -> None:
     seed = secrets.randbelow(2**31)
     sys.stdout.write(f"seed {seed}\n")
-    options = StormOptions(objects=150, kills=6, service_kills=1, seed=seed, settle_seconds=150)
+    options = StormOptions(objects=150, kills=6, service_kills=1, seed=seed)
 
     report = Storm(options, tmp_path).run()
 

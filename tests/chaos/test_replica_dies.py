@@ -119,7 +119,6 @@ def test_an_operator_goes_on_and_orders_nothing_twice_when_a_replica_is_killed(
             "web",
             lambda found: found.get("status", {}).get("issued") == f"{_CERTIFICATES}/{_CERTIFICATES}",
             "all certificates",
-            within=100,
         )
         scene.one.start()
         asked = replace(certificates, admin=admin).requests()

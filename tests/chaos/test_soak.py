@@ -12,6 +12,7 @@ import orjson
 import pytest
 from rich.console import Console
 
+from tools.local.waiting import PATIENCE_SECONDS
 from tools.soak.options import Rates, SoakOptions
 from tools.soak.progress import Screen
 from tools.soak.report import unmet, write_report
@@ -34,7 +35,7 @@ async def test_after_changes_kills_and_faults_every_secret_equals_its_source_and
         namespaces=2,
         rates=Rates(changes=3, hands=3, edits=1, calm_seconds=(0.5, 1.0), fault_seconds=(1.0, 2.0)),
         disturbances=("leader ended (SIGTERM)", "connections cut", "5xx answered"),
-        settle_seconds=150,
+        settle_seconds=1.5 * PATIENCE_SECONDS,
         rest_seconds=2,
     )
 

@@ -14,7 +14,7 @@ from tools.controlplane.controlplane import ControlPlane
 from tools.local.kube_api import KubeApi
 from tools.local.operator_cluster import install_crds
 from tools.local.operator_process import keybearer_command
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.integration
 
@@ -86,7 +86,7 @@ def _command(values: Mapping[str, Json], kubeconfig: Path, *more: str) -> list[s
 
 def _run(values: Mapping[str, Json], kubeconfig: Path, *more: str) -> subprocess.CompletedProcess[str]:
     command = _command(values, kubeconfig, *more)
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
 
 
 def test_what_stays_is_named_and_holds_nobody_up(account: Path, held: str) -> None:
@@ -105,7 +105,7 @@ def test_an_object_that_is_being_deleted_is_waited_for_and_named(
     assert f"after 4 s, still being deleted: SecretSync {_SERVED}/{held}" in late.stderr
     with subprocess.Popen(_command(_KEEPING, account), stdout=subprocess.PIPE, text=True) as waiting:
         _release(api, _SERVED)
-        told, _ = waiting.communicate(timeout=60)
+        told, _ = waiting.communicate(timeout=PATIENCE_SECONDS)
     assert (waiting.returncode, told) == (0, "nothing is being deleted\n")
 
 

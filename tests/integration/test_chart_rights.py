@@ -43,7 +43,7 @@ from tools.local.kube_api import KubeApi, RefusedError
 from tools.local.operator_cluster import OperatorCluster, install_operator
 from tools.local.operator_process import OperatorProcess, keybearer_command
 from tools.local.secrets_service import RestartableService, ServiceAdmin
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.integration
 
@@ -361,7 +361,7 @@ def _remove(house: _House, manifests: list[Manifest], release: str) -> None:
 
 def _await_cleanup(kubeconfig: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(keybearer_command()), "await-cleanup", *arguments, f"--kubeconfig={kubeconfig}"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
 
 
 # What it is done with
@@ -438,5 +438,9 @@ def _apply(plane: ControlPlane, manifests: Sequence[Manifest]) -> None:
 def _python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a script as the chart's pod does."""
     return subprocess.run(
-        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )

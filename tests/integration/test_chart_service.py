@@ -23,6 +23,7 @@ from tools.chart.rendering import ROOT, Json, Manifest, only, pods_of, render
 from tools.controlplane.ports import free_port
 from tools.local.marks import MARK
 from tools.local.postgres import PostgresServer
+from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.integration
 
@@ -56,7 +57,7 @@ def installed(tmp_path: Path, canary: Canary) -> Iterator[_Installed]:
 
 def test_the_service_answers_under_the_certificate_of_the_chart(installed: _Installed) -> None:
     trust = ssl.create_default_context(cafile=installed.ca_file)
-    answer = httpx.get(f"{installed.url}/api/status", verify=trust, timeout=30)
+    answer = httpx.get(f"{installed.url}/api/status", verify=trust, timeout=PATIENCE_SECONDS)
     assert answer.json()["message"] == "Ok"
 
 
@@ -73,7 +74,7 @@ def test_helm_test_trusts_the_service_under_the_ca_of_the_chart_alone(installed:
 def _run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a script as the chart's pod does."""
     command = [sys.executable, "-c", script, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
 
 
 def test_no_credential_of_the_administrator_is_on_the_volume(installed: _Installed) -> None:
@@ -107,7 +108,7 @@ def test_two_replicas_serve_one_postgresql(postgres: PostgresServer, tmp_path: P
     running = [start_service(folder / "data", *arguments, scheme="https", anew=True) for folder in folders]
     try:
         trust = ssl.create_default_context(cafile=tmp_path / "tls" / "ca.crt")
-        with httpx.Client(verify=trust, timeout=30, trust_env=False) as client:
+        with httpx.Client(verify=trust, timeout=PATIENCE_SECONDS, trust_env=False) as client:
             login = client.post(f"{running[0].url}/api/v1/auth/universal-auth/login", json=admin)
             headers = {"authorization": f"Bearer {login.json()['accessToken']}"}
             project = {"projectName": "p", "slug": "made-by-the-first"}
@@ -131,7 +132,7 @@ def _prepare(installed: _Installed) -> Manifest:
         input=json.dumps({"kind": "Secret", "data": data}),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

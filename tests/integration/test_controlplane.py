@@ -26,6 +26,7 @@ from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import ControlPlaneError, KubectlError, ProcessExitedError
 from tools.controlplane.ports import free_port
 from tools.controlplane.scratch import ScratchDirectory
+from tools.local.waiting import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.integration
 
 _SERVERS = {"etcd", "kube-apiserver", "kube-controller-manager"}
-_END_SECONDS = 60.0
 _ROOT = Path(__file__).parents[2]
 
 
@@ -98,7 +98,7 @@ def test_a_fresh_service_account_is_forbidden_until_a_role_lets_it(
 def test_deleting_a_namespace_finishes_and_takes_its_content(control_plane: ControlPlane) -> None:
     control_plane.kubectl("create", "namespace", "short-lived")
     control_plane.kubectl("create", "configmap", "inside", "--namespace=short-lived")
-    control_plane.kubectl("delete", "namespace", "short-lived", "--timeout=60s")
+    control_plane.kubectl("delete", "namespace", "short-lived", f"--timeout={PATIENCE_SECONDS:g}s")
     with pytest.raises(KubectlError, match="NotFound"):
         control_plane.kubectl("get", "namespace", "short-lived")
 
@@ -117,7 +117,11 @@ def test_an_object_goes_with_its_owner(control_plane: ControlPlane, namespace: s
     )
     control_plane.kubectl("delete", "configmap", "owner", f"--namespace={namespace}")
     control_plane.kubectl(
-        "wait", "--for=delete", "configmap/owned", f"--namespace={namespace}", "--timeout=60s"
+        "wait",
+        "--for=delete",
+        "configmap/owned",
+        f"--namespace={namespace}",
+        f"--timeout={PATIENCE_SECONDS:g}s",
     )
 
 
@@ -238,7 +242,7 @@ def test_nothing_outlives_a_parent_that_is_stopped_by(stopped_by: signal.Signals
         assert _server_names(psutil.Process(parent.pid)) == _SERVERS
 
         parent.send_signal(stopped_by)
-        assert parent.wait(_END_SECONDS) == (-signal.SIGKILL if stopped_by is signal.SIGKILL else 0)
+        assert parent.wait(PATIENCE_SECONDS) == (-signal.SIGKILL if stopped_by is signal.SIGKILL else 0)
 
         survivors = _still_running(children)
         for survivor in survivors:
@@ -277,7 +281,7 @@ def _may_list_secrets(control_plane: ControlPlane, kubeconfig: Path) -> bool:
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _END_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -311,5 +315,5 @@ def _name_of(process: psutil.Process) -> str:
 
 def _still_running(processes: set[psutil.Process] | list[psutil.Process]) -> list[psutil.Process]:
     """Those that neither ended nor are zombies, which an init process of a container may never reap."""
-    _, alive = psutil.wait_procs(list(processes), timeout=_END_SECONDS, callback=None)
+    _, alive = psutil.wait_procs(list(processes), timeout=PATIENCE_SECONDS, callback=None)
     return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]

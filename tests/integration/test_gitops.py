@@ -19,12 +19,12 @@ from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import KubectlError
 from tools.local.kube_api import Body, KubeApi, RefusedError
 from tools.local.operator_cluster import install_crds
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.integration
 
 KINDS = ("SecretSync", "AppConnection", "CertificateProfile")
-WAITS = "60s"
+WAITS = f"{PATIENCE_SECONDS:g}s"
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from tools.chart.rendering import ROOT
 from tools.controlplane.controlplane import ControlPlane
 from tools.local.kube_api import Body, KubeApi
 from tools.local.moto import Moto
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, TEST_SECONDS, eventually
 
 pytestmark = pytest.mark.integration
 
@@ -99,7 +99,7 @@ def house(tmp_path: Path, moto: Moto) -> Iterator[_House]:
         yield _House(api, Shell(tmp_path / "checkout", plane.admin_kubeconfig), kubelet, moto)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(2 * TEST_SECONDS)
 def test_the_quick_start_leads_to_an_installation_under_which_all_examples_reconcile(house: _House) -> None:
     _install(house)
     _fill_and_sync(house)
@@ -114,7 +114,7 @@ def test_the_quick_start_leads_to_an_installation_under_which_all_examples_recon
     _assert_not_told(house, {*secret, _CHANGED})
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(2 * TEST_SECONDS)
 def test_an_upgrade_from_the_version_before_keeps_what_is_synced(house: _House) -> None:
     image = f"--set image.repository={_IMAGE}"
     house.run(f"helm install keybearer {VERSION_BEFORE} --namespace keybearer --wait {image}")
@@ -132,7 +132,7 @@ def test_an_upgrade_from_the_version_before_keeps_what_is_synced(house: _House) 
     assert found == (before, kept, secret)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(2 * TEST_SECONDS)
 def test_the_root_key_is_rotated_as_the_page_on_operations_says(house: _House) -> None:
     _install(house, replicas=1)
     with _administrator(house) as client:
@@ -326,7 +326,9 @@ def _install_without_helm_at_the_cluster(house: _House) -> None:
     for _ in range(2):
         house.run(apply)
     for workload in ("statefulset/keybearer-service", "deployment/keybearer-operator"):
-        house.run(f"kubectl -n {_RELEASE_NAMESPACE} rollout status {workload} --timeout=60s")
+        house.run(
+            f"kubectl -n {_RELEASE_NAMESPACE} rollout status {workload} --timeout={PATIENCE_SECONDS:g}s"
+        )
     assert _chart_secrets(house) == kept
     assert "uninstall" not in house.run(
         f"kubectl -n {_RELEASE_NAMESPACE} get job,serviceaccount --output=name"

@@ -22,7 +22,7 @@ from tools.local.operator_cluster import install_operator
 from tools.local.operator_process import OperatorProcess
 from tools.local.plain_http import TRUSTS_NOBODY
 from tools.local.secrets_service import RestartableService, ServiceAdmin
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.integration
 
@@ -38,7 +38,7 @@ class Scene:
     traces: TraceReceiver
 
     def service_metrics(self) -> str:
-        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=30, verify=TRUSTS_NOBODY)
+        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=PATIENCE_SECONDS, verify=TRUSTS_NOBODY)
         assert answer.status_code == 200
         return answer.text
 
@@ -176,5 +176,13 @@ def test_the_service_counts_requests_by_their_routes(scene: Scene) -> None:
     assert "keybearer_server_event_streams 1.0" in told
     assert scene.tenant.project.id not in told, "an id is of a path, never of a route"
     assert "cnry" not in told
-    assert httpx.get(f"{scene.metrics_url}/api/status", timeout=30, verify=TRUSTS_NOBODY).status_code == 404
-    assert httpx.get(f"{scene.service.url}/metrics", timeout=30, verify=TRUSTS_NOBODY).status_code == 404
+    assert (
+        httpx.get(
+            f"{scene.metrics_url}/api/status", timeout=PATIENCE_SECONDS, verify=TRUSTS_NOBODY
+        ).status_code
+        == 404
+    )
+    assert (
+        httpx.get(f"{scene.service.url}/metrics", timeout=PATIENCE_SECONDS, verify=TRUSTS_NOBODY).status_code
+        == 404
+    )

@@ -17,13 +17,14 @@ from tools.chart.rendering import ROOT
 from tools.controlplane.errors import BuildError
 from tools.controlplane.process import Process
 from tools.controlplane.scratch import ScratchDirectory
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["BuiltImage", "built_image"]
 
 _NAME = "localhost/keybearer:of-the-tests"
 _BASE = "localhost/keybearer-base:of-the-tests"
 _MAIN = Path(__file__).with_name("container_main.py")
-_DEADLINE_SECONDS = 900
+_DEADLINE_SECONDS = 9 * PATIENCE_SECONDS
 _CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 # What leads pip to its packages. The rest of its settings speaks of this machine's files.
 _OF_PIP = frozenset({"extra-index-url", "index-url", "proxy", "retries", "timeout", "trusted-host"})
@@ -87,7 +88,7 @@ class BuiltImage:
     def run(self, *arguments: str, entrypoint: Sequence[str] | None = None) -> str:
         """What a program of the image printed; AssertionError with what it said where its status isn't 0."""
         command = self.command(arguments, entrypoint=entrypoint)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -211,7 +212,7 @@ def _settings_of_pip() -> dict[str, str]:
         [sys.executable, "-m", "pip", "config", "list"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     found: dict[str, str] = {}

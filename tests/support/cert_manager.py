@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 
 from support.go_modules import module_sources
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.process import Process
 from tools.local.operator_cluster import wait_established
+from tools.local.waiting import GRACE
 
 __all__ = [
     "CERT_MANAGER_CRDS",
@@ -25,7 +25,6 @@ CERT_MANAGER_CRDS = ("certificaterequests.cert-manager.io", "certificates.cert-m
 _MODULE = Path(__file__).parents[1] / "certmanager"
 _NAME = "github.com/cert-manager/cert-manager"
 _GROUP = "cert-manager.io"
-_STOP_GRACE = timedelta(seconds=10)
 
 
 def cert_manager_controller() -> Path | None:
@@ -56,7 +55,7 @@ def cert_manager_running(program: Path, plane: ControlPlane, directory: Path) ->
         yield process
         process.check()
     finally:
-        process.terminate(grace=_STOP_GRACE)
+        process.terminate(grace=GRACE)
 
 
 def remove_cert_manager_crds(plane: ControlPlane) -> None:

@@ -16,12 +16,11 @@ from typer.testing import CliRunner
 
 from keybearer.cli.main import app
 from support.preloaded import can_preload, run_preloaded
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 __all__ = ["PROGRAM", "Answer", "CommandLine", "at_a_terminal"]
 
 PROGRAM = Path(sys.executable).with_name("keybearer")
-_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class CommandLine:
         """Run a command to its end; `keybearer` itself in a process that need not load it."""
         command, environment = [*self.program, *arguments], {**self.environment, **variables}
         if self.program == (str(PROGRAM),) and can_preload():
-            done = run_preloaded(command, environment, stdin, within=_SECONDS)
+            done = run_preloaded(command, environment, stdin, within=PATIENCE_SECONDS)
         else:
             done = subprocess.run(
                 command,
@@ -75,7 +74,7 @@ class CommandLine:
                 stdin=subprocess.DEVNULL if stdin is None else None,
                 capture_output=True,
                 text=True,
-                timeout=_SECONDS,
+                timeout=PATIENCE_SECONDS,
                 check=False,
                 env=environment,
             )
@@ -138,7 +137,7 @@ def at_a_terminal(
         eventually(lambda: not termios.tcgetattr(leader)[3] & termios.ECHO, awaited="a terminal without echo")
         os.write(leader, f"{typed}\n".encode())
         shown += _shown(leader)
-        return process.wait(_SECONDS), shown
+        return process.wait(PATIENCE_SECONDS), shown
     finally:
         process.kill()
         process.wait()

@@ -13,13 +13,12 @@ from typing import Any, Self
 import httpx
 
 from tools.local.plain_http import plain_client
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 __all__ = ["ALL_EVENTS", "STREAM", "EventListener", "Frame", "registrations"]
 
 STREAM = "/api/v1/events/subscribe/project-events"
 ALL_EVENTS = ("secret:create", "secret:update", "secret:delete", "secret:import-mutation")
-_JOIN_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class EventListener:
     was_cut: bool = False
 
     def __enter__(self) -> Self:
-        self._client = plain_client(self.url, timeout=60)
+        self._client = plain_client(self.url, timeout=PATIENCE_SECONDS)
         request = self._client.build_request(
             "POST",
             STREAM,
@@ -92,7 +91,7 @@ class EventListener:
             # Closed below httpx: its reader waits in the other thread, unless the service has just ended the stream.
             with suppress(OSError):
                 stream.get_extra_info("socket").shutdown(2)
-        self._thread.join(_JOIN_SECONDS)
+        self._thread.join(PATIENCE_SECONDS)
         self._answer.close()
         self._client.close()
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from tools.controlplane.environment import go_environment
 from tools.controlplane.errors import BuildError
 from tools.controlplane.toolchain import go_command
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["module_sources"]
-
-_DOWNLOAD_SECONDS = 300.0
 
 
 def module_sources(lock: Path, name: str) -> Path:
@@ -31,7 +30,7 @@ def module_sources(lock: Path, name: str) -> Path:
         env=go_environment(),
         capture_output=True,
         text=True,
-        timeout=_DOWNLOAD_SECONDS,
+        timeout=3 * PATIENCE_SECONDS,
         check=False,
     )
     if answer.returncode != 0:

@@ -13,12 +13,12 @@ from tools.controlplane.cache import exclusive
 from tools.controlplane.environment import cache_root
 from tools.controlplane.errors import BuildError
 from tools.controlplane.progress import report
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["base_archive"]
 
 _PACKAGES = ("ca-certificates", "python3-venv")
-_DEADLINE_SECONDS = 600
-_LOOKUP_SECONDS = 60
+_DEADLINE_SECONDS = 6 * PATIENCE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _make(debootstrap: str, source: _Source, scratch: Path) -> Path:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     subprocess.run(
         ["tar", "--numeric-owner", "--create", f"--file={made}", f"--directory={root}", "."],
-        timeout=_LOOKUP_SECONDS,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     return made
@@ -104,7 +104,7 @@ def _source() -> _Source:
 
 
 def _said(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_LOOKUP_SECONDS, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
     if done.returncode != 0:
         raise BuildError(f"{' '.join(command)}: status {done.returncode}: {done.stderr.strip()}")
     return done.stdout.strip()

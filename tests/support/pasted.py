@@ -13,10 +13,11 @@ from tools.chart.helm import helm_binary
 from tools.chart.rendering import ROOT
 from tools.controlplane.binaries import control_plane_binaries
 from tools.controlplane.environment import kubectl_environment
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["PastedCommandError", "Shell", "blocks"]
 
-_SECONDS = 240
+_SECONDS = 2.4 * PATIENCE_SECONDS
 _INDENTED = re.compile(r"(?:^ {4,}\S.*\n(?:\n(?= {4}))?)+", re.MULTILINE)
 
 

@@ -8,7 +8,6 @@ import re
 import socket
 import ssl
 from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +18,7 @@ from support.pebble_programs import pebble_programs
 from support.self_signed import certificate
 from tools.controlplane.ports import LOOPBACK, free_port
 from tools.controlplane.process import Process
+from tools.local.waiting import GRACE, PATIENCE, PATIENCE_SECONDS
 
 __all__ = ["BINDING_KEY", "BINDING_SECRET", "LOOKS", "Pebble"]
 
@@ -28,8 +28,6 @@ LOOKS = 3
 BINDING_KEY = "kid-1"
 BINDING_SECRET = "Y25yeS1leHRlcm5hbC1hY2NvdW50LWJpbmRpbmctb2YtdGVzdHM"
 """Of an account that Pebble knows; base64url of a marked text."""
-_START = timedelta(seconds=60)
-_GRACE = timedelta(seconds=5)
 _QUESTION = b"\0\1\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0\1"
 """For the address of example.com (RFC 1035 section 4.1)."""
 
@@ -116,7 +114,7 @@ class Pebble:
     def __enter__(self) -> Self:
         self._names.start()
         # Before anybody has a name looked up.
-        self._names.wait_until(lambda: _resolves(self._names_port), awaited="answer", within=_START)
+        self._names.wait_until(lambda: _resolves(self._names_port), awaited="answer", within=PATIENCE)
         self.start()
         return self
 
@@ -124,16 +122,16 @@ class Pebble:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-        self._names.terminate(grace=_GRACE)
+        self._names.terminate(grace=GRACE)
 
     def start(self) -> None:
         """It answers."""
         self._process.start()
-        self._process.wait_until(self._answers, awaited="answer", within=_START)
+        self._process.wait_until(self._answers, awaited="answer", within=PATIENCE)
 
     def stop(self) -> None:
         """It is gone, with all it knew."""
-        self._process.terminate(grace=_GRACE)
+        self._process.terminate(grace=GRACE)
 
     def orders(self) -> int:
         """How many orders were placed since the start."""
@@ -160,7 +158,9 @@ class Pebble:
 
     def _get(self, port: int, path: str) -> httpx.Response:
         trusted = ssl.create_default_context(cadata=self.ca_certificates)
-        return httpx.get(f"https://127.0.0.1:{port}{path}", verify=trusted, trust_env=False, timeout=30)
+        return httpx.get(
+            f"https://127.0.0.1:{port}{path}", verify=trusted, trust_env=False, timeout=PATIENCE_SECONDS
+        )
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:

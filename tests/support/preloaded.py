@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from tools.controlplane.process import Child, Launch, spawn
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = [
     "PRELOADED",
@@ -36,7 +37,6 @@ __all__ = [
 ]
 
 _PROGRAM = Path(__file__).with_name("preloaded_program.py")
-_PATIENCE_SECONDS = 60.0
 _one_at_a_time = threading.Lock()
 """Tests start services from several threads: each answer must reach who asked."""
 
@@ -126,7 +126,7 @@ class _Forker:
                 output=self._log,
                 inherited=(theirs.fileno(),),
             )
-        self._control.settimeout(_PATIENCE_SECONDS)
+        self._control.settimeout(PATIENCE_SECONDS)
         try:
             self._answer()  # it is ready
         except BaseException:
@@ -141,7 +141,7 @@ class _Forker:
 
     def end(self) -> None:
         self._control.close()
-        self._process.wait(_PATIENCE_SECONDS)
+        self._process.wait(PATIENCE_SECONDS)
         self._log.close()
 
     def _answer(self) -> bytes:
@@ -236,7 +236,7 @@ def run_preloaded(
             status = process.wait(within)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(_PATIENCE_SECONDS)
+            process.wait(PATIENCE_SECONDS)
             raise
         return subprocess.CompletedProcess([*map(str, command)], status, _text(output), _text(errors))
 

@@ -16,6 +16,7 @@ import httpx
 import jwt
 
 from tools.controlplane.controlplane import ControlPlane
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["ProjectedToken"]
 
@@ -58,7 +59,7 @@ class ProjectedToken:
             f"{self.plane.server_url}/api",
             headers={"Authorization": f"Bearer {token}"},
             verify=trust,
-            timeout=30,
+            timeout=PATIENCE_SECONDS,
         )
         return answer.status_code == 401
 

@@ -24,6 +24,7 @@ from support.preloaded import RunningProgram, can_preload, spawn_preloaded
 from support.strict_answers import check_answer
 from tools.controlplane.process import spawn
 from tools.local.plain_http import TRUSTS_NOBODY
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = [
     "PUBLIC_URL",
@@ -45,8 +46,6 @@ Model = TypeVar("Model", bound=BaseModel)
 
 PUBLIC_URL = "http://pki.example.com"
 """What certificates of the shared service say of where it is reached; nobody is there."""
-_START_SECONDS = 60
-_STOP_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class Service:
         client = Client(
             base_url=self.url,
             headers=headers,
-            timeout=30,
+            timeout=PATIENCE_SECONDS,
             trust_env=False,
             verify=TRUSTS_NOBODY,
             transport=self._transport(),
@@ -240,7 +239,7 @@ class ServiceProcess(Service):
 
     def _ended(self) -> int:
         self.close_clients()
-        status = self.process.wait(_STOP_SECONDS)
+        status = self.process.wait(PATIENCE_SECONDS)
         if self.process.stdout is not None:
             self.process.stdout.close()
         return status
@@ -362,7 +361,7 @@ def start_service(
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        status = process.wait(_START_SECONDS)
+        status = process.wait(PATIENCE_SECONDS)
         process.stdout.close()
         raise RuntimeError(f"keybearer serve ended with {status}: {log.read_text()}")
     url = str(json.loads(line)["url"])

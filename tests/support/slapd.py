@@ -7,12 +7,13 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tools.controlplane.certificates import create_identity
 from tools.controlplane.ports import LOOPBACK, free_port
 from tools.controlplane.process import Process
+from tools.local.waiting import GRACE, PATIENCE, PATIENCE_SECONDS
 
 __all__ = ["READER", "READER_PASSWORD", "SUFFIX", "Person", "Slapd", "running_slapd"]
 
@@ -21,7 +22,6 @@ READER = f"cn=reader,{SUFFIX}"
 READER_PASSWORD = "cnry-reader-password"
 _SCHEMAS = Path("/etc/ldap/schema")
 _MODULES = Path("/usr/lib/ldap")
-_START = timedelta(seconds=60)
 
 _CONFIG = """\
 include {schemas}/core.schema
@@ -137,7 +137,7 @@ def running_slapd(program: str, directory: Path, people: list[Person]) -> Iterat
         text=True,
         check=True,
         capture_output=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
     )
     port, tls_port = free_port(), free_port()
     listeners = f"ldap://{LOOPBACK}:{port} ldaps://{LOOPBACK}:{tls_port}"
@@ -146,10 +146,10 @@ def running_slapd(program: str, directory: Path, people: list[Person]) -> Iterat
     )
     process.start()
     try:
-        process.wait_until(lambda: _listens(port) and _listens(tls_port), awaited="listen", within=_START)
+        process.wait_until(lambda: _listens(port) and _listens(tls_port), awaited="listen", within=PATIENCE)
         yield Slapd(port, tls_port, identity.ca_certificate.read_text())
     finally:
-        process.terminate(grace=timedelta(seconds=10))
+        process.terminate(grace=GRACE)
 
 
 def _listens(port: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.waiting import TEST_SECONDS
+from tools.local.waiting import TEST_SECONDS
 
 __all__ = ["pytest_configure"]
 

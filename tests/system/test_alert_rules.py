@@ -15,6 +15,7 @@ import yaml
 
 from support.system_tools import SystemTool
 from tools.chart.rendering import Json, Manifest, only, render
+from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.system
 
@@ -36,7 +37,9 @@ def rules(tmp_path: Path) -> Path:
 
 def _promtool(program: str, *arguments: str | Path) -> str:
     """What it says of what is good; else the test fails with what it says."""
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [program, *arguments], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

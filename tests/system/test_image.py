@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -32,13 +31,11 @@ from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.ports import free_port
 from tools.local.kube_api import KubeApi
 from tools.local.operator_cluster import install_operator
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE, PATIENCE_SECONDS, PROBE_SECONDS, TEST_SECONDS, eventually
 
 # The first one waits for a base and for the build.
-pytestmark = [pytest.mark.system, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.system, pytest.mark.timeout(6 * TEST_SECONDS)]
 
-_START = timedelta(seconds=60)
-_GRACE = timedelta(seconds=40)
 _SIZE_MAX_MIB = 230
 _BILL = "usr/local/share/sbom/keybearer.cdx.json"
 _CONFIG = "/etc/keybearer"
@@ -131,13 +128,13 @@ def test_service_and_operator_run_from_it_with_what_the_chart_gives_them(
             serving.wait_until(
                 lambda: _answer(f"https://127.0.0.1:{port}/api/status", trust) == 200,
                 awaited="answer under the chart's certificate",
-                within=_START,
+                within=PATIENCE,
             )
             operating.start()
             operating.wait_until(
                 lambda: _answer(f"http://127.0.0.1:{probes}/readyz", trust) == 200,
                 awaited="become ready",
-                within=_START,
+                within=PATIENCE,
             )
             for process in (serving, operating):
                 assert _privileges(process.pid) == (str(image.user), "1", "0" * 16)
@@ -152,8 +149,8 @@ def test_service_and_operator_run_from_it_with_what_the_chart_gives_them(
             )
             assert decoded(arrived) == {"url": "postgresql://web@db.example.com"}
         finally:
-            operating.terminate(grace=_GRACE)
-            serving.terminate(grace=_GRACE)
+            operating.terminate(grace=PATIENCE)
+            serving.terminate(grace=PATIENCE)
     assert '"operator_stopped"' in operating.log_since_start()
     assert "keybearer.db" in {path.name for path in (volume / "data").iterdir()}
     for name in ("service", "operator"):
@@ -186,7 +183,7 @@ def test_backup_and_restore_run_from_it_as_the_page_on_operations_says(
                 stdout=out,
                 stderr=subprocess.PIPE,
                 text=True,
-                timeout=120,
+                timeout=PATIENCE_SECONDS,
                 check=False,
             )
         return done.returncode, done.stderr
@@ -196,7 +193,7 @@ def test_backup_and_restore_run_from_it_as_the_page_on_operations_says(
         serving.wait_until(
             lambda: _answer(f"http://127.0.0.1:{port}/api/status", ssl.create_default_context()) == 200,
             awaited="answer",
-            within=_START,
+            within=PATIENCE,
         )
 
     try:
@@ -211,7 +208,7 @@ def test_backup_and_restore_run_from_it_as_the_page_on_operations_says(
             client.secrets.create("AFTER", "cnry-after", project_id=project, environment="dev")
         status, told = run(restore, given=saved)
         assert (status, "is in use by another keybearer serve" in told) == (2, True), told
-        serving.terminate(grace=_GRACE)
+        serving.terminate(grace=PATIENCE)
         status, told = run(restore, given=saved)
         assert (status, f"Restored {saved.stat().st_size} bytes" in told) == (0, True), told
         start()
@@ -219,7 +216,7 @@ def test_backup_and_restore_run_from_it_as_the_page_on_operations_says(
             found = client.secrets.list(project_id=project, environment="dev")
         assert {one.secret_key: one.secret_value for one in found} == {"BEFORE": "cnry-before"}
     finally:
-        serving.terminate(grace=_GRACE)
+        serving.terminate(grace=PATIENCE)
     assert {path.name for path in (volume / "data").iterdir()} == {
         *("admin.json", "keybearer.db", "lock", "root.key"),
     }
@@ -256,7 +253,7 @@ def _prepared(url: str, trusted: Path, manifests: list[Manifest]) -> str:
         input=json.dumps(admin.body),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -265,7 +262,7 @@ def _prepared(url: str, trusted: Path, manifests: list[Manifest]) -> str:
 
 def _answer(url: str, trust: ssl.SSLContext) -> int | None:
     try:
-        return httpx.get(url, verify=trust, timeout=5, trust_env=False).status_code
+        return httpx.get(url, verify=trust, timeout=PROBE_SECONDS, trust_env=False).status_code
     except httpx.TransportError:
         return None
 
@@ -302,7 +299,12 @@ def test_only_its_tmp_can_be_written(image: BuiltImage) -> None:
 
 def test_it_says_what_it_is(image: BuiltImage) -> None:
     commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True
+        ["git", "rev-parse", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
     ).stdout.strip()
     labels = image.config["Labels"]
     assert isinstance(labels, dict)
@@ -367,7 +369,7 @@ def test_no_secret_and_no_setting_of_the_build_is_in_it(
     of_base = subprocess.run(
         ["tar", "--extract", "--to-stdout", f"--file={base}", f"./{bundle}"],
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=True,
     ).stdout
     assert (image.root / bundle).read_bytes() == of_base

@@ -15,6 +15,7 @@ import yaml
 
 from tools.chart.helm import helm_binary
 from tools.controlplane.environment import kubectl_environment
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = [
     "CHART",
@@ -36,7 +37,6 @@ ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts" / "keybearer"
 RELEASE = "keybearer"
 NAMESPACE = "keybearer-system"
-_DEADLINE_SECONDS = 120
 
 
 class HelmError(Exception):
@@ -134,7 +134,7 @@ def helm(*arguments: str, given: str = "", kubeconfig: Path | None = None) -> st
             capture_output=True,
             text=True,
             env=kubectl_environment(Path(home)),
-            timeout=_DEADLINE_SECONDS,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
     if finished.returncode != 0:

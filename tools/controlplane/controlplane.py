@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -16,13 +16,15 @@ from tools.controlplane.errors import ControlPlaneError, DeadlineExceededError, 
 from tools.controlplane.kubeconfig import write_token_kubeconfig
 from tools.controlplane.scratch import ScratchDirectory
 from tools.controlplane.servers import Servers
+from tools.local.waiting import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = ["ControlPlane"]
 
-_KUBECTL_DEADLINE = timedelta(minutes=2)
+_KUBECTL_SECONDS = 2 * PATIENCE_SECONDS
+"""Twice as long as what kubectl is told to wait for: it says best itself what did not come."""
 
 
 class ControlPlane:
@@ -101,7 +103,7 @@ class ControlPlane:
 
         Raises:
             KubectlError: Its status was not 0; carries what it wrote to standard error.
-            DeadlineExceededError: It took more than two minutes.
+            DeadlineExceededError: It took more than twice the patience.
         """
         cluster = self._cluster
         try:
@@ -116,12 +118,12 @@ class ControlPlane:
                 capture_output=True,
                 text=True,
                 env=kubectl_environment(cluster.scratch.path),
-                timeout=_KUBECTL_DEADLINE.total_seconds(),
+                timeout=_KUBECTL_SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
             raise DeadlineExceededError(
-                f"kubectl {' '.join(args)} did not end within {_KUBECTL_DEADLINE}"
+                f"kubectl {' '.join(args)} did not end within {_KUBECTL_SECONDS:g} s"
             ) from error
         if finished.returncode != 0:
             raise KubectlError(args, finished.returncode, finished.stderr)

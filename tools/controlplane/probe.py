@@ -9,6 +9,7 @@ import ssl
 from typing import TYPE_CHECKING
 
 from tools.controlplane.ports import LOOPBACK
+from tools.local.waiting import PROBE_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from tools.controlplane.certificates import Identity
 
 __all__ = ["ApiProbe", "accepts_connections"]
-
-_TIMEOUT_SECONDS = 5.0
 
 
 class ApiProbe:
@@ -51,7 +50,7 @@ class ApiProbe:
 
     def _answer(self, path: str) -> bytes | None:
         connection = http.client.HTTPSConnection(
-            LOOPBACK, self._port, timeout=_TIMEOUT_SECONDS, context=self._tls
+            LOOPBACK, self._port, timeout=PROBE_SECONDS, context=self._tls
         )
         try:
             connection.request("GET", path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tools.controlplane.commands import api_server_command, controller_manager_command, etcd_command
@@ -13,6 +12,7 @@ from tools.controlplane.kubeconfig import write_certificate_kubeconfig
 from tools.controlplane.ports import LOOPBACK, free_port
 from tools.controlplane.probe import ApiProbe, accepts_connections
 from tools.controlplane.process import Process
+from tools.local.waiting import GRACE, PATIENCE, PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Servers"]
 
-# Measured: 3 s for all three on two idle cores. A machine that builds or tests meanwhile is far slower.
-_START_DEADLINE = timedelta(seconds=90)
-# Measured: 1 s for the API server with open watches. A killed server loses nothing that a test may miss.
-_STOP_GRACE = timedelta(seconds=10)
 _PORT_TAKEN = "address already in use"
 _PORTS_TO_TRY = 5
 
@@ -80,7 +76,7 @@ class Servers:
         self._etcd.wait_until(
             lambda: accepts_connections(self._directory / "etcd.sock"),
             awaited="accept connections",
-            within=_START_DEADLINE,
+            within=PATIENCE,
         )
         self._start_api_server_on_some_port()
         for path, client in self._clients:
@@ -89,7 +85,7 @@ class Servers:
         self._controller_manager.wait_until(
             lambda: self._answers("/api/v1/namespaces/default/serviceaccounts/default"),
             awaited="create the default service account",
-            within=_START_DEADLINE,
+            within=PATIENCE,
         )
 
     def stop(self) -> None:
@@ -99,11 +95,11 @@ class Servers:
         """
         with ExitStack() as stack:
             for process in (self._etcd, self.api_server, self._controller_manager):
-                stack.callback(process.terminate, grace=_STOP_GRACE)
+                stack.callback(process.terminate, grace=GRACE)
 
     def start_api_server(self) -> None:
         """The stopped API server is ready again on its port; waits while another program holds that."""
-        deadline = time.monotonic() + _START_DEADLINE.total_seconds()
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             self.api_server.start()
             try:
@@ -119,12 +115,12 @@ class Servers:
         self.api_server.wait_until(
             ApiProbe(self._identity, self.port).serves_custom_resources,
             awaited="serve custom resources",
-            within=_START_DEADLINE,
+            within=PATIENCE,
         )
 
     def stop_api_server(self) -> None:
         """The API server has ended, open watches included."""
-        self.api_server.terminate(grace=_STOP_GRACE)
+        self.api_server.terminate(grace=GRACE)
 
     def change_api_server(self, options: ApiServerOptions) -> None:
         """The API server, which must not run, has these options from its next start on."""
@@ -161,7 +157,7 @@ class Servers:
         self.api_server.wait_until(
             lambda: self._answers("/readyz") and self._answers("/api/v1/namespaces/default"),
             awaited="become ready",
-            within=_START_DEADLINE,
+            within=PATIENCE,
         )
 
     def _answers(self, path: str) -> bool:

@@ -30,7 +30,7 @@ from keybearer.kube.resources import (
     ObjectKey,
     Resource,
 )
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 __all__ = ["Body", "KubeApi", "RefusedError"]
 
@@ -55,7 +55,6 @@ _RESOURCES = {
         SECRET_SYNCS,
     )
 }
-_TIMEOUT_SECONDS = 30.0
 
 
 class RefusedError(Exception):
@@ -85,7 +84,7 @@ class KubeApi:
         else:
             _load_client_certificate(trust, user)
         self._http = httpx.Client(
-            base_url=cluster["server"], verify=trust, headers=headers, timeout=_TIMEOUT_SECONDS
+            base_url=cluster["server"], verify=trust, headers=headers, timeout=PATIENCE_SECONDS
         )
 
     def __enter__(self) -> Self:

@@ -11,12 +11,12 @@ from typing import Any
 
 from tools.controlplane.errors import ProcessExitedError
 from tools.local.installing import python_environment
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["Moto"]
 
 _HERE = Path(__file__).parent
 _LOCK = Path(__file__).parents[2] / "requirements" / "moto.txt"
-_STOP_SECONDS = 30
 
 
 class Moto:
@@ -46,7 +46,7 @@ class Moto:
 
     def close(self) -> None:
         """The process has ended."""
-        self._process.communicate(timeout=_STOP_SECONDS)
+        self._process.communicate(timeout=PATIENCE_SECONDS)
 
     def _line(self) -> Any:  # noqa: ANN401 - its JSON
         line = self._answers.readline()

@@ -11,7 +11,7 @@ from tools.chart.rendering import NAMESPACE, ROOT, Json, Manifest, render
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import KubectlError
 from tools.local.kube_api import KubeApi
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 __all__ = [
     "EVERY_SIGNER",
@@ -70,7 +70,7 @@ def wait_established(plane: ControlPlane, *names: str) -> None:
 
     def established() -> bool:
         try:
-            plane.kubectl("wait", "--for=condition=Established", *crds, "--timeout=60s")
+            plane.kubectl("wait", "--for=condition=Established", *crds, f"--timeout={PATIENCE_SECONDS:g}s")
         except KubectlError:  # it can't wait for what has no conditions yet
             return False
         return True

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -15,13 +14,9 @@ from tools.controlplane.errors import ControlPlaneError
 from tools.controlplane.ports import free_port
 from tools.controlplane.process import Launch, Process
 from tools.local.plain_http import TRUSTS_NOBODY
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE, PATIENCE_SECONDS, PROBE_SECONDS, eventually
 
 __all__ = ["OperatorProcess", "keybearer_command"]
-
-_READY = timedelta(seconds=60)
-_GRACE = timedelta(seconds=40)
-_TIMEOUT_SECONDS = 15.0
 
 
 def keybearer_command() -> Path:
@@ -75,11 +70,11 @@ class OperatorProcess:
 
     def wait_ready(self) -> None:
         """It is ready: before that, it has nothing to end in good order."""
-        self._process.wait_until(self._is_ready, awaited="become ready", within=_READY)
+        self._process.wait_until(self._is_ready, awaited="become ready", within=PATIENCE)
 
     def terminate(self) -> None:
         """It has ended after SIGTERM, in good order; ControlPlaneError where it says nothing of that."""
-        self._process.terminate(grace=_GRACE)
+        self._process.terminate(grace=PATIENCE)
         if '"operator_stopped"' not in self._process.log_since_start():
             raise ControlPlaneError(
                 f"{self._process.name} did not end in good order: {self._process.log_tail()}"
@@ -144,7 +139,7 @@ class OperatorProcess:
 
     def metrics(self) -> str:
         """What `/metrics` answers."""
-        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=_TIMEOUT_SECONDS, verify=TRUSTS_NOBODY)
+        answer = httpx.get(f"{self.metrics_url}/metrics", timeout=PATIENCE_SECONDS, verify=TRUSTS_NOBODY)
         answer.raise_for_status()
         return answer.text
 
@@ -160,7 +155,7 @@ class OperatorProcess:
         """What keeps it from being ready, or None."""
         try:
             answer = httpx.get(
-                f"http://127.0.0.1:{self._port}/readyz", timeout=_TIMEOUT_SECONDS, verify=TRUSTS_NOBODY
+                f"http://127.0.0.1:{self._port}/readyz", timeout=PROBE_SECONDS, verify=TRUSTS_NOBODY
             )
         except httpx.TransportError as error:
             return str(error) or "no answer"

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import httpx
 
+from tools.local.waiting import PATIENCE_SECONDS
+
 __all__ = ["TRUSTS_NOBODY", "plain_client"]
 
 TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -16,7 +18,7 @@ TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 def plain_client(
     url: str,
     headers: Mapping[str, str] | None = None,
-    timeout: float = 30,
+    timeout: float = PATIENCE_SECONDS,
 ) -> httpx.Client:
     """Return a client of a program on this machine; whoever asks for it closes it.
 

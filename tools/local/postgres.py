@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from pathlib import Path
 
 from keybearer.base.clock import SystemClock
@@ -24,6 +23,7 @@ from keybearer.store.database import Database
 from keybearer.store.engines import database_url
 from tools.controlplane.process import Process
 from tools.controlplane.scratch import ScratchDirectory
+from tools.local.waiting import PATIENCE, PATIENCE_SECONDS
 
 __all__ = ["PostgresServer"]
 
@@ -31,8 +31,6 @@ _SYSTEM = Path("/usr/lib/postgresql")
 _USER = "keybearer"
 _TEMPLATE = "keybearer_template"
 _QUIETLY = ("--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1")
-_START = timedelta(seconds=60)
-_GRACE = timedelta(seconds=20)
 # What an answered write survives is PostgreSQL's matter and not ours: here it need not reach the disk.
 _SETTINGS = {
     "listen_addresses": "",
@@ -80,7 +78,7 @@ class PostgresServer:
         """
         self._initialize()
         self._process.start()
-        self._process.wait_until(self._answers, awaited="accept connections", within=_START)
+        self._process.wait_until(self._answers, awaited="accept connections", within=PATIENCE)
         self.execute("postgres", f"CREATE DATABASE {_TEMPLATE}")
         # In a thread: the one that runs tests has an event loop of its own at times.
         with ThreadPoolExecutor(max_workers=1) as thread:
@@ -88,7 +86,7 @@ class PostgresServer:
 
     def stop(self) -> None:
         """It has ended, and its files are gone."""
-        self._process.terminate(grace=_GRACE, by=signal.SIGINT)  # "fast shutdown": clients are sent away
+        self._process.terminate(grace=PATIENCE, by=signal.SIGINT)  # "fast shutdown": clients are sent away
         self._scratch.close()
 
     def url(self, name: str, *, user: str = _USER, password: str | None = None) -> str:
@@ -153,7 +151,7 @@ class PostgresServer:
             check=False,
             capture_output=True,
             text=True,
-            timeout=_START.total_seconds(),
+            timeout=PATIENCE_SECONDS,
             env={"PATH": os.defpath},
         )
         if done.returncode != 0:

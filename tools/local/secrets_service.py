@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,12 +18,9 @@ from tools.controlplane.ports import free_port
 from tools.controlplane.process import Launch, Process
 from tools.local.operator_process import keybearer_command
 from tools.local.plain_http import TRUSTS_NOBODY
+from tools.local.waiting import PATIENCE, PATIENCE_SECONDS
 
 __all__ = ["Login", "RestartableService", "ServiceAdmin", "SourceProject"]
-
-_START = timedelta(seconds=60)
-_GRACE = timedelta(seconds=15)
-_TIMEOUT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +78,11 @@ class RestartableService:
     def start(self) -> None:
         """It answers."""
         self._process.start()
-        self._process.wait_until(self._has_announced, awaited="print its URL", within=_START)
+        self._process.wait_until(self._has_announced, awaited="print its URL", within=PATIENCE)
 
     def stop(self) -> None:
         """It has ended in good order."""
-        self._process.terminate(grace=_GRACE)
+        self._process.terminate(grace=PATIENCE)
 
     def kill(self) -> None:
         """It has ended at once, by SIGKILL."""
@@ -140,7 +136,7 @@ class ServiceAdmin:
         self._organization = written["organizationId"]
         self.login = Login(written["identityId"], written["clientId"], written["clientSecret"])
         self.client = Keybearer(where, UniversalAuth(self.login.client_id, self.login.client_secret))
-        self._http = httpx.Client(base_url=where, timeout=_TIMEOUT_SECONDS, verify=TRUSTS_NOBODY)
+        self._http = httpx.Client(base_url=where, timeout=PATIENCE_SECONDS, verify=TRUSTS_NOBODY)
         self._http.headers["Authorization"] = f"Bearer {self.new_token(self.login)}"
 
     def __enter__(self) -> Self:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 __all__ = [
+    "GRACE",
     "PATIENCE",
     "PATIENCE_SECONDS",
     "PROBE_SECONDS",
@@ -49,6 +50,8 @@ Kubernetes' collector of garbage learns of new kinds each half minute only, and 
 PATIENCE = timedelta(seconds=PATIENCE_SECONDS)
 PROBE_SECONDS = PATIENCE_SECONDS / 20
 """One question to a program that may hang; who asks will ask again."""
+GRACE = PATIENCE / 10
+"""For a program to end by itself, where nothing is lost when it is killed then."""
 TEST_SECONDS = 3 * PATIENCE_SECONDS
 """How long a test may take, together with the start and end of its fixtures."""
 

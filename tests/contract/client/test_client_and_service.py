@@ -25,6 +25,7 @@ from keybearer.client import (
     UniversalAuth,
     ValidationFailed,
 )
+from tools.local.waiting import PATIENCE_SECONDS
 
 
 async def test_a_secret_lives_from_create_to_delete(house: House, client: Client) -> None:
@@ -227,7 +228,7 @@ async def test_short_tokens_are_seen_to_without_a_call_failing(house: House) -> 
         roles={house.project.id: "viewer"}, accessTokenTTL=2, accessTokenMaxTTL=4
     )
     client = house.client(UniversalAuth(who.client_id, who.client_secret))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while client.session.wallet.attempts < 3:
             assert await of(client.secrets.list(**house.place)) == []
             await asyncio.sleep(0.1)

@@ -25,6 +25,7 @@ from support.service_fixtures import (
     Service,
     start_service,
 )
+from tools.local.waiting import PATIENCE_SECONDS
 
 VALUE = "cnry-value"
 
@@ -261,7 +262,7 @@ def test_a_signal_reaches_the_program(sleeper: subprocess.Popen[str]) -> None:
     assert sleeper.stdout is not None
     assert sleeper.stdout.readline() == "up\n"
     sleeper.send_signal(signal.SIGTERM)
-    assert sleeper.wait(30) == -signal.SIGTERM
+    assert sleeper.wait(PATIENCE_SECONDS) == -signal.SIGTERM
 
 
 def test_the_program_takes_our_place_and_no_argument_shows_a_value(sleeper: subprocess.Popen[str]) -> None:
@@ -278,7 +279,7 @@ def test_a_program_sees_a_closed_pipe_as_usual(keybearer: CommandLine) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "y\n"
     process.stdout.close()
-    assert process.wait(30) == -signal.SIGPIPE
+    assert process.wait(PATIENCE_SECONDS) == -signal.SIGPIPE
     assert process.stderr is not None
     process.stderr.close()
 
@@ -289,7 +290,7 @@ def test_ctrl_c_ends_a_command_as_in_shells(keybearer: CommandLine, tmp_path: Pa
     process = keybearer.start("secrets", "set", "SLOW", "--file", str(pipe))
     with pipe.open("w"):
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, "Traceback" in err) == (130, False)
 
 
@@ -303,7 +304,7 @@ def test_arguments_of_our_own_processes_never_hold_a_value(
         seen = psutil.Process(process.pid)
         nothing_shown(" ".join(seen.cmdline()), *(f"{name}" for name in seen.environ()))
         writer.write(VALUE)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
     assert secrets.values() == {"SLOW": VALUE}
     nothing_shown(out, err)

@@ -17,6 +17,7 @@ from contract.client.house import nothing_shown
 from support.canary import Canary
 from support.command_line import PROGRAM, CommandLine
 from support.service_fixtures import ServiceProcess, start_service
+from tools.local.waiting import PATIENCE_SECONDS
 
 DOCS = Path(__file__).parents[3] / "docs"
 FIRST, LATER = "cnry-before-the-backup", "cnry-after-it"
@@ -47,7 +48,7 @@ class Shell:
             ["sh", "-ec", script],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=False,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,

@@ -23,6 +23,7 @@ from support.canary import Canary
 from support.command_line import PROGRAM, CommandLine, at_a_terminal
 from support.service_fixtures import Service, ServiceProcess, start_service
 from tools.controlplane.certificates import create_identity
+from tools.local.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[3]
 QUICK_START = ROOT / "examples" / "quickstart"
@@ -66,7 +67,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service
         input=(folder / "data" / "admin.json").read_text(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     yield service, identity.ca_certificate

@@ -31,8 +31,7 @@ from support.service_fixtures import (
     Service,
     start_service,
 )
-
-_PATIENCE_SECONDS = 30
+from tools.local.waiting import PATIENCE_SECONDS
 
 
 def as_auth(credentials: Credentials) -> UniversalAuth:
@@ -50,7 +49,7 @@ def secrets(service: Service, project: Project) -> ProjectSecrets:
 
 
 async def next_event(stream: AsyncEventStream) -> ProjectEvent:
-    async with asyncio.timeout(_PATIENCE_SECONDS):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         return await anext(stream)
 
 

@@ -20,6 +20,7 @@ from keybearer.client import Keybearer, UniversalAuth
 from keybearer.client.resources import Resource
 from support.command_line import PROGRAM, CommandLine
 from support.service_fixtures import Service, ServiceProcess
+from tools.local.waiting import PATIENCE_SECONDS
 
 DOCS = Path(__file__).parents[3] / "docs"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", (DOCS / "client.md").read_text(), re.DOTALL | re.MULTILINE)
@@ -86,7 +87,7 @@ def test_the_commands_of_the_page_run_one_after_the_other(
             ["sh", "-c", line],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=False,
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,

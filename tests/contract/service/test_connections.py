@@ -15,6 +15,7 @@ import pytest
 from keybearer.wire.limits import OPEN_BODY_MAX_BYTES, REQUEST_HEAD_MAX_BYTES
 from support.self_signed import certificate
 from support.service_fixtures import Service, start_service
+from tools.local.waiting import PATIENCE_SECONDS
 
 MOST = 10
 ASKING = b"GET /api/status HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -32,7 +33,7 @@ class Door:
     def knock(self) -> socket.socket:
         """Connect, and say nothing."""
         url = urlsplit(self.service.url)
-        connected = socket.create_connection((str(url.hostname), url.port or 0), timeout=60)
+        connected = socket.create_connection((str(url.hostname), url.port or 0), timeout=PATIENCE_SECONDS)
         self.opened.append(connected)
         return connected
 

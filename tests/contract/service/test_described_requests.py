@@ -41,6 +41,7 @@ from support.described import (
 )
 from support.hostile_values import hostile_requests
 from support.service_fixtures import Service, ServiceProcess, start_service
+from tools.local.waiting import PATIENCE_SECONDS
 
 EXAMPLES = 4
 ASKED = os.environ.get("KEYBEARER_GENERATED_REQUESTS")  # noqa: TID251 - an option of this file alone
@@ -120,7 +121,7 @@ def test_answers_are_as_described(
     case.call_and_validate(
         base_url=own_service.url,
         headers={"Authorization": f"Bearer {surroundings.token}"},
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         additional_checks=[answers_as_written_down],
     )
 

@@ -21,7 +21,7 @@ from support.databases import OwnDatabase
 from support.service_fixtures import Project, ProjectSecrets, ServiceProcess, Starter, start_service
 from tools.local.plain_http import plain_client
 from tools.local.postgres import PostgresServer
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.every_database
 
@@ -405,7 +405,7 @@ def test_the_command_line_rotates_keys_of_a_live_service_and_of_a_data_directory
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=PATIENCE_SECONDS,
         )
 
     assert keybearer("rotate-root").returncode == 0

@@ -15,7 +15,7 @@ import pytest
 from support.command_line import PROGRAM
 from support.preloaded import can_preload, run_preloaded
 from support.service_fixtures import ServiceProcess, Starter
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [
     pytest.mark.skipif(not can_preload(), reason="this system always starts the program"),
@@ -96,7 +96,7 @@ def test_a_command_says_what_the_program_says(
         "KEYBEARER_URL": "http://127.0.0.1:1",
         "KEYBEARER_TOKEN": "cnry-token",
     }
-    forked = run_preloaded([PROGRAM, *arguments], variables, given, within=60)
+    forked = run_preloaded([PROGRAM, *arguments], variables, given, within=PATIENCE_SECONDS)
     program = subprocess.run(
         [PROGRAM, *arguments], input=given or "", capture_output=True, text=True, env=variables, check=False
     )

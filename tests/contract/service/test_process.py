@@ -21,7 +21,7 @@ from support.databases import OwnDatabase
 from support.self_signed import certificate
 from support.service_fixtures import ServiceProcess, Starter, start_service
 from tools.local.plain_http import plain_client
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 Running: TypeAlias = ServiceProcess
 
@@ -269,7 +269,9 @@ def test_tls_is_served_and_a_changed_certificate_is_taken_up(tmp_path: Path) -> 
     running = start_service(tmp_path / "data", *flags, scheme="https")
     try:
         trusted = ssl.create_default_context(cafile=chain)
-        assert httpx.get(f"{running.url}/api/status", verify=trusted, timeout=30).json() == {"message": "Ok"}
+        assert httpx.get(f"{running.url}/api/status", verify=trusted, timeout=PATIENCE_SECONDS).json() == {
+            "message": "Ok"
+        }
         assert serial_served(running.url) == 1001
         chain.write_text("half a file")
         eventually(
@@ -332,7 +334,7 @@ def test_whatever_was_answered_before_kill_9_in_the_midst_of_writes_is_there(
     workers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
     for worker in workers:
         worker.start()
-    assert enough.wait(60)
+    assert enough.wait(PATIENCE_SECONDS)
     own.kill()
     for worker in workers:
         worker.join()
@@ -361,7 +363,7 @@ def test_a_request_in_flight_is_answered_before_the_end(own: Running) -> None:
         connection.sendall(body[10:])
         answer = connection.recv(65_536)
     assert answer.startswith(b"HTTP/1.1 200")
-    assert own.process.wait(30) == 0
+    assert own.process.wait(PATIENCE_SECONDS) == 0
 
 
 def accepts(host: str, port: int) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from support.databases import OwnDatabase
 from support.service_fixtures import ProjectSecrets, Starter
 from tools.local.postgres import PostgresServer
+from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.every_database
 
@@ -22,7 +23,7 @@ Restore = Callable[[], None]
 
 def _keybearer(command: str, *arguments: str | Path) -> None:
     done = subprocess.run(
-        [_PROGRAM, command, *arguments], check=False, capture_output=True, text=True, timeout=60
+        [_PROGRAM, command, *arguments], check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS
     )
     assert done.returncode == 0, done.stderr
 

@@ -8,7 +8,7 @@ from support.operator_fixtures import Installation
 from support.secretsync_objects import condition, decoded
 from support.service_proxy import listing_of
 from support.tenant import Tenant
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.integration
 
@@ -75,7 +75,11 @@ def test_kubectl_waits_for_a_sync_and_shows_it_in_columns(tenant: Tenant, instal
     tenant.sync("web", target={"name": "web-secret"})
 
     waited = kubectl(
-        "wait", "--for=condition=Ready", "kbs/web", f"--namespace={tenant.namespace}", "--timeout=90s"
+        "wait",
+        "--for=condition=Ready",
+        "kbs/web",
+        f"--namespace={tenant.namespace}",
+        f"--timeout={PATIENCE_SECONDS:g}s",
     )
     heads, row = (
         kubectl("get", "secretsyncs", "--output=wide", f"--namespace={tenant.namespace}").strip().splitlines()
@@ -93,7 +97,11 @@ def test_kubectl_sees_a_sync_that_needs_a_person_as_stalled(
     tenant.sync("web", source=tenant.source(environment="nowhere"))
 
     installation.cluster.plane.kubectl(
-        "wait", "--for=condition=Stalled", "kbs/web", f"--namespace={tenant.namespace}", "--timeout=90s"
+        "wait",
+        "--for=condition=Stalled",
+        "kbs/web",
+        f"--namespace={tenant.namespace}",
+        f"--timeout={PATIENCE_SECONDS:g}s",
     )
 
     ready = condition(tenant.get("web"), "Ready")

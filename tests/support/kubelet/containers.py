@@ -17,12 +17,12 @@ from pathlib import Path
 from tools.chart.rendering import ROOT
 from tools.controlplane.process import spawn
 from tools.local.kube_api import Body
+from tools.local.waiting import PROBE_SECONDS
 
 __all__ = ["Container", "Relay", "Route", "can_contain"]
 
 _SANDBOX = Path(__file__).with_name("sandbox.py")
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
-_PROBE_SECONDS = 5.0
 # As the Dockerfile has it, with the program of this interpreter's environment.
 _IMAGE = {
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}",
@@ -162,7 +162,7 @@ class Container:
         try:
             with contextlib.ExitStack() as stack:
                 stream = stack.enter_context(socket.socket(socket.AF_UNIX))
-                stream.settimeout(_PROBE_SECONDS)
+                stream.settimeout(PROBE_SECONDS)
                 stream.connect(str(self.sockets[self.port(request["port"])]))
                 if request.get("scheme") == "HTTPS":
                     stream = stack.enter_context(_UNVERIFIED.wrap_socket(stream))

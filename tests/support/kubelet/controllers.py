@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 
 from tools.controlplane.binaries import control_plane_binaries
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.process import Process
+from tools.local.waiting import GRACE
 
 __all__ = ["workload_controllers"]
 
@@ -21,7 +21,6 @@ _CONTROLLERS = (
     "root-ca-certificate-publisher-controller",
     "statefulset-controller",
 )
-_GRACE = timedelta(seconds=10)
 
 
 @contextmanager
@@ -47,4 +46,4 @@ def workload_controllers(plane: ControlPlane, directory: Path) -> Iterator[Proce
     try:
         yield process
     finally:
-        process.terminate(grace=_GRACE)
+        process.terminate(grace=GRACE)

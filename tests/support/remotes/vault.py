@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -24,15 +23,12 @@ from support.remotes.vault_copy import VaultCopy
 from support.service_proxy import ServiceProxy
 from tools.controlplane.ports import free_port
 from tools.controlplane.process import Process
-from tools.local.waiting import eventually
+from tools.local.waiting import GRACE, PATIENCE, PATIENCE_SECONDS, eventually
 
 __all__ = ["VERSION_1", "VERSION_2", "VaultPlace", "VaultServer", "vault_place", "vault_server"]
 
 VERSION_1, VERSION_2 = "legacy", "team/kv"
 """Mounts of a key-value engine, by its version."""
-
-_START = timedelta(seconds=60)
-_STOP = timedelta(seconds=5)
 
 
 @dataclass
@@ -122,7 +118,9 @@ def vault_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultServ
     running = _copied(token) if program is None else _real(program, tmp_path_factory.mktemp("vault"), token)
     with (
         running as url,
-        httpx.Client(base_url=url, headers={"X-Vault-Token": token}, timeout=30, trust_env=False) as root,
+        httpx.Client(
+            base_url=url, headers={"X-Vault-Token": token}, timeout=PATIENCE_SECONDS, trust_env=False
+        ) as root,
     ):
         server = VaultServer(url, root)
         for mount, version in ((VERSION_1, "1"), (VERSION_2, "2")):
@@ -169,10 +167,10 @@ def _real(program: str, directory: Path, token: str) -> Iterator[str]:
     process = Process("vault", command, directory / "vault.log", environment=environment)
     process.start()
     try:
-        process.wait_until(lambda: _is_ready(f"http://{address}"), awaited="get ready", within=_START)
+        process.wait_until(lambda: _is_ready(f"http://{address}"), awaited="get ready", within=PATIENCE)
         yield f"http://{address}"
     finally:
-        process.terminate(grace=_STOP)
+        process.terminate(grace=GRACE)
 
 
 def _is_ready(url: str) -> bool:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from tools.controlplane.environment import go_environment
 from tools.controlplane.toolchain import go_command
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["vault_description"]
 
 _MODULE = Path(__file__).parents[2] / "vault"
 _NAME = "github.com/hashicorp/vault-client-go"
-_DOWNLOAD_SECONDS = 240
 
 
 def vault_description() -> Path:
@@ -24,7 +24,7 @@ def vault_description() -> Path:
         env=go_environment(),
         capture_output=True,
         text=True,
-        timeout=_DOWNLOAD_SECONDS,
+        timeout=3 * PATIENCE_SECONDS,
         check=False,
     )
     assert told.returncode == 0, told.stdout + told.stderr

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.local.installing import installed_once, pip_install, python_environment, run
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["NodeClient", "node_client", "npm_file", "python_client"]
 
 _LOCKS = Path(__file__).parents[3] / "requirements" / "sdks"
 _OLDEST_NODE = 20
-_LOOKUP_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _node() -> tuple[Path, Sequence[str | Path]]:
 
 def _version_of(node: str) -> int:
     answer = subprocess.run(
-        [node, "--version"], check=False, capture_output=True, text=True, timeout=_LOOKUP_SECONDS
+        [node, "--version"], check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS
     )
     match = re.match(r"v(\d+)\.", answer.stdout)
     return int(match[1]) if match else 0

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from support.sdks.installing import node_client, python_client
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["PublishedClient", "PublishedError", "node_process", "python_process"]
 
 _HERE = Path(__file__).parent
-_STOP_SECONDS = 30
 
 
 class PublishedError(Exception):
@@ -62,7 +62,7 @@ class PublishedClient:
 
     def close(self) -> None:
         """The process has ended by itself."""
-        self._process.communicate(timeout=_STOP_SECONDS)
+        self._process.communicate(timeout=PATIENCE_SECONDS)
 
     def _ask(self, question: dict[str, object]) -> Any:  # noqa: ANN401 - its JSON
         assert self._process.stdin is not None

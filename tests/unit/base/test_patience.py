@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from support import waiting
+from tools.local import waiting
 
 pytest_plugins = ["pytester"]
 
-_TESTS = Path(waiting.__file__).parents[1]
+_ROOT = Path(waiting.__file__).parents[2]
 _VARIABLE = "KEYBEARER_TEST_PATIENCE"
 
 
 def _run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> pytest.RunResult:
     """Return how a run in a process of its own ends: the setting is read when the module is loaded."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makeini(f"[pytest]\npythonpath = {_TESTS}")
+    pytester.makeini(f"[pytest]\npythonpath = {_ROOT}/tests {_ROOT}")
     pytester.makeconftest("pytest_plugins = ['pytest_timeout', 'support.timeout_of_tests']")
     return pytester.runpytest_subprocess(*arguments)
 

@@ -24,12 +24,11 @@ from keybearer.store.engines import sqlite_url
 from support.canary import Canary
 from support.command_line import PROGRAM, Answer, CommandLine
 from support.service_fixtures import ServiceProcess, start_service
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 ROWS = 500
 """Enough that a copy fills the buffers of a pipe many times."""
 FILE, COPY, RESTORED = "keybearer.db", "keybearer.db.backup", "keybearer.db.restore"
-SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +173,7 @@ def written_all_the_while(served: ServiceProcess) -> Iterator[str]:
         thread = threading.Thread(target=write)
         thread.start()
         try:
-            assert begun.wait(SECONDS)
+            assert begun.wait(PATIENCE_SECONDS)
             yield project
         finally:
             over.set()
@@ -213,7 +212,7 @@ def test_a_backup_is_its_owners_alone_says_how_long_it_is_and_leaves_nothing_els
 
 def test_standard_output_gets_the_same_bytes(line: CommandLine, data: Path, saved: Path) -> None:
     with running(line, "backup", "--data-dir", str(data)) as process:
-        written, told = process.communicate(timeout=SECONDS)
+        written, told = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, told
     assert written == saved.read_bytes()
 
@@ -234,7 +233,7 @@ def test_a_terminal_is_spared(line: CommandLine, data: Path) -> None:
             stdout=follower,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE_SECONDS,
             check=False,
             env=line.environment,
         )
@@ -256,7 +255,7 @@ def test_a_backup_that_is_ended_halfway_leaves_nothing(
         assert process.stdout is not None
         assert process.stdout.read(16) == b"SQLite format 3\0"  # and the rest waits for somebody to read it
         process.send_signal(number)
-        assert process.wait(SECONDS) == status
+        assert process.wait(PATIENCE_SECONDS) == status
     assert sorted(path.name for path in data.iterdir()) == [FILE, "root.key"]
 
 
@@ -265,7 +264,7 @@ def test_a_backup_whose_reader_went_away_fails_and_leaves_nothing(line: CommandL
         assert process.stdout is not None
         process.stdout.read(16)
         process.stdout.close()
-        assert process.wait(SECONDS) != 0
+        assert process.wait(PATIENCE_SECONDS) != 0
     assert sorted(path.name for path in data.iterdir()) == [FILE, "root.key"]
 
 
@@ -437,7 +436,7 @@ def test_a_restore_that_is_ended_halfway_changes_nothing_and_can_be_run_again(
             awaited="most of what it was given",
         )
         process.send_signal(number)
-        process.wait(SECONDS)
+        process.wait(PATIENCE_SECONDS)
     assert rows(data / FILE) == ROWS + 1
     assert (data / RESTORED).exists() is (number == signal.SIGKILL)
     assert restored(line, data, saved, "--force").status == 0
@@ -464,7 +463,7 @@ def test_standard_input_is_read_and_a_new_directory_made(
     line: CommandLine, saved: Path, tmp_path: Path
 ) -> None:
     with running(line, "restore", "--data-dir", str(tmp_path / "new"), "--input", "-") as process:
-        _, told = process.communicate(saved.read_bytes(), timeout=SECONDS)
+        _, told = process.communicate(saved.read_bytes(), timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, told
     assert rows(tmp_path / "new" / FILE) == ROWS
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
@@ -478,7 +477,7 @@ def test_nobody_is_waited_for_at_a_terminal(line: CommandLine, tmp_path: Path) -
             stdin=follower,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE_SECONDS,
             check=False,
             env=line.environment,
         )

@@ -21,6 +21,7 @@ from keybearer.cli.kubectl.main import app
 from keybearer.cli.kubectl.manifest_files import read_manifests
 from keybearer.cli.kubectl.targets import KINDS, Target, one_target_of, targets_of
 from keybearer.cli.main import app as keybearer
+from tools.local.waiting import PATIENCE_SECONDS
 
 CRDS = Path(__file__).parents[3] / "crds"
 COMMANDS = ("status", "plan", "sync", "explain")
@@ -183,7 +184,7 @@ def loaded_by(program: str, arguments: Sequence[str]) -> set[str]:
     """Return the modules that a command has loaded when it ends."""
     code = f"import sys; sys.argv = ['x', *{list(arguments)!r}]\n{program}\nprint('loaded', *sys.modules)\n"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
     )
     return set(done.stdout.splitlines()[-1].split()[1:])
 

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from keybearer.cli.main import app
+from tools.local.waiting import PATIENCE_SECONDS
 
 HEAVY = {
     *("aiohttp", "asyncio", "cryptography", "fastapi", "httpx", "importlib.metadata", "kopf", "kubernetes"),
@@ -31,7 +32,7 @@ def loaded_by(*arguments: str) -> set[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         env={"KEYBEARER_URL": "http://127.0.0.1:1", "KEYBEARER_TOKEN": "cnry-token"},
     )
     words = done.stdout.splitlines()[-1].split()

@@ -22,6 +22,7 @@ from keybearer.client import (
     ServiceError,
     TransportError,
 )
+from tools.local.waiting import PATIENCE_SECONDS
 from unit.client.real_service import ONCE, Ask, ask_blocking, serving
 
 
@@ -233,6 +234,6 @@ def test_a_blocking_call_to_a_deaf_service_ends_in_its_thread(deaf: str) -> None
 
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
-    thread.join(timeout=10)
+    thread.join(timeout=PATIENCE_SECONDS)
     assert not thread.is_alive()
     assert isinstance(errors[0], TransportError)

@@ -11,6 +11,7 @@ import pytest
 import keybearer
 import keybearer.client
 from keybearer import client
+from tools.local.waiting import PATIENCE_SECONDS
 
 
 def test_the_client_package_exports_exactly_these_names() -> None:
@@ -188,7 +189,7 @@ def loaded_by(program: str) -> set[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     return set(done.stdout.split())
 

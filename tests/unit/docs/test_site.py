@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.local.waiting import PATIENCE_SECONDS
+
 ROOT = Path(__file__).parents[3]
 NAVIGATION = """\
 [[part]]
@@ -50,7 +52,7 @@ def build(folder: Path, files: dict[str, str]) -> subprocess.CompletedProcess[st
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 

@@ -22,9 +22,9 @@ from keybearer.store.revisions import ChangeKind, Changes, ListChange
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import EVENT_STREAMS_MAX
 from support.service_domain import ServiceDomain, service_domain
+from tools.local.waiting import PATIENCE_SECONDS
 
 _ALL = [Registration(kind) for kind in ChangeKind]
-_PATIENCE_SECONDS = 30
 
 
 class _SameAsBefore:
@@ -87,7 +87,7 @@ class Ear:
                     self._news.notify_all()
 
     async def until(self, *keys: str, ended: bool = False) -> None:
-        async with asyncio.timeout(_PATIENCE_SECONDS), self._news:
+        async with asyncio.timeout(PATIENCE_SECONDS), self._news:
             await self._news.wait_for(lambda: set(keys) <= set(self.heard) and (bool(self.end) or not ended))
 
 

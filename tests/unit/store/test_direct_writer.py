@@ -19,6 +19,7 @@ from keybearer.store.database import Database
 from keybearer.store.engines import Bounds, database_url, sqlite_url
 from keybearer.store.failures import BusyError, RaceError
 from keybearer.store.records import Organization
+from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.every_database
 
@@ -116,7 +117,7 @@ async def test_who_gives_up_keeps_the_turn_until_the_thread_is_done(impatient: D
     def wait(cursor: sqlite3.Cursor) -> None:
         cursor.execute(ADD)
         begun.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE_SECONDS)
 
     task = asyncio.create_task(impatient.write_directly(wait))
     await asyncio.to_thread(begun.wait, 10)

@@ -22,6 +22,7 @@ from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.sync_turns import Turns
 from support.databases import OwnDatabase
 from support.sync_scene import SyncScene, sync_scene
+from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.every_database
 
@@ -121,7 +122,7 @@ async def test_processes_that_claim_at_once_share_the_jobs_and_keep_to_every_bou
 
                 assert await repeated(finish)
 
-    async with processes(scene, 4) as databases, asyncio.timeout(60):
+    async with processes(scene, 4) as databases, asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.gather(*(work(database, f"p{number}") for number, database in enumerate(databases)))
     assert len(done) == 48
     assert set(done.values()) == {1}
@@ -268,6 +269,6 @@ async def test_every_process_hears_that_there_is_something_to_run(scene: SyncSce
     ((sync_id, connection_id),) = await syncs(scene, 1, "one")
     assert not any(heard)
     await add(scene.database, job(sync_id, connection_id))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not any(heard):  # noqa: ASYNC110 - told by another thread or process
             await asyncio.sleep(0.01)

@@ -14,13 +14,14 @@ from concurrent.futures import Executor
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, TypeVar, TypeVarTuple, Unpack
 
+from tools.local.waiting import PATIENCE_SECONDS
+
 __all__ = ["LoopClock", "VirtualLoop", "in_virtual_time", "settle"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_THREAD_SECONDS = 30.0
 """Of real time, for a thread to end."""
 
 _ROUNDS = 30
@@ -65,7 +66,7 @@ class _JumpingSelector(selectors.SelectSelector):
         if ready or timeout == 0:
             return ready
         if self._loop.threads or (timeout is None and self._loop.had_threads):
-            ready = super().select(_THREAD_SECONDS)
+            ready = super().select(PATIENCE_SECONDS)
             if ready:
                 return ready
         if timeout is None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from support.killed_issuing import REVISION
+from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.chaos
 
@@ -42,7 +43,7 @@ def _ended(directory: Path, way: str) -> Sequence[dict[str, object]]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         env={"PYTHONPATH": ":".join(path for path in sys.path if path), "PATH": ""},
     )
     return [json.loads(line) for line in done.stdout.splitlines()]

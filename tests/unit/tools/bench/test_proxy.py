@@ -12,6 +12,7 @@ from aiohttp import web
 from yarl import URL
 
 from tools.bench.proxy import CountingProxy, Route, counting_proxy, route_of
+from tools.local.waiting import PATIENCE_SECONDS
 
 _EVENTS = "/api/v1/events/subscribe/project-events"
 _LATENCY_SECONDS = 0.02
@@ -129,7 +130,7 @@ async def test_a_reader_that_leaves_ends_the_stream_at_the_service(parts: _Parts
         await stream.content.readuntil(b"\n\n")
         stream.close()
 
-    await asyncio.wait_for(parts.service.reader_left.wait(), timeout=5)
+    await asyncio.wait_for(parts.service.reader_left.wait(), timeout=PATIENCE_SECONDS)
     assert parts.proxy.open_streams == 0
 
 
