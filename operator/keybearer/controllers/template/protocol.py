@@ -20,6 +20,7 @@ __all__ = [
     "DEADLINE",
     "OUTPUT_MAX_BYTES",
     "REQUEST_MAX_BYTES",
+    "WALL_FACTOR",
     "Failure",
     "Request",
     "TemplateFault",
@@ -37,7 +38,9 @@ REQUEST_MAX_BYTES = 8 * 1024 * 1024
 ANSWER_MAX_BYTES = OUTPUT_MAX_BYTES * 4 // 3 + 256 * 1024
 """The output in Base64, its keys, and what JSON puts around them."""
 DEADLINE = struct.Struct("!d")
-"""Seconds that a child may take; travels beside the file descriptor of its socket."""
+"""Seconds of the processor that a child may take; travels beside the file descriptor of its socket."""
+WALL_FACTOR = 5
+"""A child may take so many times as long by the clock, for on a busy machine it waits most of the time."""
 
 
 class TemplateFault(StrEnum):

@@ -23,6 +23,7 @@ from keybearer.controllers.template.protocol import (
     ANSWER_MAX_BYTES,
     DEADLINE,
     REQUEST_MAX_BYTES,
+    WALL_FACTOR,
     Failure,
     Request,
     TemplateFault,
@@ -85,7 +86,8 @@ class TemplateRenderer:
             values: secrets by key; variables of the templates where the key is an identifier, and items of
                 `secrets` always. What is no UTF-8 text is bytes there (`b64encode` takes them).
             tenant: whose templates they are; none has all children at work while another waits.
-            deadline: for all templates together, from when a child starts; waiting for a turn comes on top.
+            deadline: for all templates together, in time of the processor; waiting for that and for a turn comes
+                on top.
 
         Raises:
             TemplateError: a template is wrong or takes too much; no output is given then.
@@ -126,7 +128,7 @@ class TemplateRenderer:
             answer = None
             if handed_over:
                 with contextlib.suppress(TimeoutError):  # then it is stuck, and lost
-                    async with asyncio.timeout(deadline.total_seconds() + _START_GRACE_SECONDS):
+                    async with asyncio.timeout(WALL_FACTOR * deadline.total_seconds() + _START_GRACE_SECONDS):
                         answer = _interpret(await _exchange(ours, written), keys)
         if answer is None:
             self._drop(sandbox)

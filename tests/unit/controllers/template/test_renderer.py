@@ -19,15 +19,13 @@ from keybearer.controllers.template.renderer import (
     TemplateFault,
     TemplateRenderer,
 )
-from tools.local.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE, PATIENCE_SECONDS
 
 _ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 _SLOW = "{% for a in range(9000) %}{% for b in range(2000) %}{% endfor %}{% endfor %}done"
 """Long enough to be found, looked at and killed on a machine that does other things as well."""
-_LONG = timedelta(minutes=1)
+_LONG = PATIENCE
 _SHORT = timedelta(milliseconds=300)
-_ENOUGH = timedelta(seconds=2)
-"""For the first of several templates, rendered at the lowest priority; what follows it is endless."""
 _VALUES = {"PASSWORD": b"cnry-password", "STORE": b"cnry-\xff"}
 
 
@@ -152,7 +150,7 @@ async def test_what_takes_too_long_is_ended_and_named(renderer: TemplateRenderer
     templates = {"quick": "1", "slow": source, "never": "2"}
 
     with pytest.raises(TemplateError, match="the template of key slow takes too long") as refusal:
-        await renderer.render(templates, _VALUES, deadline=_ENOUGH, tenant="team-a")
+        await renderer.render(templates, _VALUES, deadline=_SHORT, tenant="team-a")
 
     assert refusal.value.reason is TemplateFault.TOO_SLOW
     assert refusal.value.key == "slow"
@@ -330,6 +328,18 @@ async def test_a_killed_operator_leaves_no_process_behind() -> None:
         operator.send_signal(signal.SIGKILL)
 
     await _until(lambda: all(_has_ended(one) for one in left))
+
+
+async def test_a_child_that_the_machine_never_lets_run_is_ended_all_the_same(
+    renderer: TemplateRenderer,
+) -> None:
+    render = asyncio.create_task(_fault(renderer, _ENDLESS, deadline=_SHORT))
+    await _until(_rendering)
+    (sandbox,) = _sandboxes()
+    for child in sandbox.children():
+        child.suspend()
+
+    assert (await render).reason is TemplateFault.TOO_SLOW
 
 
 def test_the_operator_never_loads_the_template_engine_itself() -> None:
