@@ -22,8 +22,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-"""Of real time, for a thread to end."""
-
 _ROUNDS = 30
 """Turns of the loop that let tasks run on until each of them waits."""
 
@@ -66,7 +64,7 @@ class _JumpingSelector(selectors.SelectSelector):
         if ready or timeout == 0:
             return ready
         if self._loop.threads or (timeout is None and self._loop.had_threads):
-            ready = super().select(PATIENCE_SECONDS)
+            ready = super().select(PATIENCE_SECONDS)  # of real time, for a thread to end
             if ready:
                 return ready
         if timeout is None:
