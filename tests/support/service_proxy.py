@@ -185,7 +185,7 @@ class ServiceProxy:
             self._replacements.remove(replacement)
 
     async def _open(self) -> None:
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=5)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE_SECONDS)
         # Connections aren't kept: one to a service that was killed would fail only when it is used.
         connector = aiohttp.TCPConnector(limit=0, force_close=True)
         self._session = aiohttp.ClientSession(timeout=timeout, connector=connector, auto_decompress=False)

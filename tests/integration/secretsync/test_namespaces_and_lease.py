@@ -11,7 +11,7 @@ import pytest
 from support.canary import Canary
 from support.outlets import Outlets
 from support.preloaded import PRELOADED
-from support.service_proxy import ServiceProxy, listing_of
+from support.service_proxy import ServiceProxy, is_subscription, listing_of
 from support.tenant import Tenant, open_tenant
 from tools.chart.rendering import Json
 from tools.controlplane.controlplane import ControlPlane
@@ -154,6 +154,14 @@ def test_an_operator_that_is_asked_to_stop_finishes_what_it_began(
     assert not holder
 
 
+@pytest.fixture
+def _no_events(service_proxy: ServiceProxy) -> Iterator[None]:
+    """The service tells no events: a stream that is long in opening has each source read, and shown, once more."""
+    with service_proxy.answering(is_subscription, 404, {"message": "Route POST not found"}):
+        yield
+
+
+@pytest.mark.usefixtures("_no_events")
 def test_a_restarted_operator_reads_each_source_once_and_writes_nothing(
     start: Start, tenants: dict[str, Tenant], service_proxy: ServiceProxy
 ) -> None:
