@@ -220,7 +220,7 @@ def test_a_write_that_waits_for_a_lock_in_vain_is_answered_503_and_changes_nothi
     running = started(tmp_path, "--database-statement-timeout", "2", url=url_of(own))
     project = running.create_project()
     running.create_secret(project, "A", "cnry-a")
-    locked = "SELECT pg_sleep(60) FROM (SELECT id FROM projects FOR UPDATE) AS held"
+    locked = "SELECT pg_sleep(86400) FROM (SELECT id FROM projects FOR UPDATE) AS held"
 
     def hold() -> None:
         with pytest.raises(RuntimeError):  # its connection is ended
