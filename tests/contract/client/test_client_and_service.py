@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 import pytest
 
@@ -25,7 +24,8 @@ from keybearer.client import (
     UniversalAuth,
     ValidationFailed,
 )
-from tools.local.waiting import PATIENCE_SECONDS
+from support.async_waiting import until
+from tools.local.waiting import PATIENCE
 
 
 async def test_a_secret_lives_from_create_to_delete(house: House, client: Client) -> None:
@@ -228,10 +228,12 @@ async def test_short_tokens_are_seen_to_without_a_call_failing(house: House) -> 
         roles={house.project.id: "viewer"}, accessTokenTTL=2, accessTokenMaxTTL=4
     )
     client = house.client(UniversalAuth(who.client_id, who.client_secret))
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while client.session.wallet.attempts < 3:
-            assert await of(client.secrets.list(**house.place)) == []
-            await asyncio.sleep(0.1)
+
+    async def has_logged_in_three_times() -> bool:
+        assert await of(client.secrets.list(**house.place)) == []
+        return client.session.wallet.attempts >= 3
+
+    await until(has_logged_in_three_times, awaited="a third login")
 
 
 async def test_many_calls_at_once_log_in_once(house: House) -> None:
@@ -247,5 +249,5 @@ async def test_many_calls_at_once_log_in_once(house: House) -> None:
 
 
 async def test_the_state_of_the_service_needs_no_token(house: House) -> None:
-    nobody = house.client(options=ClientOptions(timeout=timedelta(seconds=5)))
+    nobody = house.client(options=ClientOptions(timeout=PATIENCE))
     assert await of(nobody.status.get()) == "Ok"

@@ -5,7 +5,6 @@ What is pushed goes to another project of the very same service: to a sync, that
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from keybearer.client import (
     UserAuth,
     ValidationFailed,
 )
+from support.async_waiting import until
 from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import Service, ServiceProcess
 
@@ -55,10 +55,13 @@ def place(service: Service) -> Place:
 
 async def ended(client: Client, sync: SecretSync, field: str) -> SecretSync:
     """Return the sync once the job of that field is over."""
-    async with asyncio.timeout(60):
-        while getattr(sync, field) in {"pending", "running"}:
-            await asyncio.sleep(0.05)  # the service tells nobody when a job ends
-            sync = await of(client.secret_syncs.get(sync.id, destination=sync.destination))
+
+    async def has_ended() -> bool:
+        nonlocal sync
+        sync = await of(client.secret_syncs.get(sync.id, destination=sync.destination))
+        return getattr(sync, field) not in {"pending", "running"}
+
+    await until(has_ended, awaited="an end of the job")
     return sync
 
 

@@ -10,10 +10,11 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from keybearer.client import NO_RETRIES, AsyncKeybearer, ClientOptions, Keybearer, SuppliedToken
+from tools.local.waiting import PATIENCE
 
 __all__ = ["ONCE", "Ask", "ask_async", "ask_blocking", "serving"]
 
-ONCE = ClientOptions(retry=NO_RETRIES, process_env={})
+ONCE = ClientOptions(retry=NO_RETRIES, timeout=PATIENCE, process_env={})
 Ask = Callable[[str, ClientOptions], Awaitable[str]]
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from keybearer.client import NO_RETRIES, AsyncKeybearer, Keybearer, Unauthenticated
+from tools.local.waiting import PATIENCE_SECONDS
 from unit.client.harness import URL, FakeClock, FakeService, Runner, login_answer, secret_body
 from unit.client.token_answers import LISTED, LOGIN, RENEW, SECRETS, WHO, refused
 
@@ -140,7 +141,7 @@ def test_threads_share_one_login(service: FakeService) -> None:
         return login_answer()
 
     def read() -> int:
-        together.wait(timeout=10)
+        together.wait(PATIENCE_SECONDS)
         return len(client.secrets.list(project_id="p-1", environment="dev"))
 
     service.on(LOGIN, log_in).on(SECRETS, LISTED)

@@ -120,7 +120,7 @@ async def test_who_gives_up_keeps_the_turn_until_the_thread_is_done(impatient: D
         go_on.wait(PATIENCE_SECONDS)
 
     task = asyncio.create_task(impatient.write_directly(wait))
-    await asyncio.to_thread(begun.wait, 10)
+    assert await asyncio.to_thread(begun.wait, PATIENCE_SECONDS)
     task.cancel()
     with pytest.raises(BusyError):
         await _names(impatient)

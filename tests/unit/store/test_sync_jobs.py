@@ -20,6 +20,7 @@ from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.sync_turns import Turns
+from support.async_waiting import until
 from support.databases import OwnDatabase
 from support.sync_scene import SyncScene, sync_scene
 from tools.local.waiting import PATIENCE_SECONDS
@@ -269,6 +270,8 @@ async def test_every_process_hears_that_there_is_something_to_run(scene: SyncSce
     ((sync_id, connection_id),) = await syncs(scene, 1, "one")
     assert not any(heard)
     await add(scene.database, job(sync_id, connection_id))
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not any(heard):  # noqa: ASYNC110 - told by another thread or process
-            await asyncio.sleep(0.01)
+
+    async def has_heard() -> bool:
+        return any(heard)
+
+    await until(has_heard, awaited="word of a job")

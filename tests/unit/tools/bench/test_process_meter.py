@@ -4,13 +4,14 @@ import asyncio
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import psutil
 import pytest
 
 from tools.bench.process_meter import ProcessMeter, Ticks, parse_stat_ticks, parse_status_kib
+from tools.local.waiting import eventually
 
 _STAT = "4711 (a (strange) name) S 1 4711 4711 0 -1 4194560 100 200 0 0 {} 20 0 3 0 100 0 0"
 _MEBIBYTES = 40
@@ -107,17 +108,18 @@ def test_the_processor_time_of_a_finished_child_counts() -> None:
 
 
 def test_processor_time_does_not_grow_while_nothing_is_done() -> None:
-    waiting = [sys.executable, "-c", "print('started', flush=True); input()"]
-    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as idle:
-        assert idle.stdout is not None
-        assert idle.stdout.readline() == b"started\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"]
+    ) as idle:
+        eventually(
+            lambda: psutil.Process(idle.pid).status() == psutil.STATUS_STOPPED, awaited="a child at rest"
+        )
         meter = ProcessMeter(idle.pid)
-        _until_idle(meter)
         before = meter.cpu_seconds()
         sum(range(3_000_000))  # ours, not the child's
 
         assert meter.cpu_seconds() == before
-        idle.communicate(b"\n")
+        idle.kill()
 
 
 def test_an_opened_file_is_counted(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -126,10 +128,3 @@ def test_an_opened_file_is_counted(tmp_path_factory: pytest.TempPathFactory) -> 
 
     with (tmp_path_factory.mktemp("files") / "one").open("w"):
         assert meter.open_files() == before + 1
-
-
-def _until_idle(meter: ProcessMeter) -> None:
-    """It has come to its waiting: two looks in a row show the same."""
-    seen = -1.0
-    while seen != (seen := meter.cpu_seconds()):
-        time.sleep(0.1)
