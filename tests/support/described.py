@@ -1,34 +1,23 @@
-"""The service's own description, and requests that are made from it."""
+"""The service's own description, and a project that requests made from it can find."""
 
 from __future__ import annotations
 
 import asyncio
-import random
 import warnings
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import httpx
 from pydantic.warnings import UnsupportedFieldAttributeWarning
-from schemathesis import Case
-from schemathesis.checks import CheckContext
-from schemathesis.core.parameters import ParameterLocation
-from schemathesis.core.transport import Response
-from schemathesis.generation.meta import TestPhase
 
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext
 from support.pki_house import Pki
 from support.service_fixtures import Client, Credentials, Service
-from support.strict_answers import check_answer
 
-__all__ = ["Surroundings", "answers_as_written_down", "described_here", "is_left_to_long_runs", "surround"]
+__all__ = ["Surroundings", "described_here", "surround"]
 
-_ONE_SENT_OF = 5
-_BODY_OF_SHORT_RUNS = 50_000
-"""Characters. A batch of a thousand secrets, as bounds ask for, takes seconds."""
 _PROJECT = "/api/v1/projects/{project_id}"
 _STANDING = (
     "/api/v1/identities",
@@ -47,10 +36,9 @@ _CONNECTION = "/api/v1/app-connections/{app}/{connection_id}"
 
 
 def described_here() -> dict[str, Any]:
-    """Return the document of this source: it names the tests while they are collected, before any service runs."""
+    """Return the document of this source: all that it needs of the application are its routes."""
 
     async def ask() -> dict[str, Any]:
-        # All that the document needs of the application are its routes.
         transport = httpx.ASGITransport(create_app(cast("ServiceContext", None)))
         async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
             document: dict[str, Any] = (await client.get("/api/docs/json")).json()
@@ -60,15 +48,6 @@ def described_here() -> dict[str, Any]:
         # The framework gives bodies an alias that pydantic has no use for.
         warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
         return asyncio.run(ask())
-
-
-def is_left_to_long_runs(case: Case[Any]) -> bool:
-    """Return whether it is very large, or among four in five of the systematic requests, always the same ones."""
-    if len(repr(case.body)) > _BODY_OF_SHORT_RUNS:
-        return True
-    if case.meta is None or case.meta.phase.name is not TestPhase.COVERAGE:
-        return False
-    return _digest(case) % _ONE_SENT_OF != 0
 
 
 @dataclass(frozen=True)
@@ -84,37 +63,6 @@ class Surroundings:
         known = {name: values[0] for name, values in self.known.items()}
         paths = (*_STANDING, _CONNECTION) if "connection_id" in known else _STANDING
         return all(self.client.get(path.format(**known)).status_code == 200 for path in paths)
-
-    def settle(self, case: Case[Any]) -> None:
-        """Aim most of what was drawn as right at what exists; drawn names lead nowhere."""
-        chance = random.Random(_digest(case))  # noqa: S311 - the same choice for the same request
-        for location, fields in (
-            (ParameterLocation.PATH, case.path_parameters),
-            (ParameterLocation.QUERY, case.query),
-            (ParameterLocation.BODY, case.body),
-        ):
-            is_right = case.meta is not None and not case.meta.is_negative_at(location)
-            if is_right and isinstance(fields, dict):
-                self._aim(fields, chance)
-
-    def _aim(self, fields: dict[str, Any], chance: random.Random) -> None:
-        for name, given in fields.items():
-            if name in self.known and given is not None and chance.random() < 0.8:
-                fields[name] = chance.choice(self.known[name])
-
-
-def answers_as_written_down(_: CheckContext, response: Response, __: Case[Any]) -> bool | None:
-    """Hold an answer of schemathesis' client against the shapes that tests wrote down from the documents."""
-    check_answer(
-        httpx.Response(
-            response.status_code,
-            headers={name: ", ".join(values) for name, values in response.headers.items()},
-            content=response.content,
-            # Without its query: that may be longer than this client lets one be.
-            request=httpx.Request(str(response.request.method), str(response.request.url).partition("?")[0]),
-        )
-    )
-    return None
 
 
 def surround(service: Service, *, calls_itself: bool = False) -> Surroundings:
@@ -201,8 +149,3 @@ def _connection(service: Service, client: Client, login: Credentials, project_id
         "appConnection"
     ]
     return made
-
-
-def _digest(case: Case[Any]) -> int:
-    drawn = repr((case.method, case.path, case.path_parameters, case.query, case.body))
-    return zlib.crc32(drawn.encode("utf-8", "surrogatepass"))
