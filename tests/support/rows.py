@@ -1,20 +1,45 @@
-"""A table whose rows are one test: every row runs, and each row that fails is shown under its name.
+"""A table whose rows are one test: every row runs, and the test fails with all rows that fail.
 
-For rows of one comparison, which share all fixtures. Rows with a behaviour of their own stay `parametrize`.
+For rows of one comparison, which share all fixtures. Rows with a behaviour of their own stay `parametrize`. The
+fixture `subtests` of pytest would do, but it keeps what a row prints from the canary.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-__all__ = ["each_row", "listed"]
+__all__ = ["each_row", "every_row", "listed"]
 
 Test = Callable[..., Any]
+Row = Callable[[str], AbstractContextManager[None]]
+
+
+@contextmanager
+def every_row() -> Iterator[Row]:
+    """Yield what runs a row, by its name; at the end, fail with each row that failed."""
+    failed: list[str] = []
+
+    @contextmanager
+    def row(name: str) -> Iterator[None]:
+        try:
+            yield
+        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - raised below, with all others
+            failed.append(f"{name}: {_told(error)}")
+
+    try:
+        yield row
+    except BaseException as error:
+        error.add_note(f"Rows that failed before:{listed(failed)}")
+        raise
+    assert not failed, f"{len(failed)} rows fail:{listed(failed)}"
 
 
 def each_row(
@@ -22,12 +47,14 @@ def each_row(
 ) -> Callable[[Test], Test]:
     """Return a decorator like `pytest.mark.parametrize`, but all rows are one test case.
 
+    Two of them on one test make rows of each combination.
+
     Args:
         names: of the test's parameters, as `parametrize` takes them.
         rows: values, or `pytest.param` with an id.
         ids: names a row that has one parameter.
     """
-    parameters = [names] if isinstance(names, str) else list(names)
+    parameters = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     table: dict[str, Mapping[str, object]] = {}
     for row in rows:
         name = _name(row, ids)
@@ -38,25 +65,15 @@ def each_row(
         raise ValueError("there are no rows")
 
     def folded(test: Test) -> Test:
-        if inspect.iscoroutinefunction(test):
-
-            @functools.wraps(test)
-            async def run_all(*args: object, subtests: pytest.Subtests, **fixtures: object) -> None:
-                for name, values in table.items():
-                    with subtests.test(name):
-                        await test(*args, **fixtures, **values)
-        else:
-
-            @functools.wraps(test)
-            def run_all(*args: object, subtests: pytest.Subtests, **fixtures: object) -> None:
-                for name, values in table.items():
-                    with subtests.test(name):
-                        test(*args, **fixtures, **values)
-
-        fixtures = [one for name, one in inspect.signature(test).parameters.items() if name not in parameters]
-        own = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
-        vars(run_all)["__signature__"] = inspect.Signature([*fixtures, own])
-        return run_all
+        inner = vars(test).get("rows")
+        if inner is None:
+            return _folded(test, table)
+        every = {
+            f"{name}, {below}": {**values, **others}
+            for name, values in table.items()
+            for below, others in inner.items()
+        }
+        return _folded(inspect.unwrap(test), every)
 
     return folded
 
@@ -64,6 +81,36 @@ def each_row(
 def listed(mistakes: Iterable[object]) -> str:
     """Return the mistakes for the message of an assertion, each on a line."""
     return "".join(f"\n- {mistake}" for mistake in mistakes)
+
+
+def _folded(test: Test, table: Mapping[str, Mapping[str, object]]) -> Test:
+    if inspect.iscoroutinefunction(test):
+
+        @functools.wraps(test)
+        async def run_all(*args: object, **fixtures: object) -> None:
+            with every_row() as row:
+                for name, values in table.items():
+                    with row(name):
+                        await test(*args, **fixtures, **values)
+    else:
+
+        @functools.wraps(test)
+        def run_all(*args: object, **fixtures: object) -> None:
+            with every_row() as row:
+                for name, values in table.items():
+                    with row(name):
+                        test(*args, **fixtures, **values)
+
+    columns = next(iter(table.values()))
+    fixtures = [one for name, one in inspect.signature(test).parameters.items() if name not in columns]
+    vars(run_all).update(rows=table, __signature__=inspect.Signature(fixtures))
+    return run_all
+
+
+def _told(error: BaseException) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    text = str(error).replace("\n", "\n    ")
+    return f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}: {text}"
 
 
 def _name(row: object, ids: Callable[[Any], object] | None) -> str:

@@ -8,7 +8,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pytest
 import typer
 import yaml
 from pydantic import ValidationError
@@ -20,7 +19,7 @@ from keybearer.controllers.appconnection.reasons import Reason as ConnectionReas
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
 from keybearer.controllers.crds import CUSTOM_RESOURCES
 from keybearer.controllers.secretsync.reasons import Reason as SyncReason
-from support.rows import listed
+from support.rows import each_row, listed
 from tools.reference.drawing import Picture
 from tools.reference.metrics import families, service_families
 from tools.reference.pictures import pictures
@@ -180,28 +179,26 @@ def test_sizes_are_those_that_were_measured() -> None:
     assert [figure for figure in figures if figure not in measured] == []
 
 
-def test_a_picture_is_told_to_who_cannot_see_it_and_stands_on_a_page(subtests: pytest.Subtests) -> None:
-    for name, picture in pictures().items():
-        with subtests.test(name):
-            drawn = ET.fromstring(picture)  # noqa: S314 - our own
-            for part in ("title", "desc"):
-                told = drawn.find(f"{SVG}{part}")
-                assert told is not None
-                assert told.text
-            assert any(f"pictures/{name})" in page.read_text() for page in PAGES)
+@each_row("name", sorted(pictures()))
+def test_a_picture_is_told_to_who_cannot_see_it_and_stands_on_a_page(name: str) -> None:
+    drawn = ET.fromstring(pictures()[name])  # noqa: S314 - our own
+    for part in ("title", "desc"):
+        told = drawn.find(f"{SVG}{part}")
+        assert told is not None
+        assert told.text
+    assert any(f"pictures/{name})" in page.read_text() for page in PAGES)
 
 
-def test_a_picture_keeps_what_it_draws_within_its_panel(subtests: pytest.Subtests) -> None:
-    for name, picture in pictures().items():
-        drawn = ET.fromstring(picture)  # noqa: S314 - our own
-        width, height = float(drawn.get("width", 0)), float(drawn.get("height", 0))
-        for box in drawn.findall(f"{SVG}rect"):
-            x, y = float(box.get("x", 0)), float(box.get("y", 0))
-            with subtests.test(f"{name}, at {x}, {y}"):
-                assert x >= 0
-                assert y >= 0
-                assert x + float(box.get("width", 0)) <= width
-                assert y + float(box.get("height", 0)) <= height
+@each_row("name", sorted(pictures()))
+def test_a_picture_keeps_what_it_draws_within_its_panel(name: str) -> None:
+    drawn = ET.fromstring(pictures()[name])  # noqa: S314 - our own
+    width, height = float(drawn.get("width", 0)), float(drawn.get("height", 0))
+    for box in drawn.findall(f"{SVG}rect"):
+        x, y = float(box.get("x", 0)), float(box.get("y", 0))
+        assert x >= 0
+        assert y >= 0
+        assert x + float(box.get("width", 0)) <= width
+        assert y + float(box.get("height", 0)) <= height
 
 
 def test_a_picture_loads_nothing() -> None:
