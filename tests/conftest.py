@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     name
@@ -29,8 +29,8 @@ pytest_plugins = [
     if importlib.util.find_spec(name)
 ]
 
-# How long an example takes says something about the machine, not about the code.
-settings.register_profile("keybearer", deadline=None)
+# How long an example takes, and how long it takes to make one, says something about the machine, not about the code.
+settings.register_profile("keybearer", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # By hand: `--hypothesis-profile thorough --timeout 0`.
-settings.register_profile("thorough", deadline=None, max_examples=2000)
+settings.register_profile("thorough", settings.get_profile("keybearer"), max_examples=2000)
 settings.load_profile("keybearer")

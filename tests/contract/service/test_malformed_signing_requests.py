@@ -69,7 +69,11 @@ _MALFORMED = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(csr=_MALFORMED)
 def test_no_signing_request_breaks_the_service(house: IssuingHouse, csr: str) -> None:
     body = {"profileId": house.profile_id, "csr": csr, "attributes": {"ttl": "1h"}}

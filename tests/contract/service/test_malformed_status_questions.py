@@ -62,7 +62,9 @@ def asked(service: Service, kept: dict[str, Asked]) -> Asked:
 
 
 _BOUNDED = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

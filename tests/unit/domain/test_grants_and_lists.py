@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keybearer.base.clock import SystemClock
@@ -205,7 +205,7 @@ async def both_laws_hold(shared: Shared, role: str, some: list[Given]) -> None:
                     before[place] = answer
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None)
 @given(
     role=st.sampled_from([ProjectRole.NO_ACCESS, ProjectRole.VIEWER]),
     some=st.lists(grants, min_size=1, max_size=4),

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
@@ -216,7 +216,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
         runner.run(opened.__aexit__(None, None, None))
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None)
 @given(first=st.lists(steps, min_size=4, max_size=12), then=st.lists(steps, min_size=1, max_size=4))
 def test_whatever_changes_a_list_changes_its_tag_and_is_told_of(
     shared: Shared, first: list[Step], then: list[Step]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import cast
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keybearer.kube.errors import (
@@ -366,7 +366,7 @@ async def test_clocks_of_the_wall_that_differ_by_a_day_change_nothing() -> None:
     await ahead.end()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.tuples(
