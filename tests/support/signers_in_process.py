@@ -32,6 +32,7 @@ from keybearer.kube.connection import Connection
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CERTIFICATE_SIGNING_REQUESTS
+from support import async_waiting
 from tools.local.kube_api import Body
 from tools.local.operator_cluster import OperatorCluster
 from tools.local.waiting import eventually
@@ -41,7 +42,6 @@ __all__ = ["SignersInProcess", "aside", "signers_in_process", "until"]
 T = TypeVar("T")
 
 _WORKERS = 4
-_CLOSING_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,12 @@ async def signers_in_process(
     async def ready() -> None:
         return
 
+    tasks, sockets = asyncio.all_tasks(), _watched_sockets()
+
+    async def has_closed() -> bool:
+        await asyncio.sleep(0)  # a socket is closed in the turn after the loop stopped watching it
+        return asyncio.all_tasks() <= tasks and _watched_sockets() <= sockets
+
     clock, rng = SystemClock(), random.Random(1)  # noqa: S311 - spreads reconnecting
     async with await Connection.open(kubeconfig=str(cluster.kubeconfig)) as connection:
         gateway = Gateway(connection, may_write=lambda: None)
@@ -116,7 +122,12 @@ async def signers_in_process(
             await until(lambda: _follow_all(signers), "a first listing of all")
             yield SignersInProcess(signers, objects)
     # Connections that were cut off while they were made close themselves in later turns of the loop.
-    await asyncio.sleep(_CLOSING_SECONDS)
+    await async_waiting.until(has_closed, awaited="an end of all connections")
+
+
+def _watched_sockets() -> int:
+    loop = asyncio.get_running_loop()
+    return len(loop._selector.get_map())  # type: ignore[attr-defined] # the loop tells it in no other way
 
 
 def _follow_all(signers: Signers) -> bool:
