@@ -6,6 +6,7 @@ It prints `held`, then `wrote N REVISION` for each write, and at the end `lost` 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import signal
 import sys
@@ -18,11 +19,13 @@ from keybearer.kube.gateway import Gateway
 from keybearer.kube.lease import LeaseKeeper
 from keybearer.kube.lease_state import LeaseClaim, LeaseTerms
 from keybearer.kube.resources import CONFIG_MAPS, ObjectKey
+from support.waiting import PROBE_SECONDS
 
 __all__ = ["LEASE_NAME", "TERMS"]
 
 LEASE_NAME = "writer"
-TERMS = LeaseTerms(timedelta(seconds=5), timedelta(seconds=4), timedelta(seconds=0.4))
+_DURATION = timedelta(seconds=math.ceil(PROBE_SECONDS))
+TERMS = LeaseTerms(_DURATION, 0.8 * _DURATION, 0.08 * _DURATION)
 """Short, but longer than a machine that does other things as well lets a program stand still."""
 
 
