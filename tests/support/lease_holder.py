@@ -19,7 +19,7 @@ from keybearer.kube.gateway import Gateway
 from keybearer.kube.lease import LeaseKeeper
 from keybearer.kube.lease_state import LeaseClaim, LeaseTerms
 from keybearer.kube.resources import CONFIG_MAPS, ObjectKey
-from support.waiting import PROBE_SECONDS
+from tools.local.waiting import PROBE_SECONDS
 
 __all__ = ["LEASE_NAME", "TERMS"]
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import httpx
 
-from keybearer.client import Keybearer, UniversalAuth
+from keybearer.client import ClientOptions, Keybearer, UniversalAuth
 from tools.controlplane.ports import free_port
 from tools.controlplane.process import Launch, Process
 from tools.local.operator_process import keybearer_command
@@ -135,7 +135,8 @@ class ServiceAdmin:
         where = url or service.url
         self._organization = written["organizationId"]
         self.login = Login(written["identityId"], written["clientId"], written["clientSecret"])
-        self.client = Keybearer(where, UniversalAuth(self.login.client_id, self.login.client_secret))
+        login = UniversalAuth(self.login.client_id, self.login.client_secret)
+        self.client = Keybearer(where, login, options=ClientOptions(timeout=PATIENCE))
         self._http = httpx.Client(base_url=where, timeout=PATIENCE_SECONDS, verify=TRUSTS_NOBODY)
         self._http.headers["Authorization"] = f"Bearer {self.new_token(self.login)}"
 
