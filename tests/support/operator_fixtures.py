@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Protocol
 
 import pytest
@@ -62,8 +62,6 @@ _VALUES: Mapping[str, Json] = {
     }
 }
 """With the rights for all that the tests switch on: signers, and a grant that looks at labels of namespaces."""
-
-_serial = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -232,7 +230,7 @@ def new_tenant(installation: Installation, canary: Canary) -> Iterator[NewTenant
     opened: list[Tenant] = []
 
     def open_one(*, admin: ServiceAdmin | None = None, labels: Mapping[str, str] | None = None) -> Tenant:
-        name = f"tenant-{next(_serial)}"
+        name = f"tenant-{token_hex(4)}"
         where = admin or installation.admin
         project = where.new_project(name)
         login = where.new_login(project.id)
