@@ -26,7 +26,7 @@ from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import ControlPlaneError, KubectlError, ProcessExitedError
 from tools.controlplane.ports import free_port
 from tools.controlplane.scratch import ScratchDirectory
-from tools.local.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -281,10 +281,7 @@ def _may_list_secrets(control_plane: ControlPlane, kubeconfig: Path) -> bool:
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    eventually(condition, awaited="what the test waits for")
 
 
 @contextmanager
