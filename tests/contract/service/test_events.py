@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from support.service_fixtures import (
     Service,
     start_service,
 )
-from tools.local.waiting import eventually
+from tools.local.waiting import PROBE_SECONDS, eventually
 
 pytestmark = pytest.mark.every_database
 
@@ -307,7 +308,10 @@ class TestPermission:
             assert stream.until_ended().data == {"message": "Permission denied or refresh failed"}
 
     def test_the_stream_ends_with_the_token(self, service: Service, project: Project) -> None:
-        viewer = service.create_identity(roles={project.id: "viewer"}, accessTokenTTL=3, accessTokenMaxTTL=3)
+        life = math.ceil(PROBE_SECONDS)  # the stream has to be open before its end
+        viewer = service.create_identity(
+            roles={project.id: "viewer"}, accessTokenTTL=life, accessTokenMaxTTL=life
+        )
         with EventListener(service.url, service.login(viewer), project.id) as stream:
             assert "expired" in stream.until_ended().data["message"]
 
