@@ -13,7 +13,7 @@ from support.secretsync_objects import condition
 from support.service_proxy import is_login, listing_of
 from support.tenant import IDENTITY
 from tools.local.secrets_service import Login
-from tools.local.waiting import eventually
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [pytest.mark.chaos, pytest.mark.integration]
 
@@ -22,12 +22,13 @@ _SHORT_SECONDS = 3.0
 _REQUESTS_AT_REST = 100
 """Within `_REST_SECONDS`, by both operators: some for the Lease, and what is left of starting again."""
 _REST_SECONDS = 3.0
-_TOKEN_SECONDS = 30.0
+_TOKEN_SECONDS = 0.3 * PATIENCE_SECONDS
 """Long enough for an operator to start and to lead: four seconds on a machine that has nothing else to do."""
 _TOKEN_CACHE_SECONDS = 10.0
 """For so long the API server remembers that it has accepted a token."""
 _ACCESS_TOKEN_SECONDS = 4
-_WORKING_SECONDS = 12.0
+
+_LOGINS = 3
 
 Record = Callable[[str, object], None]
 
@@ -169,7 +170,7 @@ def test_a_token_that_expires_is_followed_by_the_one_that_has_taken_its_place(sc
     eventually(
         lambda: mounted.refuses(old),
         awaited="an end of the old token",
-        within=expires - time.monotonic() + _TOKEN_CACHE_SECONDS + 15,
+        within=expires - time.monotonic() + _TOKEN_CACHE_SECONDS + PATIENCE_SECONDS,
     )
     newest = scene.change()
     scene.tenant.api.delete("Secret", scene.tenant.namespace, "s3")
@@ -204,13 +205,11 @@ def test_an_access_token_of_the_service_that_expires_fails_no_reconcile(
         tenant.until_ready(f"s{number}")
     before, failures, mark = _ready_since(scene), troubles(replica), scene.proxy.mark()
 
-    until = time.monotonic() + _WORKING_SECONDS
-    while time.monotonic() < until:
+    while len(scene.proxy.requests(is_login(short_login.client_id), since=mark)) < _LOGINS:
         scene.until_followed(scene.change())
 
     assert troubles(replica) == failures
     assert _ready_since(scene) == before
-    assert len(scene.proxy.requests(is_login(short_login.client_id), since=mark)) >= 2
     refused = [one for one in scene.proxy.requests(since=mark) if one.status >= 400]
     assert all(one.status == 401 for one in refused), refused
 
@@ -239,11 +238,14 @@ def assert_at_rest(scene: LeaderScene, *replicas: Replica) -> None:
     def asked() -> int:
         return sum(len(scene.audit.of(one.credential)) for one in replicas)
 
-    before, until = asked(), time.monotonic() + _REST_SECONDS
-    while time.monotonic() < until:
+    before, began = asked(), time.monotonic()
+    # How it goes on is what is tested: there is no condition to wait for.
+    while time.monotonic() < began + _REST_SECONDS:
         assert one_leads(*replicas)
         time.sleep(0.2)
-    assert asked() - before <= _REQUESTS_AT_REST
+    # A machine that stands still makes the while longer, in which as much more is asked.
+    while_seconds = time.monotonic() - began
+    assert asked() - before <= _REQUESTS_AT_REST * while_seconds / _REST_SECONDS
 
 
 def troubles(replica: Replica) -> dict[str, float]:
