@@ -17,6 +17,7 @@ from sqlalchemy import URL
 
 from keybearer.store.engines import database_url, sqlite_url
 from tools.local.postgres import PostgresServer
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["OwnDatabase", "database_kind", "new_database", "own_database", "pytest_generate_tests"]
 
@@ -58,7 +59,7 @@ class OwnDatabase:
         """Run a statement behind the service's back, as who stole the database would."""
         if self.server is not None:
             return self.server.execute(self.name, statement)
-        with closing(sqlite3.connect(_file(data_dir))) as connection, connection:
+        with closing(sqlite3.connect(_file(data_dir), timeout=PATIENCE_SECONDS)) as connection, connection:
             rows = connection.execute(statement).fetchall()
         return "".join("|".join(map(str, row)) + "\n" for row in rows)
 

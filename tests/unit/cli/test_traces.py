@@ -15,7 +15,7 @@ from keybearer.base.opentelemetry import OpenTelemetry
 from keybearer.base.tracing import SpanKind
 from keybearer.cli.traces import traced
 from support.trace_receiver import TraceReceiver
-from tools.local.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 _URL = "http://127.0.0.1:1/v1/traces"
 
@@ -139,8 +139,15 @@ def test_a_collector_that_never_answers_holds_up_no_end(monkeypatch: pytest.Monk
         with traced("keybearer-test", url) as tracer:
             assert tracer is not None
             tracer.begin("run", SpanKind.INTERNAL, {}).end()
-        threads = [thread.name for thread in threading.enumerate()]
-        assert "send the last traces" in threads, "what is sent is not waited for to its end"
+        assert _is_sending(), "the end of what is sent was waited for"
+        connection, _ = silent.accept()
+        with connection:
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+            eventually(lambda: not _is_sending(), awaited="an end of the sending")
+
+
+def _is_sending() -> bool:
+    return "send the last traces" in (thread.name for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("module", ["keybearer.controllers.process", "keybearer.server.run"])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from keybearer.controllers.template.protocol import Failure, Request
 from keybearer.controllers.template.sandbox import render
 from keybearer.migrate.go_template import TEMPLATE_MAX, TemplateError, translate
+from tools.local.waiting import PATIENCE_SECONDS
 
 VALUES = {
     "user": b"Ada",
@@ -172,7 +173,7 @@ def test_no_template_raises_anything_but_the_readers_own_error(actions: list[str
         assert isinstance(translate(template).encode(), bytes)  # half a character could not be written
 
 
-@pytest.mark.timeout(20)  # what takes the square of its length takes minutes
+@pytest.mark.timeout(PATIENCE_SECONDS / 5)  # what takes the square of its length takes minutes
 @pytest.mark.parametrize(
     "text", ["{{" * 30_000, '{{ "' * 16_000, "{{ " + "(" * 60_000, "{%" * 30_000, "{{ .a" + " " * 60_000]
 )

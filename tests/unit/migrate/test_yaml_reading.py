@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from keybearer.migrate import yaml_reading
 from keybearer.migrate.conversion import Reading, read_text
 from keybearer.migrate.yaml_reading import DEPTH_MAX, ReadingError, read_documents
+from tools.local.waiting import PATIENCE_SECONDS
 
 SCALARS = st.one_of(
     st.none(),
@@ -194,7 +195,7 @@ def test_an_alias_of_the_merging_key_is_a_text() -> None:
     assert yaml.safe_dump(read)
 
 
-@pytest.mark.timeout(20)  # a copy for each of them takes minutes
+@pytest.mark.timeout(PATIENCE_SECONDS / 5)  # a copy for each of them takes minutes
 def test_many_merged_mappings_cost_one_pass() -> None:
     count = 40_000
     text = "<<: [" + ",".join(f"{{k{number}: 1, k: {number}}}" for number in range(count)) + "]\nk1: 2"
