@@ -1,7 +1,7 @@
 # Commands that stay stable; each sets up what it needs on a machine with Python >= 3.11 and make.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs reference bench bench-service soak test-system crds chart-crds chart-readme lock image clean
+.PHONY: help setup demo test check docs reference bench bench-service soak test-deep test-system crds chart-crds chart-readme lock image clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,8 +10,13 @@ PY := PYTHONPATH=. $(BIN)/python
 EXEC_PY := exec env $(PY)
 READY := $(VENV)/.ready
 
-# Tests wait for two fifths of their time: three processes keep two processors busy. Each has a control plane of its own.
+# Tests wait for a part of their time: three processes keep two processors busy.
 TEST_PROCESSES ?= 3
+# Where the tests of `make test` are; name fewer with TESTS=tests/unit.
+TESTS ?= tests/unit tests/contract tests/integration
+# Rewritten and compiled once: without bytecode each process would do it again, in each run.
+PYTEST = env PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
+IN_PROCESSES = -n $(TEST_PROCESSES) --dist worksteal
 
 # The first interpreter that is new enough; name another one with PYTHON=...
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -34,17 +39,22 @@ setup: $(READY) ## Make the virtual environment
 demo: $(READY) ## Start everything on this machine and watch a Secret follow its source (DEMO_EXIT=1: end after that)
 	@$(EXEC_PY) -m tools.demo $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig "$(KUBECONFIG)")
 
-test: $(READY) ## Run every test but those that need packages of the operating system
+test: $(READY) ## Run the tests that every change has to pass: units, the interface, the operator against a real API server
+	@$(PY) -m tools.controlplane build
+	@$(PY) -m tools.chart build
+	@exec $(PYTEST) -m "not deep and not system" $(IN_PROCESSES) $(TESTS) $(PYTEST_ARGS)
+
+test-deep: $(READY) ## Run the longer tests: PostgreSQL, kills and faults, generated requests, published clients, Helm, ACME
 	@$(PY) -m tools.controlplane build
 	@$(PY) -m tools.chart build
 	@PYTHONPATH=tests:. $(BIN)/python -m support.pebble_programs
-	@exec $(BIN)/pytest -m "not system" -n $(TEST_PROCESSES) --dist worksteal $(PYTEST_ARGS)
+	@exec $(PYTEST) -m deep $(IN_PROCESSES) $(PYTEST_ARGS)
 
 test-system: $(READY) ## Run the tests that need packages of the operating system; says which were NOT RUN
 	@$(PY) -m tools.controlplane build
 	@$(PY) -m tools.chart build
 	@PYTHONPATH=tests:. $(BIN)/python -m support.pebble_programs
-	@$(BIN)/pytest -m system $(PYTEST_ARGS)
+	@$(PYTEST) -m system $(PYTEST_ARGS)
 
 check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, chart; no tests
 	$(BIN)/ruff format --check .

@@ -22,7 +22,7 @@ from tools.local.operator_cluster import install_operator
 from tools.local.operator_process import OperatorProcess
 from tools.local.secrets_service import RestartableService, ServiceAdmin
 
-pytestmark = [pytest.mark.chaos, pytest.mark.integration]
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _PROFILES = ("first", "second")
 _EACH = 25

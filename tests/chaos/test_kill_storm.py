@@ -11,7 +11,7 @@ import pytest
 from chaos.kill_storm import Storm, StormOptions
 from tools.local.marks import find_mark
 
-pytestmark = [pytest.mark.chaos, pytest.mark.integration]
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 
 def test_whatever_is_killed_every_target_holds_a_committed_revision_and_in_the_end_the_newest(

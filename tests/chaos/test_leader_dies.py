@@ -15,7 +15,7 @@ from support.tenant import IDENTITY
 from tools.local.secrets_service import Login
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
-pytestmark = [pytest.mark.chaos, pytest.mark.integration]
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _SHORT_SECONDS = 3.0
 """Of a pause that the Lease outlasts."""

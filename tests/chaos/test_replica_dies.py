@@ -30,7 +30,7 @@ from tools.local.postgres import PostgresServer
 from tools.local.secrets_service import ServiceAdmin
 from tools.local.waiting import eventually
 
-pytestmark = pytest.mark.chaos
+pytestmark = pytest.mark.deep
 
 _NAMESPACE = "replicated"
 _CERTIFICATES = 20

@@ -18,7 +18,7 @@ from tools.soak.progress import Screen
 from tools.soak.report import unmet, write_report
 from tools.soak.run import Soak
 
-pytestmark = [pytest.mark.chaos, pytest.mark.integration]
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 
 async def test_after_changes_kills_and_faults_every_secret_equals_its_source_and_planted_faults_are_found(

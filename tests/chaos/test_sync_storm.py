@@ -12,7 +12,7 @@ from chaos.sync_storm import SyncStorm, SyncStormOptions
 from support.databases import OwnDatabase
 from tools.local.marks import find_mark
 
-pytestmark = pytest.mark.chaos
+pytestmark = pytest.mark.deep
 
 
 def test_however_often_the_service_is_killed_every_remote_holds_its_source_in_the_end(

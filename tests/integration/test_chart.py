@@ -30,7 +30,7 @@ from tools.controlplane.errors import KubectlError
 from tools.local.kube_api import KubeApi
 from tools.local.operator_cluster import wait_established
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _OPERATOR = f"system:serviceaccount:{NAMESPACE}:keybearer-operator"
 _SERVICE = f"system:serviceaccount:{NAMESPACE}:keybearer-service"

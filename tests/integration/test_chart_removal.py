@@ -16,7 +16,7 @@ from tools.local.operator_cluster import install_crds
 from tools.local.operator_process import keybearer_command
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _RELEASE, _SERVED, _OTHER = "keybearer-removed", "removal-served", "removal-other"
 _HOLD = "tests.keybearer.dev/hold"

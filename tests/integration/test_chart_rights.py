@@ -45,7 +45,7 @@ from tools.local.operator_process import OperatorProcess, keybearer_command
 from tools.local.secrets_service import RestartableService, ServiceAdmin
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _HOST = "front.example.com"
 _AUDIENCE = "keybearer.test"

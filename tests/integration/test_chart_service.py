@@ -25,7 +25,7 @@ from tools.local.marks import MARK
 from tools.local.postgres import PostgresServer
 from tools.local.waiting import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _OTHER_USER = 65532
 _CONTAINER = ("spec", "template", "spec", "containers", 0)

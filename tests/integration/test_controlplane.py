@@ -31,7 +31,7 @@ from tools.local.waiting import PATIENCE_SECONDS, eventually
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _SERVERS = {"etcd", "kube-apiserver", "kube-controller-manager"}
 _ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from tools.controlplane.recipes import Recipe, control_plane_recipe
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _GREETING = "package main\n\nvar greeting string\n\nfunc main() { println(greeting) }\n"
 

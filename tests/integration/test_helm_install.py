@@ -34,7 +34,7 @@ from tools.local.kube_api import Body, KubeApi
 from tools.local.moto import Moto
 from tools.local.waiting import PATIENCE_SECONDS, TEST_SECONDS, eventually
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _EXAMPLES = ROOT / "examples"
 _QUICK_START = _EXAMPLES / "quickstart" / "README.md"

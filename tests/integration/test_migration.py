@@ -11,7 +11,7 @@ from support.migration import migration_cases
 from tools.controlplane.controlplane import ControlPlane
 from tools.local.operator_cluster import install_crds
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 
 def test_the_server_takes_every_manifest_of_the_corpus_and_knows_all_its_fields(

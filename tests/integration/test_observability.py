@@ -24,7 +24,7 @@ from tools.local.plain_http import TRUSTS_NOBODY
 from tools.local.secrets_service import RestartableService, ServiceAdmin
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _VALUE = "cnry-observed"
 

@@ -10,7 +10,7 @@ from tools.chart.rendering import ROOT
 from tools.controlplane.controlplane import ControlPlane
 from tools.local.operator_cluster import install_crds
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _PAGE = (ROOT / "docs" / "certificates.md").read_text()
 _MANIFESTS = re.findall(r"^```yaml\n(.*?)^```", _PAGE, re.DOTALL | re.MULTILINE)

@@ -8,7 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tools.local.waiting import eventually
+
+pytestmark = pytest.mark.deep
 
 STARTS_AND_WAITS = """
 from tools.local.postgres import PostgresServer

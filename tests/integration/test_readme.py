@@ -12,7 +12,7 @@ from tools.chart.rendering import ROOT
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.ports import free_port
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _SET_UP = "make setup\n"
 _LISTENS = "keybearer serve "

@@ -14,6 +14,8 @@ from support.acme_house import AcmeHouse, acme_house
 from support.command_line import CommandLine
 from support.pebble import BINDING_KEY, BINDING_SECRET
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.fixture
 def acme(tmp_path: Path) -> Iterator[AcmeHouse]:

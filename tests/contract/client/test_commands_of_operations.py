@@ -19,6 +19,8 @@ from support.command_line import PROGRAM, CommandLine
 from support.service_fixtures import ServiceProcess, start_service
 from tools.local.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.deep
+
 DOCS = Path(__file__).parents[3] / "docs"
 FIRST, LATER = "cnry-before-the-backup", "cnry-after-it"
 SECRET = ("DATABASE_URL", "--project", "my-shop", "--env", "dev")

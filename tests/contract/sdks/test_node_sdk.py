@@ -10,6 +10,8 @@ import pytest
 from support.sdks.published import PublishedClient, PublishedError
 from support.service_fixtures import Project, ProjectSecrets, Service, Starter
 
+pytestmark = pytest.mark.deep
+
 HIDDEN = "<hidden-by-infisical>"
 
 

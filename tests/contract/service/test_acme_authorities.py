@@ -21,7 +21,7 @@ from support.service_fixtures import start_service
 from tools.local.postgres import PostgresServer
 from tools.local.waiting import eventually
 
-pytestmark = pytest.mark.every_database
+pytestmark = [pytest.mark.deep, pytest.mark.every_database]
 
 HOST = "front.example.com"
 

@@ -20,7 +20,7 @@ from support.service_fixtures import ProjectSecrets, ServiceProcess, start_servi
 from tools.local.postgres import PostgresServer
 from tools.local.waiting import eventually
 
-pytestmark = pytest.mark.every_database
+pytestmark = [pytest.mark.deep, pytest.mark.every_database]
 
 PASSWORD = "cnry-password"
 NAMED = "database.example"

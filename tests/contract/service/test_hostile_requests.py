@@ -11,7 +11,7 @@ import pytest
 from keybearer.wire.errors import ErrorBody
 from support.service_fixtures import ProjectSecrets, Service
 
-pytestmark = pytest.mark.every_database
+pytestmark = [pytest.mark.deep, pytest.mark.every_database]
 
 TRIES = 40
 JUNK: list[Any] = [

@@ -18,6 +18,7 @@ from support.service_fixtures import ServiceProcess, Starter
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [
+    pytest.mark.deep,
     pytest.mark.skipif(not can_preload(), reason="this system always starts the program"),
 ]
 

@@ -18,7 +18,7 @@ from support.service_fixtures import Client, Project, ProjectSecrets, ServicePro
 from tools.local.postgres import PostgresServer
 from tools.local.waiting import eventually
 
-pytestmark = pytest.mark.every_database
+pytestmark = [pytest.mark.deep, pytest.mark.every_database]
 
 CLIENTS = 8
 WRITES = 12

@@ -14,7 +14,7 @@ from support.service_fixtures import ProjectSecrets, Starter
 from tools.local.postgres import PostgresServer
 from tools.local.waiting import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.every_database
+pytestmark = [pytest.mark.deep, pytest.mark.every_database]
 
 _PROGRAM = Path(sys.executable).with_name("keybearer")
 

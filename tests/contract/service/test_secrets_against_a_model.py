@@ -28,7 +28,7 @@ from hypothesis.stateful import (
 from support.secrets_model import MASK, Outcome, SecretsModel, Shown, plain_path
 from support.service_fixtures import Client, Person, Service
 
-pytestmark = pytest.mark.every_database
+pytestmark = [pytest.mark.deep, pytest.mark.every_database]
 
 ADMIN, USERS = "admin", ("ada", "bob")
 DEEP = "/a" + "/d" * 20

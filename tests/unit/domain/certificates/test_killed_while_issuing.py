@@ -18,7 +18,7 @@ import pytest
 from support.killed_issuing import REVISION
 from tools.local.waiting import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.chaos
+pytestmark = pytest.mark.deep
 
 _ROWS = {
     "certificate": "SELECT count(*) FROM certificates WHERE common_name = 'a'",
