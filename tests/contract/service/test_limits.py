@@ -102,7 +102,6 @@ def world(service: Service, worlds: dict[str, World]) -> World:
     return worlds.setdefault(service.url, World(service))
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("area", AREAS)
 def test_a_limit_holds_at_its_edges(world: World, area: str) -> None:
     with every_row() as row:
