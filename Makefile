@@ -16,7 +16,7 @@ TEST_PROCESSES ?= 3
 TESTS ?= tests/unit tests/contract tests/integration
 # Rewritten and compiled once: without bytecode each process would do it again, in each run.
 PYTEST = env PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
-IN_PROCESSES = -n $(TEST_PROCESSES) --dist worksteal
+IN_PROCESSES = -n $(TEST_PROCESSES) --dist loadfile
 
 # The first interpreter that is new enough; name another one with PYTHON=...
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from pydantic import BaseModel
 
 from keybearer.controllers.crds import CUSTOM_RESOURCES, crd_files
 from support.corpus import CorpusCase, corpus_cases
+from support.rows import each_row
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import KubectlError
+from tools.local.kube_api import KubeApi, RefusedError
 from tools.local.operator_cluster import install_crds
 
 pytestmark = pytest.mark.integration
@@ -31,26 +34,25 @@ def cluster(control_plane: ControlPlane) -> ControlPlane:
     return control_plane
 
 
+@pytest.fixture(scope="session")
+def api(cluster: ControlPlane) -> Iterator[KubeApi]:
+    with KubeApi(cluster.admin_kubeconfig) as api:
+        yield api
+
+
 def _manifest(
     spec: dict[str, Any], name: str = "case", namespace: str = "crds", kind: str = "SecretSync"
-) -> str:
-    # JSON is YAML, and has no words that turn into flags by themselves.
-    return json.dumps(
-        {
-            "apiVersion": "keybearer.dev/v1alpha1",
-            "kind": kind,
-            "metadata": {"name": name, "namespace": namespace},
-            "spec": spec,
-        }
-    )
+) -> dict[str, Any]:
+    return {
+        "apiVersion": "keybearer.dev/v1alpha1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
 
 
-def _dry_run(cluster: ControlPlane, spec: dict[str, Any], kind: str = "SecretSync") -> dict[str, Any]:
-    answer = cluster.kubectl(
-        "create", "--dry-run=server", "-o", "json", "-f", "-", input=_manifest(spec, "dry", kind=kind)
-    )
-    created: dict[str, Any] = json.loads(answer)
-    return created
+def _dry_run(api: KubeApi, spec: dict[str, Any], kind: str = "SecretSync") -> dict[str, Any]:
+    return api.create(_manifest(spec, "dry", kind=kind), dry_run=True)
 
 
 @pytest.mark.parametrize("name", sorted(crd_files()))
@@ -64,37 +66,37 @@ def test_the_server_finds_nothing_to_object_to_in_a_crd(cluster: ControlPlane, n
     assert conditions.get("NonStructuralSchema", "False") == "False"
 
 
-def _name(part: str | CorpusCase) -> str:
-    return part if isinstance(part, str) else part.name
+def _name(row: tuple[str, CorpusCase]) -> str:
+    return f"{row[0]} {row[1].name}"
 
 
-@pytest.mark.parametrize(("kind", "case"), [one for one in _CASES if one[1].accepted], ids=_name)
+@each_row(("kind", "case"), [one for one in _CASES if one[1].accepted], ids=_name)
 def test_the_server_takes_what_the_corpus_accepts_and_means_the_same(
-    cluster: ControlPlane, kind: str, case: CorpusCase
+    api: KubeApi, kind: str, case: CorpusCase
 ) -> None:
-    stored = _dry_run(cluster, case.spec, kind)["spec"]
+    stored = _dry_run(api, case.spec, kind)["spec"]
 
     assert _SPECS[kind].model_validate(stored) == _SPECS[kind].model_validate(case.spec)
 
 
-@pytest.mark.parametrize(("kind", "case"), [one for one in _CASES if not one[1].accepted], ids=_name)
+@each_row(("kind", "case"), [one for one in _CASES if not one[1].accepted], ids=_name)
 def test_the_server_refuses_what_the_corpus_refuses_and_says_where_and_why(
-    cluster: ControlPlane, kind: str, case: CorpusCase
+    api: KubeApi, kind: str, case: CorpusCase
 ) -> None:
-    with pytest.raises(KubectlError) as refusal:
-        _dry_run(cluster, case.spec, kind)
+    with pytest.raises(RefusedError) as refusal:
+        _dry_run(api, case.spec, kind)
 
     assert case.field in str(refusal.value)
     assert case.because in str(refusal.value)
 
 
 def test_defaults_are_not_written_into_list_items_where_gitops_tools_would_see_a_difference(
-    cluster: ControlPlane,
+    api: KubeApi,
 ) -> None:
     source = {"projectId": "shop", "environment": "dev", "keys": {"items": [{"key": "A"}]}}
 
-    listed = _dry_run(cluster, {"sources": [source]})["spec"]
-    single = _dry_run(cluster, {"source": source})["spec"]
+    listed = _dry_run(api, {"sources": [source]})["spec"]
+    single = _dry_run(api, {"source": source})["spec"]
 
     assert listed["sources"] == [source]
     assert single["source"]["secretPath"] == "/"
@@ -105,7 +107,7 @@ def test_a_field_that_does_not_exist_is_named_to_who_applies_it(cluster: Control
     spec = {"source": {"projectId": "shop", "environment": "dev", "secretpath": "/"}}
 
     with pytest.raises(KubectlError, match=r'unknown field "spec\.source\.secretpath"'):
-        _dry_run(cluster, spec)
+        cluster.kubectl("create", "--dry-run=server", "-f", "-", input=json.dumps(_manifest(spec)))
 
 
 def test_people_find_syncs_by_short_name_and_category_with_their_state_in_columns(
@@ -113,7 +115,7 @@ def test_people_find_syncs_by_short_name_and_category_with_their_state_in_column
 ) -> None:
     spec = {"source": {"projectId": "p", "environment": "dev"}}
     cluster.kubectl("create", "namespace", "crds-columns")
-    cluster.kubectl("apply", "-f", "-", input=_manifest(spec, namespace="crds-columns"))
+    cluster.kubectl("apply", "-f", "-", input=json.dumps(_manifest(spec, namespace="crds-columns")))
     status = {
         "source": "dev:/",
         "updates": "Events",
@@ -140,9 +142,8 @@ def test_people_find_syncs_by_short_name_and_category_with_their_state_in_column
 
 
 def test_a_status_is_bounded_by_the_server_as_by_the_model(cluster: ControlPlane) -> None:
-    cluster.kubectl(
-        "apply", "-f", "-", input=_manifest({"source": {"projectId": "p", "environment": "dev"}}, "bounded")
-    )
+    manifest = _manifest({"source": {"projectId": "p", "environment": "dev"}}, "bounded")
+    cluster.kubectl("apply", "-f", "-", input=json.dumps(manifest))
     keys = [{"key": f"K{number}", "state": "Synced"} for number in range(101)]
     patch = ("--subresource=status", "--type=merge", "-p", json.dumps({"status": {"keys": keys}}))
 

@@ -1,25 +1,27 @@
-"""Tests that share a control plane run first and together: processes that run no such test never start one.
+"""Which tests run in one process of pytest-xdist: those of a module, and those that share a control plane.
 
-Each process of pytest-xdist takes a part of the list from its front, and what is left of others' parts from their
-ends. Within these groups tests stay in the order that chance gave them.
+What a module or a session sets up is then set up in as few processes as can be: the operator's tests start one
+control plane and one operator, and the other tests of a cluster start one. Large groups start first.
 """
 
 from __future__ import annotations
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
-__all__ = ["pytest_collection_modifyitems"]
+__all__ = ["pytest_xdist_make_scheduler"]
 
-_PLANES = ("operator_cluster", "control_plane")
-"""Fixtures that are a control plane for as long as the process runs."""
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of each shared control plane in front of all others."""
-    items.sort(key=_group)
+_CLUSTERS = ("tests/integration/operator/", "tests/integration/")
+"""Each is one group, but for what is in a group before it."""
 
 
-def _group(item: pytest.Item) -> int:
-    names = item.fixturenames if isinstance(item, pytest.Function) else ()
-    return next((number for number, name in enumerate(_PLANES) if name in names), len(_PLANES))
+class _ByModule(LoadScopeScheduling):  # type: ignore[misc] # its module carries no types
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return next((folder for folder in _CLUSTERS if module.startswith(folder)), module)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Return what hands groups of tests to processes."""
+    return _ByModule(config, log)

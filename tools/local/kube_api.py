@@ -111,11 +111,12 @@ class KubeApi:
         listed = _object(self._http.get(_resource(kind).collection_path(namespace)))
         return [dict(item) for item in listed["items"]]
 
-    def create(self, manifest: Mapping[str, Any]) -> Body:
-        """Post it; RefusedError for what the API server doesn't take."""
+    def create(self, manifest: Mapping[str, Any], *, dry_run: bool = False) -> Body:
+        """Post it; RefusedError for what the API server doesn't take. A dry run checks it and keeps nothing."""
         namespace = manifest["metadata"].get("namespace")
         path = _resource(manifest["kind"]).collection_path(namespace)
-        return _object(self._http.post(path, json=dict(manifest), params={"fieldValidation": "Strict"}))
+        params = {"fieldValidation": "Strict", **({"dryRun": "All"} if dry_run else {})}
+        return _object(self._http.post(path, json=dict(manifest), params=params))
 
     def create_namespace(self, name: str, labels: Mapping[str, str] | None = None) -> None:
         """A Namespace is there that is new, with its ServiceAccount; one of that name that is going is waited for.
