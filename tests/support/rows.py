@@ -43,7 +43,10 @@ def every_row() -> Iterator[Row]:
 
 
 def each_row(
-    names: str | Sequence[str], rows: Iterable[object], *, ids: Callable[[Any], object] | None = None
+    names: str | Sequence[str],
+    rows: Iterable[object],
+    *,
+    ids: Callable[[Any], object] | Iterable[object] = repr,
 ) -> Callable[[Test], Test]:
     """Return a decorator like `pytest.mark.parametrize`, but all rows are one test case.
 
@@ -52,12 +55,13 @@ def each_row(
     Args:
         names: of the test's parameters, as `parametrize` takes them.
         rows: values, or `pytest.param` with an id.
-        ids: names a row that has one parameter.
+        ids: the names of rows without an id, or what names such a row.
     """
     parameters = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     table: dict[str, Mapping[str, object]] = {}
-    for row in rows:
-        name = _name(row, ids)
+    given = list(rows)
+    for row, called in zip(given, map(ids, given) if callable(ids) else ids, strict=True):
+        name = _name(row, called)
         if name in table:
             raise ValueError(f"a row is named twice: {name}")
         table[name] = _values(row, parameters)
@@ -113,11 +117,9 @@ def _told(error: BaseException) -> str:
     return f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}: {text}"
 
 
-def _name(row: object, ids: Callable[[Any], object] | None) -> str:
-    given = getattr(row, "id", None) if hasattr(row, "marks") else None
-    if given is not None:
-        return str(given)
-    return str(ids(row)) if ids else repr(row)
+def _name(row: object, otherwise: object) -> str:
+    own = getattr(row, "id", None) if hasattr(row, "marks") else None
+    return str(otherwise if own is None else own)
 
 
 def _values(row: Any, parameters: Sequence[str]) -> Mapping[str, object]:  # noqa: ANN401 - as parametrize takes it

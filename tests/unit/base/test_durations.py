@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.base.durations import DURATION_PATTERN, parse_duration
+from support.rows import each_row
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_a_duration_is_read(written: str | int, meant: timedelta) -> None:
     assert parse_duration(written) == meant
 
 
-@pytest.mark.parametrize(
+@each_row(
     "written",
     [
         "",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
 from typer.testing import CliRunner
 
 from keybearer.cli.main import app
 from support.chart_values import ROWS
+from support.rows import each_row
 from tools.chart.rendering import Json, pods_of, render
 
 _COMMANDS = {"operator": "operator", "service": "serve", "uninstall": "await-cleanup"}
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_the_programs_take_the_arguments_of_the_chart(values: Mapping[str, Json]) -> None:
     for pod in pods_of(render(values)):
         if pod.at("spec", "containers", 0, "command") != ["keybearer"]:

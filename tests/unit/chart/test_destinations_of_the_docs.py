@@ -10,6 +10,7 @@ from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.wire.connections.registry import APPS
 from keybearer.wire.destinations.catalogue import offered
 from keybearer.wire.destinations.registry import DRIVEN
+from support.rows import each_row
 from tools.chart.rendering import ROOT
 
 _PAGE = (ROOT / "docs" / "destinations.md").read_text()
@@ -25,7 +26,7 @@ def _fields() -> list[tuple[str, str, str, bool]]:
     ]
 
 
-@pytest.mark.parametrize(("app", "method", "field", "is_secret"), _fields())
+@each_row(("app", "method", "field", "is_secret"), _fields())
 def test_a_field_of_credentials_stands_with_its_method(
     app: str, method: str, field: str, *, is_secret: bool
 ) -> None:

@@ -13,6 +13,7 @@ import yaml
 
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from support.rows import each_row
 from tools.chart.rendering import ROOT, Manifest
 
 _EXAMPLES = ROOT / "examples"
@@ -42,7 +43,7 @@ def prepare() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)
+@each_row("file", _FILES, ids=lambda file: file.stem)
 def test_an_example_is_of_our_kinds_for_any_namespace(file: Path) -> None:
     kinds = {one.kind for one in _manifests(file)}
     assert kinds & {"SecretSync", "CertificateProfile"}
@@ -65,7 +66,7 @@ def test_an_example_reads_only_what_the_quick_start_makes(file: Path, prepare: M
             assert {*exact, *(item.key for item in source.keys.items)} <= made.keys()
 
 
-@pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)
+@each_row("file", _FILES, ids=lambda file: file.stem)
 def test_an_example_holds_no_credentials(file: Path) -> None:
     for one in _manifests(file):
         if one.kind == "Secret":

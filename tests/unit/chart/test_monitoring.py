@@ -7,13 +7,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-import pytest
 from prometheus_client import CollectorRegistry
 
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.telemetry import OperatorMetrics
 from keybearer.controllers.work import Lane
 from support.chart_values import MONITORED
+from support.rows import each_row
 from tools.chart.rendering import NAMESPACE, RELEASE, Json, Manifest, only, render
 from tools.reference.metrics import service_registry
 
@@ -66,7 +66,7 @@ _OF_SERVICE = {"KeybearerServiceDown", "KeybearerServiceFails", "KeybearerAuditL
 _QUERIES = [*_queries_of_panels(), *((name, str(rule["expr"])) for name, rule in _alerts().items())]
 
 
-@pytest.mark.parametrize(("where", "query"), _QUERIES, ids=[where for where, _ in _QUERIES])
+@each_row(("where", "query"), _QUERIES)
 def test_a_query_asks_for_metrics_that_exist_by_labels_that_they_have(where: str, query: str) -> None:
     asked = _ASKED.findall(query)
     assert asked or "up{" in query, where

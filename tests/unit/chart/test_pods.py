@@ -10,6 +10,7 @@ import yaml
 
 from keybearer.controllers.shared_identity import SharedGrant
 from support.chart_values import ROWS
+from support.rows import each_row
 from tools.chart.rendering import Json, Manifest, only, pods_of, render
 
 _CONTAINER = ("spec", "template", "spec", "containers", 0)
@@ -18,7 +19,7 @@ _EVERYTHING = ROWS["everything about pods"]
 _WITH_VARIABLES = (_EVERYTHING, ROWS["nearly all values at once"])
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_every_pod_is_confined(values: Mapping[str, Json]) -> None:
     for pod in pods_of(render(values)):
         context = pod.mapping("spec", "securityContext")
@@ -34,7 +35,7 @@ def test_every_pod_is_confined(values: Mapping[str, Json]) -> None:
             assert "requests" in container["resources"]
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_every_mount_has_its_volume_and_every_volume_its_mount(values: Mapping[str, Json]) -> None:
     for pod in pods_of(render(values)):
         volumes = [volume["name"] for volume in pod.mappings("spec", "volumes")]
@@ -43,7 +44,7 @@ def test_every_mount_has_its_volume_and_every_volume_its_mount(values: Mapping[s
         assert set(volumes) == set(mounts)
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_every_file_that_an_argument_names_is_mounted(values: Mapping[str, Json]) -> None:
     for pod in pods_of(render(values)):
         container = ("spec", "containers", 0)
@@ -54,7 +55,7 @@ def test_every_file_that_an_argument_names_is_mounted(values: Mapping[str, Json]
             assert any(file == mount or file.startswith(f"{mount}/") for mount in mounts), file
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_no_secret_reaches_the_environment_or_the_arguments(values: Mapping[str, Json]) -> None:
     manifests = render(values)
     secrets = [one.mapping("data").values() for one in manifests if one.kind == "Secret"]
@@ -68,7 +69,7 @@ def test_no_secret_reaches_the_environment_or_the_arguments(values: Mapping[str,
         assert not [value for data in secrets for value in data if str(value) in pod.as_yaml()]
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_only_who_speaks_to_the_api_server_has_a_token_for_it(values: Mapping[str, Json]) -> None:
     manifests = render(values)
     reviews = any("tokenreviews" in one.as_yaml() for one in manifests)

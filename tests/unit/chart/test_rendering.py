@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from support.chart_values import REFUSED, ROWS
+from support.rows import each_row
 from tools.chart.rendering import CHART, NAMESPACE, RELEASE, HelmError, Json, helm, only, pods_of, render
 
 _REMOTE: Mapping[str, Json] = {
@@ -21,21 +22,21 @@ def test_helm_lint_finds_no_fault_even_when_strict() -> None:
     assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART))
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_the_chart_renders_each_object_once(values: Mapping[str, Json]) -> None:
     objects = Counter((one.kind, one.namespace, one.name) for one in render(values))
     assert objects
     assert objects.most_common(1)[0][1] == 1
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_every_object_names_its_namespace_or_lives_in_none(values: Mapping[str, Json]) -> None:
     cluster_wide = {"ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition"}
     for one in render(values):
         assert bool(one.namespace) != (one.kind in cluster_wide), (one.kind, one.name)
 
 
-@pytest.mark.parametrize(("values", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each_row(("values", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_the_chart_refuses_and_says_which_value(values: Mapping[str, Json], message: str) -> None:
     with pytest.raises(HelmError, match=message):
         render(values)

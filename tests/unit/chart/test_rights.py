@@ -11,6 +11,7 @@ import pytest
 
 from keybearer.kube import resources
 from support.chart_values import ROWS, SIGNERS
+from support.rows import each_row
 from tools.chart.rendering import NAMESPACE, Json, Manifest, only, render
 
 _CLUSTER_KINDS = {"ClusterRole", "ClusterRoleBinding"}
@@ -242,7 +243,7 @@ def test_a_service_without_token_reviews_has_no_token_and_no_role() -> None:
     assert pod["automountServiceAccountToken"] is False
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_no_rule_has_a_wildcard_or_a_verb_that_hands_on_rights(values: Mapping[str, Json]) -> None:
     for role in render(values):
         if role.kind in {"Role", "ClusterRole"}:
@@ -255,7 +256,7 @@ def test_no_rule_has_a_wildcard_or_a_verb_that_hands_on_rights(values: Mapping[s
                 )
 
 
-@pytest.mark.parametrize("values", ROWS.values(), ids=ROWS.keys())
+@each_row("values", ROWS.values(), ids=ROWS.keys())
 def test_every_binding_leads_from_an_account_of_the_release_to_a_role_that_exists(
     values: Mapping[str, Json],
 ) -> None:

@@ -10,6 +10,7 @@ from keybearer.cli.explanation import explain
 from keybearer.cli.explanation_parts import SeenObject
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remedies import REMEDIES
+from support.rows import each_row
 
 UID = "uid-1"
 TARGET = SeenObject(("DB_HOST", "DB_PASSWORD"), UID)
@@ -48,7 +49,7 @@ def test_a_healthy_one_needs_nothing() -> None:
     assert (told.wrong, told.next_steps) == ([], [])
 
 
-@pytest.mark.parametrize("reason", Reason)
+@each_row("reason", Reason)
 def test_each_reason_has_a_next_step_and_no_brace_is_left(reason: Reason) -> None:
     told = explain(secret_sync(ready("False", reason, "why")), TARGET, IDENTITY)
     assert (f"{reason}: why" in told.wrong) is (reason is not Reason.PLANNED)

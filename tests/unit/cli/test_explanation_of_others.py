@@ -12,6 +12,7 @@ from keybearer.cli.explanation_parts import Explanation, SeenObject
 from keybearer.controllers.appconnection.reasons import Reason as ConnectionReason
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
 from keybearer.controllers.secretsync.reasons import Reason as SyncReason
+from support.rows import each_row
 
 IDENTITY = {"reader": SeenObject(("clientId", "clientSecret"))}
 LOGIN = {**IDENTITY, "login": SeenObject(("password", "user"))}
@@ -72,7 +73,7 @@ def whole(told: Explanation) -> str:
     return "\n".join([*told.reads, *told.writes, *told.stands, *told.wrong, *told.next_steps])
 
 
-@pytest.mark.parametrize("reason", [*ConnectionReason, *SHARED])
+@each_row("reason", [*ConnectionReason, *SHARED])
 def test_each_reason_of_a_connection_has_a_next_step(reason: str) -> None:
     told = explain_connection(connection(ready("False", reason)), LOGIN)
     assert told.wrong == [f"{reason}: why"]
@@ -82,7 +83,7 @@ def test_each_reason_of_a_connection_has_a_next_step(reason: str) -> None:
         assert "{" not in step
 
 
-@pytest.mark.parametrize("reason", [*ProfileReason, *SHARED])
+@each_row("reason", [*ProfileReason, *SHARED])
 def test_each_reason_of_a_profile_has_a_next_step(reason: str) -> None:
     told = explain_profile(profile(ready("False", reason)), IDENTITY)
     assert told.wrong == ([] if reason == ProfileReason.PLANNED else [f"{reason}: why"])
@@ -92,7 +93,7 @@ def test_each_reason_of_a_profile_has_a_next_step(reason: str) -> None:
         assert "{" not in step
 
 
-@pytest.mark.parametrize("reason", [one for one in ProfileReason if one is not ProfileReason.ISSUED])
+@each_row("reason", [one for one in ProfileReason if one is not ProfileReason.ISSUED])
 def test_each_reason_of_a_single_certificate_has_a_next_step(reason: ProfileReason) -> None:
     entry = {
         "name": "front",

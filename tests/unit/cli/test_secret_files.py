@@ -19,6 +19,7 @@ from keybearer.cli import transfer
 from keybearer.cli.failures import CommandError
 from keybearer.cli.output import steers_terminal
 from keybearer.cli.secret_files import FileFormat, format_of, read_secrets, write_secrets
+from support.rows import each_row
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text("a\\'\" \n\r\t#$`{}:-=\x85\u2028\ufeff")
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,20}", fullmatch=True)
@@ -146,7 +147,7 @@ def test_yaml_scalars_are_the_texts_they_look_like() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "form", "said"),
     [
         pytest.param("A='cnry-open\n", FileFormat.ENV, "line 1", id="open quote"),

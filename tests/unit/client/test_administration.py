@@ -30,6 +30,7 @@ from keybearer.client.operations import (
     universal_auth,
     users,
 )
+from support.rows import each_row
 
 PLACE: dict[str, Any] = {"project_id": "p-1", "environment": "dev"}
 WIRE_PLACE = {"projectId": "p-1", "environment": "dev"}
@@ -294,8 +295,10 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("operation", "expected"), REQUESTS, ids=[type(operation).__name__ for operation, _ in REQUESTS]
+@each_row(
+    ("operation", "expected"),
+    REQUESTS,
+    ids=[f"{type(operation).__name__}, row {row}" for row, (operation, _) in enumerate(REQUESTS)],
 )
 def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], expected: Sent) -> None:
     assert sent(operation) == expected

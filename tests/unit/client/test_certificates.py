@@ -36,6 +36,7 @@ from keybearer.client.operations import (
     certificates,
 )
 from keybearer.client.operations.certificate_issuing import IssueCertificate
+from support.rows import each_row
 from unit.client.harness import FakeService, Runner, Sent, sent
 from unit.client.requests_of_certificate_holders import OF_APPLICATIONS, OF_APPROVALS, OF_SUBSCRIBERS
 from unit.client.requests_of_certificate_setup import (
@@ -73,9 +74,7 @@ MODULES = (
 )
 
 
-@pytest.mark.parametrize(
-    ("operation", "expected"), [case[1:] for case in REQUESTED], ids=[case[0] for case in REQUESTED]
-)
+@each_row(("operation", "expected"), [case[1:] for case in REQUESTED], ids=[case[0] for case in REQUESTED])
 def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], expected: Sent) -> None:
     assert sent(operation) == expected
     # What writes is never sent twice, unless it surely never arrived; a search writes nothing.

@@ -13,6 +13,7 @@ from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations import app_connection_writes, app_connections, secret_syncs
 from keybearer.wire.connections.base import AppModel
 from keybearer.wire.connections.registry import APPS
+from support.rows import each_row
 from unit.client.harness import Sent, sent
 
 CONNECTIONS = "/api/v1/app-connections"
@@ -302,9 +303,7 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("operation", "expected"), [case[1:] for case in REQUESTS], ids=[case[0] for case in REQUESTS]
-)
+@each_row(("operation", "expected"), [case[1:] for case in REQUESTS], ids=[case[0] for case in REQUESTS])
 def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], expected: Sent) -> None:
     assert sent(operation) == expected
     # What writes is never sent twice, unless it surely never arrived; a check writes nothing.

@@ -72,6 +72,7 @@ from keybearer.client.operations.universal_auth import (
     CreateClientSecret,
     RevokeClientSecret,
 )
+from support.rows import each_row
 from unit.client.harness import secret_body
 
 LIST = ListSecrets(project_id="p-1", environment="dev")
@@ -135,7 +136,7 @@ def ok(body: object, status: int = 200, **headers: str) -> Response:
     return Response(status, headers, orjson.dumps(body))
 
 
-@pytest.mark.parametrize("answer", answers(), ids=lambda answer: answer.name)
+@each_row("answer", answers(), ids=lambda answer: answer.name)
 def test_what_published_servers_answer_is_read(answer: Answer) -> None:
     read = OPERATIONS[answer.operation].read(ok(answer.body))
     expected = answer.reads if isinstance(answer.reads, list) else [answer.reads]

@@ -23,6 +23,7 @@ from keybearer.client.operations.secret_reads import GetSecret, ListSecrets, Lis
 from keybearer.client.operations.secret_writes import CreateSecret, DeleteSecret, UpdateSecret
 from keybearer.client.operations.status import GetStatus
 from keybearer.client.operations.tokens import CheckToken, KubernetesLogin, LdapAuth, RenewToken, RevokeToken
+from support.rows import each_row
 
 PLACE: dict[str, Any] = {"project_id": "{projectId}", "environment": "dev"}
 
@@ -64,7 +65,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("exchange", SAME)
+@each_row("exchange", SAME)
 def test_our_request_holds_all_that_the_published_client_sends(exchange: Exchange) -> None:
     operation = OURS[exchange.ours](exchange)
     request = operation.request()

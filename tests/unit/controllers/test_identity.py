@@ -19,6 +19,7 @@ from keybearer.controllers.identity import (
 )
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.settings import OperatorSettings
+from support.rows import each_row
 from unit.controllers.fakes.targets import FINGERPRINTER, b64
 
 _DEFAULT = "https://keybearer.example.com"
@@ -211,7 +212,7 @@ class TestUrls:
     def test_what_is_allowed_leads_exactly_to_a_listed_service(self, given: str, asked: str) -> None:
         assert parse({**_UNIVERSAL, "url": given}).url == asked
 
-    @pytest.mark.parametrize(
+    @each_row(
         "given",
         [
             pytest.param("https://keybearer.example.com@evil.example", id="the allowed host as a user"),
@@ -320,7 +321,7 @@ class TestUrls:
 
 
 class TestPolicy:
-    @pytest.mark.parametrize(
+    @each_row(
         "url",
         [
             "keybearer.example.com",
@@ -334,7 +335,7 @@ class TestPolicy:
         ],
         ids=repr,
     )
-    @pytest.mark.parametrize("option", ["--service-url", "--allow-service-url"])
+    @each_row("option", ["--service-url", "--allow-service-url"])
     def test_an_address_that_is_none_ends_the_start(self, option: str, url: str) -> None:
         default, allowed = (url, "https://x") if option == "--service-url" else (_DEFAULT, url)
         with pytest.raises(ConfigurationError, match=option):

@@ -10,6 +10,7 @@ from keybearer.domain.access import ProjectRef
 from keybearer.domain.authorization import Principal
 from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
 from keybearer.domain.secrets.questions import ListSecrets, SecretsAt
+from support.rows import each_row
 
 TAGS = EntityTags(b"k" * 32)
 WHO = Principal(IdentityId("i"), OrganizationId("o"), "member", 3, "t")
@@ -35,7 +36,7 @@ def test_equal_questions_have_equal_tags() -> None:
     assert TAGS.make(WHO, by_slug, NOTHING, REVISIONS) == TAG
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("who", "query", "revisions"),
     [
         pytest.param(replace(WHO, identity_id=IdentityId("j")), QUERY, REVISIONS, id="another identity"),

@@ -12,6 +12,7 @@ from keybearer.domain import path_patterns
 from keybearer.domain.errors import InvalidError, SchemaViolationError
 from keybearer.domain.path_patterns import PathPattern, new_pattern, parse_pattern
 from keybearer.wire.limits import FOLDER_DEPTH_MAX
+from support.rows import each_row
 
 NAMES = st.text("ab", min_size=1, max_size=3)
 PATHS = st.lists(NAMES, max_size=4).map(lambda names: "/" + "/".join(names))
@@ -29,7 +30,7 @@ def as_regex(pattern: PathPattern) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "path", "matches"),
     [
         pytest.param("/", "/", True, id="the root is the root"),

@@ -10,6 +10,7 @@ from keybearer.domain.authorization import Action, ProjectRole, Subject, Where
 from keybearer.domain.errors import ForbiddenError
 from keybearer.domain.path_patterns import parse_pattern
 from keybearer.domain.permissions import Effect, Permissions, Rule
+from support.rows import each_row
 
 NO_ONE, VIEWER, MEMBER, ADMIN = (
     (role,) for role in (ProjectRole.NO_ACCESS, ProjectRole.VIEWER, ProjectRole.MEMBER, ProjectRole.ADMIN)
@@ -36,7 +37,7 @@ def deny(*actions: Action, **place: str) -> Rule:
     return rule(Effect.DENY, *actions, **place)  # type: ignore[arg-type] # same
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("permissions", "action", "where", "allowed"),
     [
         pytest.param(Permissions(NO_ONE, (allow(READ),)), READ, ("dev", "/app/x"), True, id="a grant gives"),

@@ -18,6 +18,7 @@ from keybearer.domain.secrets.references import (
     on_one_line,
 )
 from keybearer.store.secret_places import Location, ReferenceTarget
+from support.rows import each_row
 
 
 def at(key: str, environment: str = "dev", path: str = "/", project: str = "") -> ReferenceTarget:
@@ -98,7 +99,7 @@ EXPANSIONS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "known", "result"), EXPANSIONS)
+@each_row(("text", "known", "result"), EXPANSIONS)
 def test_references_are_replaced(text: str, known: dict[ReferenceTarget, str | None], result: str) -> None:
     assert expand(text, known) == result
 

@@ -19,6 +19,7 @@ from keybearer.kube.errors import (
     UnauthorizedError,
     UnavailableError,
 )
+from support.rows import each_row
 from tools.local.marks import find_mark
 
 
@@ -35,7 +36,7 @@ def status_body(reason: str, message: str = "", /, **details: object) -> bytes:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "reason", "kind", "is_retryable"),
     [
         pytest.param(400, "BadRequest", InvalidError, False, id="400 is invalid"),
@@ -242,7 +243,7 @@ def test_shed_load_says_how_long_to_wait(
     assert error.retry_after == seconds
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         pytest.param(b"<html>cnry-page</html>", id="a proxy's page"),
@@ -255,7 +256,7 @@ def test_shed_load_says_how_long_to_wait(
         pytest.param(b'{"kind":"Status","details":[],"message":null}', id="other wrong types"),
     ],
 )
-@pytest.mark.parametrize("status", [400, 403, 404, 409, 418, 422, 429, 502])
+@each_row("status", [400, 403, 404, 409, 418, 422, 429, 502])
 def test_a_body_that_is_no_status_is_no_obstacle_and_no_leak(body: bytes, status: int) -> None:
     error = error_of_answer("read Secret a/b", status, body)
 

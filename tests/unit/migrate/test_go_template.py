@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from keybearer.controllers.template.protocol import Failure, Request
 from keybearer.controllers.template.sandbox import render
 from keybearer.migrate.go_template import TEMPLATE_MAX, TemplateError, translate
+from support.rows import each_row
 from tools.local.waiting import PATIENCE_SECONDS
 
 VALUES = {
@@ -32,7 +33,7 @@ def rendered(template: str, values: dict[str, bytes] | None = None) -> str:
     return outcome["key"].decode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "output"),
     [
         ("{{ .user }}:{{ .password }}", "Ada:p@ss word"),
@@ -94,7 +95,7 @@ def test_all_secrets_come_in_the_order_of_their_names_capitals_first() -> None:
     assert rendered(template, {"b": b"1", "B": b"2", "a": b"3"}) == "B=2;a=3;b=1;"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "why"),
     [
         ("{{ .user | sha256sum }}", "the function sha256sum"),

@@ -10,6 +10,7 @@ from keybearer.migrate.held_back import _is_beside_contents
 from keybearer.migrate.manifests import render_manifests
 from keybearer.migrate.settings import Place, Settings
 from support.migration import migrate_text, migration_cases
+from support.rows import each_row
 
 SETTINGS = Settings(stores={"*": Place("shop", "prod")})
 EXTERNAL = """\
@@ -41,7 +42,7 @@ spec:
 DATA = "  data: [{secretKey: a, remoteRef: {key: b}}]\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given",
     [
         EXTERNAL + DATA + "  target: {template: {data: {a: '{{ .a }}', p12: '{{ genCA .a 1 }}'}}}\n",

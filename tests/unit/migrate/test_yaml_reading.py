@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from keybearer.migrate import yaml_reading
 from keybearer.migrate.conversion import Reading, read_text
 from keybearer.migrate.yaml_reading import DEPTH_MAX, ReadingError, read_documents
+from support.rows import each_row
 from tools.local.waiting import PATIENCE_SECONDS
 
 SCALARS = st.one_of(
@@ -47,7 +48,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert isinstance(list(read_documents(text)), list)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         pytest.param("yes", True, id="yes"),
@@ -99,7 +100,7 @@ def _bomb() -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "why"),
     [
         pytest.param(_bomb(), "goes beyond 500000 values in one document", id="a bomb of aliases"),

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.outbound.addresses import inner_kind, plain_address
+from support.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("address", "kind"),
     [
         ("127.0.0.1", "loopback"),

@@ -6,9 +6,10 @@ import pytest
 
 from keybearer.base.errors import ConfigurationError
 from keybearer.outbound.allowed import parse_allowed
+from support.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entry", "host", "address", "port", "listed"),
     [
         ("10.0.0.0/8", "ldap.example.com", "10.1.2.3", 636, True),

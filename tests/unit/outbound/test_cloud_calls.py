@@ -33,6 +33,7 @@ from keybearer.outbound.short_lived import ShortLived
 from keybearer.wire.connections.cloud import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.wire.destinations.cloud import CloudOptions
 from support.directory import loopback_gate
+from support.rows import each_row
 
 KEY = CloudKey("AKIA0", "cnry-secret", "cnry-token")
 CREDENTIALS = AccessKeyCredentials(access_key_id="AKIA0", secret_access_key="cnry-secret")
@@ -135,7 +136,7 @@ def test_an_error_of_somebody_else_has_no_word(body: bytes) -> None:
     assert fault_of(answered(body, 502)) == CloudFault(502, "", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "code", "kind"),
     [
         (400, "ThrottlingException", RemoteThrottledError),

@@ -16,9 +16,10 @@ from keybearer.outbound.ldap_filter import (
     names_user,
     parse_filter,
 )
+from support.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "parsed"),
     [
         ("uid=a", Comparison("=", "uid", b"a")),
@@ -53,7 +54,7 @@ def test_a_filter_is_read_as_rfc_4515_writes_it(text: str, parsed: Filter) -> No
     assert parse_filter(text) == parsed
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from keybearer.outbound.urls import HTTP_PORTS, LDAP_PORTS, OutboundUrl, parse_url
+from support.rows import each_row
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ def test_a_url_is_scheme_host_port_and_path(text: str, url: OutboundUrl) -> None
     assert parse_url(text, HTTP_PORTS) == url
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -72,7 +73,7 @@ class TestHolding:
     def test_a_place_with_a_path_holds_what_is_below(self, path: str) -> None:
         assert self.holds("/base/", path)
 
-    @pytest.mark.parametrize(
+    @each_row(
         "path",
         [
             "",

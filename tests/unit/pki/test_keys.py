@@ -19,6 +19,7 @@ from keybearer.pki.keys import (
     require_supported,
     signature_hash,
 )
+from support.rows import each_row
 from support.x509_house import key_of
 
 _CLASSIC = [one for one in KeyAlgorithm if one.is_rsa or one.is_elliptic]
@@ -176,7 +177,7 @@ class TestSigning:
         with pytest.raises(UnsupportedAlgorithmError, match="an RSA_2048 key can't sign with ML-DSA-44"):
             signature_hash(KeyAlgorithm.RSA_2048, SignatureAlgorithm.ML_DSA_44)
 
-    @pytest.mark.parametrize("algorithm", KeyAlgorithm)
+    @each_row("algorithm", KeyAlgorithm)
     def test_each_kind_of_key_signs_in_its_own_ways_only(self, algorithm: KeyAlgorithm) -> None:
         fitting = {one for one in SignatureAlgorithm if makes(algorithm, one)}
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from keybearer.base.certificate_terms import KeyAlgorithm, NameType
 from keybearer.pki.errors import TemplateError
 from keybearer.pki.names import AlternativeName, Subject, SubjectAttribute, alternative_name
+from support.rows import each_row
 from support.x509_house import key_of, root, template
 
 _DNS, _IP, _EMAIL, _URI, _UPN = (
@@ -18,7 +19,7 @@ _DNS, _IP, _EMAIL, _URI, _UPN = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "value", "signed"),
     [
         (_DNS, "www.example.com", "www.example.com"),
@@ -50,7 +51,7 @@ def test_a_name_is_signed_in_one_form(kind: NameType, value: str, signed: str) -
     assert [alternative_name(one.type, one.value) for one in issued.alternative_names] == [name]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "value", "says"),
     [
         (_DNS, "", "1 to 255 characters, this one has 0"),

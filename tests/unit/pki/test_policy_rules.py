@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +28,7 @@ from keybearer.pki.policy_rules import (
     violations,
 )
 from keybearer.wire.certificates.policies import PolicyRules
+from support.rows import each_row
 
 LEAF = Content(
     subject=Subject.of(
@@ -383,12 +383,12 @@ VIOLATING: dict[str, tuple[dict[str, Any], Content, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("rules", "content"), FITTING.values(), ids=FITTING)
+@each_row(("rules", "content"), FITTING.values(), ids=FITTING)
 def test_what_a_policy_lets_pass(rules: dict[str, Any], content: Content) -> None:
     assert of(rules, content) == []
 
 
-@pytest.mark.parametrize(("rules", "content", "said"), VIOLATING.values(), ids=VIOLATING)
+@each_row(("rules", "content", "said"), VIOLATING.values(), ids=VIOLATING)
 def test_what_a_policy_forbids(rules: dict[str, Any], content: Content, said: list[str]) -> None:
     assert of(rules, content) == said
 

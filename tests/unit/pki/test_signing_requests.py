@@ -30,6 +30,7 @@ from keybearer.pki.signing_requests import (
     build_signing_request,
     parse_signing_request,
 )
+from support.rows import each_row
 from support.x509_house import dns, key_of, root, template
 from support.x509_shapes import ALGORITHMS, NAMES, SUBJECTS
 
@@ -82,7 +83,7 @@ def a_request() -> SigningRequest:
 class TestRequestsOfOpenssl:
     """The first line of each file says how it was made."""
 
-    @pytest.mark.parametrize("path", _ACCEPTED, ids=lambda path: path.stem)
+    @each_row("path", _ACCEPTED, ids=lambda path: path.stem)
     def test_each_is_read_and_certified_for_its_own_key(self, path: Path) -> None:
         request = parse_signing_request(path.read_text(encoding="utf-8"))
         subject = request.subject if request.subject.attributes else Subject()
@@ -171,8 +172,8 @@ class TestRequestsOfOpenssl:
 
 
 class TestOwnRequests:
-    @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
-    @pytest.mark.parametrize("names", NAMES)
+    @each_row("algorithm", ALGORITHMS, ids=str)
+    @each_row("names", NAMES)
     def test_what_is_asked_for_is_read_again(self, algorithm: KeyAlgorithm, names: str) -> None:
         key = key_of(algorithm)
         usages = default_key_usages(algorithm)
@@ -238,7 +239,7 @@ class TestOwnRequests:
 
 
 class TestMalformedRequests:
-    @pytest.mark.parametrize(
+    @each_row(
         ("text", "says"),
         [
             ("", "isn't PEM"),

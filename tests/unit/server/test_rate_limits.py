@@ -7,6 +7,7 @@ import pytest
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.server.rate_limits import RateLimit, RateLimits, RequestClass, class_of, parse_rate_limits
+from support.rows import each_row
 
 MINUTE = timedelta(minutes=1)
 
@@ -142,7 +143,7 @@ def test_what_counts_as_one_address(clock: HandClock, one: str, other: str, *, i
     assert is_refused(counted, address=other) == is_same
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "path", "kind"),
     [
         ("GET", "/api/status", None),
@@ -174,7 +175,7 @@ def test_limits_are_read_from_their_text() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *("", "read", "read=60", "read=60/60", "reads=60/60s", "READ=60/60s", "read=-1/60s", "read=6.5/60s"),

@@ -11,6 +11,7 @@ from keybearer.wire.connections.external_infisical import EXTERNAL_INFISICAL as 
 from keybearer.wire.connections.hashicorp_vault import HASHICORP_VAULT as VAULT_APP
 from keybearer.wire.destinations.external_infisical import EXTERNAL_INFISICAL, ExternalInfisicalConfig
 from keybearer.wire.destinations.hashicorp_vault import HASHICORP_VAULT, VaultConfig
+from support.rows import each_row
 
 TOKEN = {"instanceUrl": "https://vault.example.com", "namespace": "team/a", "accessToken": "cnry-token"}
 ROLE = {"instanceUrl": "https://vault.example.com", "roleId": "role", "secretId": "cnry-secret"}
@@ -62,11 +63,11 @@ def test_unknown_keys_are_refused(name: str) -> None:
         method.given.model_validate({**given, "extra": "x"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "field"),
     [(name, field) for name, (_, given, _) in METHODS.items() for field in given if field != "namespace"],
 )
-@pytest.mark.parametrize("value", [None, "", "  "], ids=["null", "empty", "blank"])
+@each_row("value", [None, "", "  "], ids=["null", "empty", "blank"])
 def test_what_is_needed_must_be_given(name: str, field: str, value: str | None) -> None:
     method, given, _ = METHODS[name]
     with pytest.raises(ValidationError):
@@ -79,7 +80,7 @@ def test_an_empty_namespace_is_none(given: str | None) -> None:
     assert not read.model_dump()["namespace"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "vault.example.com",
@@ -95,7 +96,7 @@ def test_an_empty_namespace_is_none(given: str | None) -> None:
         "https://" + "a" * 505,
     ],
 )
-@pytest.mark.parametrize("name", METHODS)
+@each_row("name", METHODS)
 def test_only_a_plain_url_is_an_instance(name: str, url: str) -> None:
     method, given, _ = METHODS[name]
     with pytest.raises(ValidationError):
@@ -121,7 +122,7 @@ def test_slashes_around_mount_and_path_are_dropped(given: dict[str, str], mount:
     assert HASHICORP_VAULT.config.validate_python(given) == VaultConfig(mount=mount, path=path)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         {"mount": ""},
@@ -155,8 +156,8 @@ def test_a_place_at_another_server_is_three_words() -> None:
     assert read == ExternalInfisicalConfig(project_id="5f3c5d9e", environment="dev", secret_path="/app")
 
 
-@pytest.mark.parametrize("field", [*PLACE, "extra"])
-@pytest.mark.parametrize("value", ["", " ", "x" * 5000, 7], ids=["empty", "blank", "long", "a number"])
+@each_row("field", [*PLACE, "extra"])
+@each_row("value", ["", " ", "x" * 5000, 7], ids=["empty", "blank", "long", "a number"])
 def test_a_place_at_another_server_is_judged(field: str, value: object) -> None:
     with pytest.raises(ValidationError):
         EXTERNAL_INFISICAL.config.validate_python({**PLACE, field: value})

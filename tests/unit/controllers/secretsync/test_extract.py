@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from keybearer.controllers.secretsync.extract import ExtractError, ExtractFault, JsonReader, extract_value
 from keybearer.controllers.secretsync.spec_source import Decoding
+from support.rows import each_row
 
 _DOCUMENT = """{
   "user": "cnry-user", "port": 5432, "ratio": 1.50, "big": 123456789012345678901234567890, "on": true,
@@ -17,7 +18,7 @@ _DOCUMENT = """{
 }"""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "value"),
     [
         ("user", "cnry-user"),

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.secretsync.patterns import InvalidPatternError, compile_matcher, compile_renamer
+from support.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("patterns", "name", "matches"),
     [
         pytest.param(["*"], "anything", True, id="a star takes everything"),

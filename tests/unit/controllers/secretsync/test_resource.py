@@ -13,6 +13,7 @@ from keybearer.controllers.secretsync.spec_source import Decoding, Source
 from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretSyncStatus, Updates
 from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy, TargetKind
 from support.corpus import CorpusCase, corpus_cases
+from support.rows import each_row
 
 _CASES = list(corpus_cases("secretsync"))
 _SOURCE = {"projectId": "shop", "environment": "dev"}
@@ -24,12 +25,12 @@ def _refusal(spec: dict[str, Any]) -> str:
     return describe_invalid(refusal.value)
 
 
-@pytest.mark.parametrize("case", [case for case in _CASES if case.accepted], ids=lambda case: case.name)
+@each_row("case", [case for case in _CASES if case.accepted], ids=lambda case: case.name)
 def test_the_model_takes_what_the_corpus_accepts(case: CorpusCase) -> None:
     SecretSyncSpec.model_validate(case.spec)
 
 
-@pytest.mark.parametrize("case", [case for case in _CASES if not case.accepted], ids=lambda case: case.name)
+@each_row("case", [case for case in _CASES if not case.accepted], ids=lambda case: case.name)
 def test_the_model_refuses_what_the_corpus_refuses_and_says_where_and_why(case: CorpusCase) -> None:
     said = _refusal(case.spec)
 

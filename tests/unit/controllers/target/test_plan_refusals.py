@@ -20,6 +20,7 @@ from keybearer.controllers.target.desired import OWNER_LABEL
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.work import WorkKey
+from support.rows import each_row
 from unit.controllers.fakes.target_plans import LESS, NOW, ONE, OTHER, patched_metadata, plan, verdict_of
 from unit.controllers.fakes.targets import (
     UID,
@@ -104,7 +105,7 @@ class TestOwnership:
 
 
 class TestGuard:
-    @pytest.mark.parametrize(
+    @each_row(
         ("percent", "before", "removed", "held"),
         [
             pytest.param(0, 100, 1, True, id="0 percent holds a single key"),
@@ -120,7 +121,7 @@ class TestGuard:
             pytest.param(100, 10, 10, True, id="and never all at once"),
         ],
     )
-    @pytest.mark.parametrize("policy", ["Owner", "Merge"])
+    @each_row("policy", ["Owner", "Merge"])
     def test_the_share_that_may_go_at_once(
         self, percent: int, before: int, removed: int, policy: str, *, held: bool
     ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from keybearer.controllers.template.protocol import OUTPUT_MAX_BYTES, Failure, Request, TemplateFault
 from keybearer.controllers.template.sandbox import render
+from support.rows import each_row
 
 _VALUES = {
     "HOST": b"cnry-db.example",
@@ -29,7 +30,7 @@ def _failure(source: str) -> Failure:
     return outcome
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "output"),
     [
         pytest.param("{{ HOST }}:5432", "cnry-db.example:5432", id="a secret is a variable by its key"),
@@ -81,7 +82,7 @@ def test_pem_blocks_are_taken_by_the_end_of_their_label() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "fault", "line", "name"),
     [
         ("a\n{{ OTHER }}", TemplateFault.UNDEFINED_VARIABLE, 2, "OTHER"),

@@ -16,6 +16,7 @@ from keybearer.domain.certificates.approval_rules import (
 from keybearer.domain.certificates.transitions import CANCELLABLE, MOVES, may_move, require_move
 from keybearer.domain.errors import ForbiddenError, InvalidError
 from keybearer.wire.certificates.approvals import ApprovalStatus, Verdict
+from support.rows import each_row
 
 S = RequestStatus
 ALLOWED = {
@@ -31,7 +32,7 @@ ALLOWED = {
 YES, NO = Verdict.APPROVE, Verdict.REJECT
 
 
-@pytest.mark.parametrize(("status", "target"), list(itertools.product(S, S)))
+@each_row(("status", "target"), list(itertools.product(S, S)))
 def test_exactly_these_moves_are_allowed(status: S, target: S) -> None:
     allowed = (status, target) in ALLOWED
     assert may_move(status, target) is allowed

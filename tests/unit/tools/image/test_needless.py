@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.rows import each_row
 from tools.image.environment import Environment
 from tools.image.libraries import MissingLibraryError, shared_libraries
 from tools.image.needless import wanted_of_environment, wanted_of_python
@@ -22,7 +23,7 @@ _ENVIRONMENT = Environment(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "wanted"),
     [
         ("bin/keybearer", True),
