@@ -20,6 +20,7 @@ __all__ = ["each_row", "every_row", "listed"]
 
 Test = Callable[..., Any]
 Row = Callable[[str], AbstractContextManager[None]]
+_TESTS = Path(__file__).parents[1]
 
 
 @contextmanager
@@ -112,7 +113,13 @@ def _folded(test: Test, table: Mapping[str, Mapping[str, object]]) -> Test:
 
 
 def _told(error: BaseException) -> str:
-    place = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [
+        frame
+        for frame in frames
+        if Path(frame.filename).is_relative_to(_TESTS) and frame.filename != __file__
+    ]
+    place = (ours or frames)[-1]
     text = str(error).replace("\n", "\n    ")
     return f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}: {text}"
 
