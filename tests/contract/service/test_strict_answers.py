@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from support.rows import each_row
 from support.service_fixtures import Service
 from support.strict_answers import check_answer
 from support.strict_shapes import shape_of
@@ -122,7 +123,7 @@ def test_answers_as_the_documents_tell_them_pass() -> None:
     checked("/api/v4/secrets/KEY", 404, ERROR)
 
 
-@pytest.mark.parametrize("name", SECRET)
+@each_row("name", SECRET)
 def test_a_field_that_is_missing_fails(name: str) -> None:
     with pytest.raises(ValueError, match="Field required"):
         checked("/api/v4/secrets/KEY", 200, {"secret": {key: SECRET[key] for key in SECRET if key != name}})

@@ -6,8 +6,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
+from support.rows import each_row
 from support.strict_certificates import ISSUED, ONE_PROFILE, PROFILES, REQUESTS
 from support.strict_kinds import Shape
 
@@ -156,13 +155,13 @@ def passes(shape: Shape, answer: object) -> bool:
 FIELDS = [(name, path) for name, (_, right, _) in RIGHT.items() for path in paths(right)]
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@each_row("name", RIGHT)
 def test_an_answer_with_every_field_passes(name: str) -> None:
     shape, right, _ = RIGHT[name]
     assert passes(shape, right)
 
 
-@pytest.mark.parametrize(("name", "path"), FIELDS)
+@each_row(("name", "path"), FIELDS)
 def test_a_field_that_must_be_there_is_missed_and_no_other(name: str, path: tuple[str | int, ...]) -> None:
     shape, right, required = RIGHT[name]
     spoiled = copy.deepcopy(right)
@@ -170,7 +169,7 @@ def test_a_field_that_must_be_there_is_missed_and_no_other(name: str, path: tupl
     assert passes(shape, spoiled) == (path not in required)
 
 
-@pytest.mark.parametrize(("name", "path"), FIELDS)
+@each_row(("name", "path"), FIELDS)
 def test_a_field_of_another_kind_fails(name: str, path: tuple[str | int, ...]) -> None:
     shape, right, _ = RIGHT[name]
     for other in (b"bytes", object()):
@@ -179,7 +178,7 @@ def test_a_field_of_another_kind_fails(name: str, path: tuple[str | int, ...]) -
         assert not passes(shape, spoiled)
 
 
-@pytest.mark.parametrize(("name", "path"), [("", ()), *FIELDS])
+@each_row(("name", "path"), [("", ()), *FIELDS])
 def test_a_field_that_the_documents_dont_know_fails(name: str, path: tuple[str | int, ...]) -> None:
     for shape, right, _ in [RIGHT[name]] if name else RIGHT.values():
         spoiled = copy.deepcopy(right)
@@ -189,7 +188,7 @@ def test_a_field_that_the_documents_dont_know_fails(name: str, path: tuple[str |
             assert not passes(shape, spoiled)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "path", "wrong"),
     [
         ("issued certificate (2.4)", ("status",), "active"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from support.rows import each_row
 from support.strict_connections import (
     AVAILABLE_CONNECTIONS,
     CONNECTION_OPTIONS,
@@ -64,14 +65,14 @@ def test_a_right_answer_passes_with_and_without_what_may_be_absent() -> None:
     ONE_CONNECTION.model_validate({"appConnection": {**REQUIRED, "app": "cloud", "credentials": {}}})
 
 
-@pytest.mark.parametrize("name", REQUIRED)
+@each_row("name", REQUIRED)
 def test_a_field_that_is_missing_fails(name: str) -> None:
     rest = {key: value for key, value in REQUIRED.items() if key != name}
     with pytest.raises(ValidationError):
         ONE_IDP_CONNECTION.model_validate({"appConnection": rest})
 
 
-@pytest.mark.parametrize("name", OTHER_KINDS)
+@each_row("name", OTHER_KINDS)
 def test_a_field_of_another_kind_fails(name: str) -> None:
     with pytest.raises(ValidationError):
         ONE_IDP_CONNECTION.model_validate({"appConnection": {**REQUIRED, name: OTHER_KINDS[name]}})

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.rows import each_row
 from support.strict_syncs import ONE_SYNC, OPTIONAL, SYNC_OPTIONS, expected_options
 
 ID = "0b6f3c3e-7a55-4d2b-9a3f-0d6a5d1f0c11"
@@ -110,13 +111,13 @@ def passes(shown: dict[str, Any]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@each_row("name", RIGHT)
 def test_a_sync_as_the_documents_tell_it_passes(name: str) -> None:
     assert passes(sync(name))
     assert passes({**sync(name), "environment": None, "folder": None, "folderId": None})
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@each_row("name", RIGHT)
 def test_a_field_too_many_fails_at_every_level(name: str) -> None:
     ways = list(objects(sync(name)))
     if name == "another":  # of its own fields the documents are silent
@@ -128,7 +129,7 @@ def test_a_field_too_many_fails_at_every_level(name: str) -> None:
         assert not passes(spoiled), way
 
 
-@pytest.mark.parametrize("name", [name for name in RIGHT if name != "another"])
+@each_row("name", [name for name in RIGHT if name != "another"])
 def test_a_field_that_is_missing_fails_at_every_level(name: str) -> None:
     for way in objects(sync(name)):
         for field in at(sync(name), way):
@@ -137,7 +138,7 @@ def test_a_field_that_is_missing_fails_at_every_level(name: str) -> None:
             assert passes(spoiled) == (field in OPTIONAL), (way, field)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "way", "wrong"),
     [
         ("another", ("syncStatus",), "done"),

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from keybearer.base.certificate_terms import (
     EXTENDED_KEY_USAGES_BY_SPELLING,
     KEY_ALGORITHMS_BY_SPELLING,
@@ -13,6 +11,7 @@ from keybearer.base.certificate_terms import (
     RequestStatus,
     SignatureAlgorithm,
 )
+from support.rows import each_row
 
 
 def test_usages_have_the_legacy_spellings_of_the_interface() -> None:
@@ -38,7 +37,7 @@ def test_usages_have_the_legacy_spellings_of_the_interface() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("algorithm", "spelling"),
     [
         (KeyAlgorithm.RSA_2048, "RSA-2048"),

@@ -51,6 +51,6 @@ def test_a_destination_stands_with_its_app_and_whether_it_can_be_imported(destin
     assert row.rstrip(" |").endswith("yes" if listed.can_import else "no")
 
 
-@pytest.mark.parametrize("reason", [one for one in Reason if "Cluster" not in one and "Internal" not in one])
+@each_row("reason", [one for one in Reason if "Cluster" not in one and "Internal" not in one])
 def test_a_reason_of_an_app_connection_is_told(reason: Reason) -> None:
     assert f"`{reason.value}`" in _PAGE or reason is Reason.NAMESPACE_TERMINATING

@@ -12,6 +12,7 @@ from keybearer.cli.kubectl.foresight import Around
 from keybearer.cli.kubectl.steps import Action, Step, planned
 from keybearer.cli.kubectl.trial import taken_from_others
 from keybearer.kube.errors import FieldConflict
+from support.rows import each_row
 
 UID = "uid-1"
 SOURCE = {"projectSlug": "shop", "environment": "dev"}
@@ -131,7 +132,7 @@ SECRET = "Secret team-a/web"
 THERE = ("Secret", "web")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("spec", "around", "expected"),
     [
         pytest.param({}, Around(), [(SECRET, Action.CREATE)], id="no target yet"),

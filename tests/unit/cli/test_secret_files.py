@@ -179,7 +179,7 @@ def test_a_file_that_can_not_be_read_is_refused_without_quoting_it(
         error = error.__cause__ or error.__context__
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "WITH SPACE",

@@ -348,7 +348,7 @@ def test_own_values_are_asked_for_only_when_wanted() -> None:
     assert dict(asked.query)["includePersonalOverrides"] == "true"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "operation",
     [
         users.CreateUser("a@example.com", "cnry-password"),

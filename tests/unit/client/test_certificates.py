@@ -155,9 +155,7 @@ REFUSED: list[tuple[str, Operation[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("operation", "said"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
-)
+@each_row(("operation", "said"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
 def test_what_the_wire_has_no_room_for_is_refused(operation: Operation[Any], said: str) -> None:
     with pytest.raises(InvalidArgument, match=said):
         operation.request()

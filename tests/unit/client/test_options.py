@@ -7,6 +7,7 @@ import pytest
 
 from keybearer.client import AsyncKeybearer, ClientOptions, InvalidArgument, Keybearer
 from keybearer.client.options import base_url_of
+from support.rows import each_row
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def test_the_address_is_cut_as_published_clients_cut_it(given: str, used: str) -
     assert base_url_of(given) == used
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given",
     [
         pytest.param("", id="nothing"),

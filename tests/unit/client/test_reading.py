@@ -233,7 +233,7 @@ def test_merging_is_sorted_loses_no_key_and_lets_direct_secrets_win(
     assert [found.secret_key for found in unique] == sorted(set(keys))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "said"),
     [
         pytest.param(b"", "Invalid JSON", id="nothing"),

@@ -29,6 +29,7 @@ from keybearer.client.errors import (
 )
 from keybearer.client.messages import Request, Response
 from keybearer.client.refusals import is_token_refused, refusal_of, retry_after_of
+from support.rows import each_row
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 REQUEST = Request("POST", "/api/v4/secrets/DB")
@@ -46,7 +47,7 @@ def error_body(status: int, error: str, message: object, **more: object) -> dict
     return {"reqId": "req-1", "statusCode": status, "message": message, "error": error, **more}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "kind", "is_retryable"),
     [
         pytest.param(400, BadRequest, False, id="400"),

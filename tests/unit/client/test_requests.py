@@ -229,7 +229,7 @@ def test_folders_are_listed_with_the_path_in_the_query() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "said"),
     [
         pytest.param(

@@ -118,7 +118,7 @@ class TestMethods:
 
 
 class TestValues:
-    @pytest.mark.parametrize(
+    @each_row(
         "encoded",
         [
             pytest.param("cnry-secret!", id="no base64"),

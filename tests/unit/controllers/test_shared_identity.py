@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from keybearer.base.errors import ConfigurationError
 from keybearer.controllers.shared_identity import SharedGrant, may_use_shared_identity, read_grants
 from keybearer.controllers.sources.query import SourceQuery
+from support.rows import each_row
 
 _QUERY = SourceQuery("shop-id", by_slug=False, environment="dev", path="/apps/web")
 
@@ -76,7 +77,7 @@ def test_a_project_is_named_as_the_source_names_it(
     assert grant(**fields).covers(query) is covered
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "namespace", "labels", "admitted"),
     [
         pytest.param({}, "team-a", {}, True, id="by name"),

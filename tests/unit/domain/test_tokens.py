@@ -10,6 +10,7 @@ from keybearer.base.ids import IdentityId
 from keybearer.domain.errors import UnauthenticatedError
 from keybearer.domain.tokens import TokenClaims, read_token, sign_token
 from keybearer.store.records import AccessToken
+from support.rows import each_row
 
 KEY = b"k" * 32
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -66,7 +67,7 @@ def of_strange_claims() -> str:
     return jwt.encode(claims, KEY, algorithm="HS256")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         pytest.param("", id="nothing"),

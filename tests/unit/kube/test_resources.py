@@ -13,6 +13,7 @@ from keybearer.kube.resources import (
     ObjectKey,
     Resource,
 )
+from support.rows import each_row
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_names_of_kubernetes_are_accepted(name: str) -> None:
     assert SECRETS.path(ObjectKey("a", name)).endswith(f"/secrets/{name}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "written"),
     [
         pytest.param("ann@example.com", "ann%40example.com", id="an address"),
@@ -89,7 +90,7 @@ def test_names_of_kubernetes_are_accepted(name: str) -> None:
         pytest.param("a" * 400, "a" * 400, id="long"),
     ],
 )
-@pytest.mark.parametrize("resource", [CERTIFICATE_SIGNING_REQUESTS, CLUSTER_TRUST_BUNDLES])
+@each_row("resource", [CERTIFICATE_SIGNING_REQUESTS, CLUSTER_TRUST_BUNDLES])
 def test_names_that_kubernetes_leaves_free_are_quoted(resource: Resource, name: str, written: str) -> None:
     assert resource.path(ObjectKey("", name), "status").endswith(f"/{resource.plural}/{written}/status")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import pytest
 from pydantic import BaseModel, JsonValue
 
 from keybearer.controllers.crds import CUSTOM_RESOURCES
@@ -15,12 +14,13 @@ from keybearer.migrate.manifests import render_manifests
 from keybearer.migrate.registry import _CONVERTERS
 from keybearer.migrate.yaml_reading import read_documents
 from support.migration import MigrationCase, migrate_text, migration_cases, report_of
+from support.rows import each_row
 
 CASES = list(migration_cases())
 _MODELS: Mapping[str, type[BaseModel]] = {one.kind: one.spec for one in CUSTOM_RESOURCES}
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@each_row("case", CASES, ids=[case.name for case in CASES])
 def test_a_manifest_becomes_what_is_written_down_and_what_is_lost_is_said(case: MigrationCase) -> None:
     migration = case.migrated()
 
@@ -41,7 +41,7 @@ def _texts(value: JsonValue) -> Iterator[str]:
         yield value
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@each_row("case", CASES, ids=[case.name for case in CASES])
 def test_our_models_know_every_field_that_is_written(case: MigrationCase) -> None:
     for manifest in case.migrated().manifests:
         spec = manifest.body["spec"]
@@ -94,7 +94,7 @@ def _damaged(value: JsonValue) -> Iterator[JsonValue]:
                 yield [*value[:index], changed, *value[index + 1 :]]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@each_row("case", CASES, ids=[case.name for case in CASES])
 def test_a_manifest_that_is_wrong_anywhere_ends_with_a_verdict_and_writes_nothing_invalid(
     case: MigrationCase,
 ) -> None:
@@ -132,7 +132,7 @@ _TEXTS = ("labels", "annotations", "matchLabels", "data")
 """Mappings whose names are the user's own: a further one is carried as the others are."""
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@each_row("case", CASES, ids=[case.name for case in CASES])
 def test_a_field_that_nobody_knows_is_never_passed_over_in_silence(case: MigrationCase) -> None:
     objects, settings = _objects(case), case.settings
     silent: set[str] = set()

@@ -121,7 +121,7 @@ def test_in_the_corpus_nothing_of_the_contents_is_lost_by_what_is_applied() -> N
     assert applied > 10
 
 
-@pytest.mark.parametrize(
+@each_row(
     "field",
     [
         "spec.data",

@@ -14,6 +14,7 @@ from keybearer.controllers.secretsync.patterns import compile_renamer
 from keybearer.migrate.durations import parse_go_duration
 from keybearer.migrate.key_names import rename_of_regexp, rename_of_template, schema_of_regexp, search_pattern
 from keybearer.migrate.settings import IssuerPlace, Place, Settings, read_issuers, read_places, slug_of
+from support.rows import each_row
 
 
 def go_replaced(source: str, target: str, name: str) -> str:
@@ -48,7 +49,7 @@ def test_a_rule_renames_as_theirs_does(rule: tuple[str, str], name: str) -> None
     assert (renamer(name) or name) == go_replaced(source, target, name)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "target"),
     [
         pytest.param("-", "_", id="anywhere in a name"),

@@ -8,6 +8,7 @@ from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, Key
 from keybearer.pki.certificates import Certificate
 from keybearer.pki.comparison import Asked, Aspect, differences
 from keybearer.pki.names import AlternativeName, Subject
+from support.rows import each_row
 from support.x509_house import NOW, dns, key_of, root, template
 
 _KEY = KeyAlgorithm.EC_P256
@@ -55,7 +56,7 @@ def test_what_was_left_to_the_issuer_is_not_compared() -> None:
     assert differences(nothing, issued(**authority)) == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wanted", "made", "aspect", "texts"),
     [
         (

@@ -40,7 +40,7 @@ class TestMaking:
             with pytest.raises(UnsupportedAlgorithmError, match=f"{algorithm.value} keys aren't supported"):
                 generate_private_key(algorithm)
 
-    @pytest.mark.parametrize("algorithm", _SLH_DSA, ids=str)
+    @each_row("algorithm", _SLH_DSA, ids=str)
     def test_kinds_that_the_library_has_not_are_refused_in_words(self, algorithm: KeyAlgorithm) -> None:
         with pytest.raises(UnsupportedAlgorithmError, match=f"{algorithm.value} keys aren't supported"):
             generate_private_key(algorithm)
@@ -62,8 +62,8 @@ class TestReading:
             assert load_private_key(written).der() == key.der()
         assert load_public_key(key.public_key.der) == key.public_key
 
-    @pytest.mark.parametrize("algorithm", _CLASSIC, ids=str)
-    @pytest.mark.parametrize("encoding", [serialization.Encoding.PEM, serialization.Encoding.DER])
+    @each_row("algorithm", _CLASSIC, ids=str)
+    @each_row("encoding", [serialization.Encoding.PEM, serialization.Encoding.DER])
     def test_the_older_forms_are_read_too(
         self, algorithm: KeyAlgorithm, encoding: serialization.Encoding
     ) -> None:

@@ -29,6 +29,7 @@ from keybearer.pki.ocsp import (
     parse_ocsp_question,
 )
 from keybearer.pki.revocation_lists import Revocation, build_revocation_list, revocation_list_text
+from support.rows import each_row
 from support.x509_house import NOW, Authority, certified, key_of, root, template
 from support.x509_lint import violations_of_answer, violations_of_list
 from support.x509_shapes import ALGORITHMS
@@ -141,8 +142,8 @@ def answered(
 
 
 class TestAnswers:
-    @pytest.mark.parametrize("digest", _HASHES, ids=lambda one: one.name)
-    @pytest.mark.parametrize(
+    @each_row("digest", _HASHES, ids=lambda one: one.name)
+    @each_row(
         ("standing", "says"),
         [
             (Standing.GOOD, ocsp.OCSPCertStatus.GOOD),

@@ -95,7 +95,7 @@ class TestRequestsOfOpenssl:
         assert issued.subject == request.subject
         assert issued.alternative_names == request.alternative_names
 
-    @pytest.mark.parametrize("path", _REFUSED, ids=lambda path: path.stem)
+    @each_row("path", _REFUSED, ids=lambda path: path.stem)
     def test_a_key_or_signature_that_is_too_weak_or_unknown_is_refused_in_words(self, path: Path) -> None:
         with pytest.raises(UnsupportedAlgorithmError, match=r"supported|bits|FIPS|SHA-1"):
             parse_signing_request(path.read_text(encoding="utf-8"))

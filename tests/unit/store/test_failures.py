@@ -17,6 +17,7 @@ from keybearer.store.failures import (
     brief,
     translated,
 )
+from support.rows import each_row
 
 pytestmark = pytest.mark.every_database
 
@@ -35,7 +36,7 @@ def of_state(sqlstate: str) -> DBAPIError:
     return DBAPIError("SELECT", {}, DriverError(sqlstate), hide_parameters=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sqlstate", "meaning"),
     [
         pytest.param("22021", UnstorableTextError, id="a NUL character"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.store.sync_turns import Tenant, Turns
+from support.rows import each_row
 
 pytestmark = pytest.mark.every_database
 
@@ -25,7 +26,7 @@ def filled(workers: int, *waiting: Tenant, running: Counter[Tenant] | None = Non
     return now
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("workers", "waiting", "running"),
     [
         pytest.param(10, [A1], {A1: 8}, id="a project alone leaves two"),

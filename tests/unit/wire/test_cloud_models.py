@@ -12,6 +12,7 @@ from keybearer.wire.destinations.base import DestinationConfig
 from keybearer.wire.destinations.cloud import CloudOptions, Region
 from keybearer.wire.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE, ParameterStoreConfig
 from keybearer.wire.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER, ManyToOneConfig
+from support.rows import each_row
 
 KEY = {"accessKeyId": "AKIA0", "secretAccessKey": "cnry-secret"}
 ROLE = {"roleArn": "arn:aws:iam::123456789012:role/team/keybearer"}
@@ -53,8 +54,8 @@ def test_space_around_credentials_is_dropped() -> None:
     assert AccessKeyCredentials.model_validate(spaced) == AccessKeyCredentials.model_validate(KEY)
 
 
-@pytest.mark.parametrize("field", KEY)
-@pytest.mark.parametrize("value", [None, "", " ", "a b", "a\nb"])
+@each_row("field", KEY)
+@each_row("value", [None, "", " ", "a b", "a\nb"])
 def test_half_a_key_is_refused(field: str, value: str | None) -> None:
     refusal(CLOUD.methods["access-key"].given, {**KEY, field: value})
 
@@ -99,9 +100,7 @@ def test_a_path_begins_and_ends_with_a_slash(path: str) -> None:
     assert config == ParameterStoreConfig(region=Region.EU_WEST_1, path=path)
 
 
-@pytest.mark.parametrize(
-    "path", ["", "a", "a/", "/a", "/a//b/", "/a b/", "/a.b/", "/ä/", "/a/\n", with_slashes(2049), None]
-)
+@each_row("path", ["", "a", "a/", "/a", "/a//b/", "/a b/", "/a.b/", "/ä/", "/a/\n", with_slashes(2049), None])
 def test_another_path_is_refused(path: str | None) -> None:
     refusal(CLOUD_PARAMETER_STORE.config, {"region": "eu-west-1", "path": path})
 

@@ -15,6 +15,7 @@ from keybearer.wire.connections.gitlab import GITLAB as GITLAB_APP
 from keybearer.wire.destinations.base import DestinationModel
 from keybearer.wire.destinations.codehost import CODEHOST
 from keybearer.wire.destinations.gitlab import GITLAB
+from support.rows import each_row
 
 HOST = {"instanceType": "server", "host": "code.example.com"}
 KEY = "-----BEGIN RSA PRIVATE KEY-----\ncnry-key\n-----END RSA PRIVATE KEY-----"
@@ -157,7 +158,7 @@ def test_a_host_is_taken_as_people_copy_it(host: str, taken: str) -> None:
     assert PatCredentials.model_validate({"personalAccessToken": "t", "host": host}).host == taken
 
 
-@pytest.mark.parametrize(
+@each_row(
     "host",
     [
         "a" * 301,
@@ -326,8 +327,8 @@ def test_gitlab_needs_an_id_and_takes_no_other_field(config: dict[str, Any]) -> 
         assert refused(GITLAB, {**config, other: "x"}) == {other}
 
 
-@pytest.mark.parametrize("mark", MARKS)
-@pytest.mark.parametrize("wrong", ["true", 1, 0, []])
+@each_row("mark", MARKS)
+@each_row("wrong", ["true", 1, 0, []])
 def test_a_mark_is_a_boolean(mark: str, wrong: object) -> None:
     assert refused(GITLAB, {**PROJECT, mark: wrong}) == {mark}
 

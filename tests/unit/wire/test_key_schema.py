@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from keybearer.wire.key_schema import KEY_SCHEMA_PATTERN, KeyNaming, check_key_schema
+from support.rows import each_row
 
 AROUND = st.text("abcXYZ019_-/", max_size=6)
 SLUGS = st.from_regex(r"[a-z0-9]+(-[a-z0-9]+)?", fullmatch=True)
@@ -73,7 +74,7 @@ def test_without_a_schema_a_key_is_its_name(key: str, environment: str) -> None:
     assert naming.name_of(key) == key == naming.key_of(key)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "environment", "name", "key"),
     [
         ("{{environment}}/{{secretKey}}", "dev", "dev/A", "A"),
@@ -99,7 +100,7 @@ def test_a_right_schema_is_taken(schema: str) -> None:
     assert re.search(KEY_SCHEMA_PATTERN, schema)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         "",

@@ -25,6 +25,7 @@ from keybearer.controllers.certificateprofile.situation import (
 )
 from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.issuance.service import RequestState
+from support.rows import each_row
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _LATER = _NOW + timedelta(minutes=1)
@@ -41,7 +42,7 @@ def _state(status: RequestStatus, certificate_id: str | None = None) -> RequestS
     return RequestState("r1", status, "because", certificate_id)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("view", "allowed", "step"),
     [
         pytest.param({}, {}, Keep(), id="all is well"),

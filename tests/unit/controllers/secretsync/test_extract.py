@@ -42,7 +42,7 @@ def test_a_property_is_taken_as_it_was_written(path: str, value: str) -> None:
     assert extract_value(_DOCUMENT, path, Decoding.NONE, JsonReader()) == value.encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "other",

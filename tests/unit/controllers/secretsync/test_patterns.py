@@ -57,7 +57,7 @@ def test_globs_mean_what_they_mean_to_a_shell(glob: str, name: str) -> None:
     assert matcher(name) == fnmatch.fnmatchcase(name, glob)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "pattern",
     [
         pytest.param("/(/", id="an expression that nothing closes"),
@@ -67,7 +67,7 @@ def test_globs_mean_what_they_mean_to_a_shell(glob: str, name: str) -> None:
         pytest.param("[b-a]", id="a range that runs backwards"),
     ],
 )
-@pytest.mark.parametrize("others", [[], ["*"]], ids=["alone", "beside a star"])
+@each_row("others", [[], ["*"]], ids=["alone", "beside a star"])
 def test_a_pattern_that_is_none_is_named(pattern: str, others: list[str]) -> None:
     with pytest.raises(InvalidPatternError, match="is refused") as refusal:
         compile_matcher([*others, pattern], "keys.include")

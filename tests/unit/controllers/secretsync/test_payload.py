@@ -5,6 +5,7 @@ import pytest
 from keybearer.controllers.secretsync.key_problems import KeyProblemReason
 from keybearer.controllers.secretsync.payload import PAYLOAD_MAX_BYTES, judge_payload
 from keybearer.controllers.target.spec import TargetKind
+from support.rows import each_row
 
 
 def test_what_fits_is_written_as_it_is() -> None:
@@ -65,7 +66,7 @@ def test_other_characters_never_make_a_config_map_too_large(mark: str) -> None:
     assert judge_payload(TargetKind.CONFIG_MAP, "Opaque", {"A": text}).problems == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("secret_type", "data", "problems"),
     [
         ("kubernetes.io/tls", {"tls.crt": b"", "tls.key": b""}, []),

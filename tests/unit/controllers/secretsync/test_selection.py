@@ -22,6 +22,7 @@ from keybearer.controllers.secretsync.selection import (
     select,
 )
 from keybearer.controllers.secretsync.spec_source import KeySelection, Source
+from support.rows import each_row
 
 
 def _secret(
@@ -331,7 +332,7 @@ def test_too_much_json_blocks_and_says_what_to_do() -> None:
     assert all(problem.blocking for problem in selection.problems)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("keys", "secrets", "light"),
     [
         pytest.param({}, [_secret("A")] * 200, True, id="what most have"),

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.signers.naming import bundle_name, profile_of_signer, signer_name
 from keybearer.kube.resources import ObjectKey
+from support.rows import each_row
 
 _LABEL = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?", fullmatch=True)
 
@@ -21,7 +21,7 @@ def test_the_name_leads_back_to_the_profile_whatever_dots_it_has(namespace: str,
     assert profile_of_signer(signer_name(profile)) == profile
 
 
-@pytest.mark.parametrize(
+@each_row(
     "signer",
     [
         "",

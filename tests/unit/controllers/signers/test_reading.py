@@ -13,6 +13,7 @@ from keybearer.controllers.signers.asked import SOURCES, Approval
 from keybearer.controllers.signers.reading import read_asked
 from keybearer.controllers.signers.usages import read_usages
 from keybearer.kube.resources import ObjectKey
+from support.rows import each_row
 from support.signing_objects import certificate_request, pod_request, request_pem, signing_request
 from tools.local.kube_api import Body
 
@@ -42,7 +43,7 @@ def test_all_kinds_come_to_one_shape(kind: str) -> None:
     assert asked.approval is (Approval.GIVEN if kind == "PodCertificateRequest" else Approval.AWAITED)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "status"),
     [
         ("CertificateRequest", {"conditions": [{"type": "Ready", "status": "True", "reason": "Issued"}]}),

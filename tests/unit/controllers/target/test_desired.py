@@ -17,6 +17,7 @@ from keybearer.controllers.target.desired import (
 )
 from keybearer.controllers.target.observed import merge_manager, observe_target
 from keybearer.controllers.work import WorkKey
+from support.rows import each_row
 from unit.controllers.fakes.targets import (
     FINGERPRINTER,
     SYNC,
@@ -173,7 +174,7 @@ class TestFingerprint:
 
         assert fingerprint_of_body(wanted.key.kind, body, FINGERPRINTER) == wanted.fingerprint
 
-    @pytest.mark.parametrize(
+    @each_row(
         "drift",
         [
             pytest.param(lambda body: body["data"].update(A=b64("cnry-x")), id="a value"),

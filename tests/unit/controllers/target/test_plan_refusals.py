@@ -175,8 +175,8 @@ class TestGuard:
 
 
 class TestWhatKubernetesRefuses:
-    @pytest.mark.parametrize("recreate", [True, False])
-    @pytest.mark.parametrize(
+    @each_row("recreate", [True, False])
+    @each_row(
         ("wanted", "data", "changes"),
         [
             pytest.param({"type": "kubernetes.io/tls"}, NOW, [], id="another type"),

@@ -18,6 +18,7 @@ from keybearer.controllers.target.decisions import (
 from keybearer.controllers.target.desired import MANAGED_LABEL
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.status import PLAN_NAMES_MAX, PlanStatus
+from support.rows import each_row
 from unit.controllers.fakes.target_plans import LESS, NOW, ONE, OTHER, patched_metadata, plan, verdict_of
 from unit.controllers.fakes.targets import (
     UID,
@@ -229,7 +230,7 @@ class TestCreateOnce:
     def test_the_first_write_happens(self) -> None:
         assert isinstance(plan(new_spec(mode="CreateOnce"), ONE, None, PlanContext(UID)).action, CreateTarget)
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("data", "changes"),
         [
             pytest.param(OTHER, [], id="the source changed"),
@@ -240,7 +241,7 @@ class TestCreateOnce:
             pytest.param(NOW, [], id="nothing happened"),
         ],
     )
-    @pytest.mark.parametrize("policy", ["Owner", "Merge"])
+    @each_row("policy", ["Owner", "Merge"])
     def test_from_then_on_the_target_may_be_whatever_it_is(
         self, data: Mapping[str, str], changes: list[Change], policy: str
     ) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from pydantic import JsonValue
 
 from keybearer.domain.errors import ForbiddenError, InvalidError
@@ -14,11 +13,12 @@ from keybearer.outbound.remote import (
     RemoteUnavailableError,
 )
 from keybearer.store.failures import BusyError, UnavailableError
+from support.rows import each_row
 
 pytestmark = pytest.mark.every_database
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "is_retryable"),
     [
         (RemoteDeniedError("x"), False),

@@ -9,6 +9,7 @@ import orjson
 import pytest
 from rich.console import Console
 
+from support.rows import each_row
 from tools.bench.errors import BenchError
 from tools.bench.figures import Bar, Figure, Others, RowResult, Run, Unit, load_run, quantity, save_run
 from tools.bench.table import cells, markdown, marks, placed, print_run
@@ -30,7 +31,7 @@ def _run(*, comparable: bool = True) -> Run:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("figure", "ratio", "reached"),
     [
         pytest.param(_TIME, 2.5, True, id="a ratio at its limit reaches the bar"),
