@@ -11,6 +11,7 @@ import pytest
 
 from keybearer.wire.audit import AuditLogList
 from support.databases import OwnDatabase
+from support.rows import each_row
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, ServiceProcess, Starter, Strict
 from tools.local.waiting import eventually
 
@@ -243,7 +244,7 @@ def test_lines_are_filtered_and_paged(admin: Client, project: Project, secrets: 
     assert logged(admin, project, actorType="user") == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "status"),
     [
         pytest.param({"limit": 0}, 422, id="no lines"),

@@ -11,6 +11,7 @@ import pytest
 from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.keys import load_private_key
 from support.issuing_house import ALL, PKI, REQUESTS, IssuingHouse, csr_of
+from support.rows import each_row
 from support.service_fixtures import Client, Service
 from tools.local.waiting import eventually
 
@@ -194,7 +195,7 @@ def test_a_renewal_needs_agreement_too(house: IssuingHouse, requester: Client) -
     assert done["certificateId"] in requester.json("POST", f"{ALL}/{former}/renew", status=400)["message"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "status"),
     [
         pytest.param({"requiredApprovals": 0}, 422, id="none required"),

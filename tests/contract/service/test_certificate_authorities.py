@@ -14,6 +14,7 @@ from keybearer.pki.keys import generate_private_key, is_supported
 from keybearer.pki.names import Subject
 from keybearer.pki.signing_requests import build_signing_request, parse_signing_request
 from support.pki_house import Pki, later, pki_of
+from support.rows import each_row
 from support.service_fixtures import Service, Starter
 
 pytestmark = pytest.mark.every_database
@@ -433,7 +434,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("configuration", WRONG.values(), ids=WRONG)
+@each_row("configuration", WRONG.values(), ids=WRONG)
 def test_what_a_configuration_forbids_is_422(pki: Pki, configuration: dict[str, Any]) -> None:
     pki.authority(status=422, **configuration)
 

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from support.pki_house import Pki, pki_of
+from support.rows import each_row
 from support.service_fixtures import Service
 
 pytestmark = pytest.mark.every_database
@@ -119,7 +120,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("fields", WRONG.values(), ids=WRONG)
+@each_row("fields", WRONG.values(), ids=WRONG)
 def test_what_no_policy_holds_is_422(pki: Pki, fields: dict[str, Any]) -> None:
     pki.policy(status=422, **fields)
 

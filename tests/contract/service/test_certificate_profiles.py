@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from support.pki_house import Pki, pki_of
+from support.rows import each_row
 from support.service_fixtures import Service
 
 pytestmark = pytest.mark.every_database
@@ -196,7 +197,7 @@ SAID: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "said"), SAID.values(), ids=SAID)
+@each_row(("fields", "said"), SAID.values(), ids=SAID)
 def test_what_doesnt_go_together_is_422(pki: Pki, fields: dict[str, Any], said: str) -> None:
     refused = pki.profile(status=422, **fields)
     assert [issue["message"] for issue in refused["message"]] == [said]
@@ -222,7 +223,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("fields", WRONG.values(), ids=WRONG)
+@each_row("fields", WRONG.values(), ids=WRONG)
 def test_what_no_profile_holds_is_422(pki: Pki, fields: dict[str, Any]) -> None:
     pki.profile(status=422, **fields)
 

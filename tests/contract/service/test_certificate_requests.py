@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from support.issuing_house import PKI, REQUESTS, IssuingHouse, csr_of
+from support.rows import each_row
 from support.service_fixtures import Service
 
 pytestmark = pytest.mark.every_database
@@ -138,7 +139,7 @@ def test_requests_of_an_application_are_those_of_its_profiles(house: IssuingHous
     assert _ids(house.search(applicationId=application)) == [mine["certificateRequestId"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "answered"),
     [
         pytest.param({"limit": 0}, 422, id="limit below"),

@@ -11,6 +11,7 @@ import pytest
 from keybearer.wire.errors import ErrorBody
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 from support.databases import OwnDatabase
+from support.rows import each_row
 from support.service_fixtures import Client, Project, Service, Starter
 from tools.local.waiting import eventually
 
@@ -61,7 +62,7 @@ def test_bad_json_is_400_and_does_not_come_back(admin: Client) -> None:
     assert "cnry" not in response.text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         pytest.param({"secretValue": {"cnry-key": "cnry-value"}}, id="an object for a text"),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from keybearer.wire.projects import FolderAnswer, FolderList, FolderWithEnvironmentAnswer
+from support.rows import each_row
 from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 
 pytestmark = pytest.mark.every_database
@@ -67,7 +68,7 @@ def test_an_existing_folder_is_refused(admin: Client, secrets: ProjectSecrets) -
     assert "already exists" in admin.json("POST", "/api/v2/folders", status=400, json=body)["message"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         pytest.param({"name": "a b"}, id="a space"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from keybearer.wire.grants import GrantAnswer, GrantList
+from support.rows import each_row
 from support.service_fixtures import (
     Client,
     Credentials,
@@ -79,7 +80,7 @@ def test_a_grant_is_answered_listed_changed_and_removed(
     admin.json("GET", one, status=404)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "status"),
     [
         pytest.param({"actions": []}, 422, id="without an action"),

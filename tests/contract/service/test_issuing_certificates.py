@@ -14,6 +14,7 @@ from keybearer.pki.keys import generate_private_key, load_private_key
 from keybearer.pki.names import Subject
 from keybearer.pki.signing_requests import build_signing_request
 from support.issuing_house import ALL, IssuingHouse, csr_of
+from support.rows import each_row
 from support.service_fixtures import Service
 
 pytestmark = pytest.mark.every_database
@@ -117,7 +118,7 @@ def test_dates_may_be_given_instead_of_a_ttl(house: IssuingHouse) -> None:
     assert (read.not_before, read.not_after) == (begin, end)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "words"),
     [
         pytest.param({"ttl": "1d", "notAfter": "2030-01-01"}, "both TTL", id="ttl and notAfter"),
@@ -139,7 +140,7 @@ def test_forms_that_the_schema_forbids_are_422(
     assert words in str(answer["message"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "words"),
     [
         pytest.param({"ttl": "20y"}, "would be valid until", id="outlives the authority"),

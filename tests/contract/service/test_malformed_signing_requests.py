@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from keybearer.base.certificate_terms import KeyAlgorithm
 from keybearer.pki.keys import generate_private_key
 from support.issuing_house import ALL, IssuingHouse, csr_of
+from support.rows import each_row
 from support.service_fixtures import Service
 
 _CORPUS = sorted((Path(__file__).resolve().parents[2] / "corpus/signing_requests/accepted").glob("*.pem"))
@@ -101,7 +102,7 @@ def _names(*names: x509.GeneralName) -> x509.SubjectAlternativeName:
 _EC = ec.generate_private_key(ec.SECP256R1())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("csr", "words"),
     [
         pytest.param(
@@ -136,7 +137,7 @@ def test_the_length_of_a_signing_request_is_bounded(house: IssuingHouse, length:
     house.client.json("POST", ALL, json=body, status=status)
 
 
-@pytest.mark.parametrize("csr", _CORPUS, ids=lambda path: path.stem)
+@each_row("csr", _CORPUS, ids=lambda path: path.stem)
 def test_what_a_real_tool_asks_for_is_issued_or_told_why_not(house: IssuingHouse, csr: Path) -> None:
     given = csr.read_text(encoding="utf-8")
     attributes = {"ttl": "1d"}

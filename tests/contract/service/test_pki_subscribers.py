@@ -11,6 +11,7 @@ from keybearer.base.certificate_terms import KeyAlgorithm
 from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.keys import generate_private_key, load_private_key
 from support.issuing_house import IssuingHouse, csr_of
+from support.rows import each_row
 from support.service_fixtures import Service
 
 pytestmark = pytest.mark.every_database
@@ -108,7 +109,7 @@ def test_an_order_is_for_authorities_elsewhere(house: IssuingHouse) -> None:
     assert "issue-certificate" in answer["message"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "status"),
     [
         pytest.param({"name": "Not A Slug!"}, 422, id="no slug"),

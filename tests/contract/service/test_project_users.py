@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from keybearer.wire.users import UserMembershipAnswer, UserMembershipList
+from support.rows import each_row
 from support.service_fixtures import Client, Person, Project, Service, Strict
 
 pytestmark = pytest.mark.every_database
@@ -101,7 +102,7 @@ def test_only_an_admin_of_the_project_decides_about_its_users(
     client.json("GET", base, status=403 if role == "no-access" else 200)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         pytest.param({}, id="nobody"),

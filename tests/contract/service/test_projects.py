@@ -21,6 +21,7 @@ from keybearer.wire.projects import (
 from keybearer.wire.projects import (
     Project as WireProject,
 )
+from support.rows import each_row
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, Strict
 
 pytestmark = pytest.mark.every_database
@@ -53,7 +54,7 @@ def test_a_taken_slug_is_refused(admin: Client, project: Project) -> None:
     assert "already exists" in answer["message"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "path"),
     [
         pytest.param({}, "projectName", id="no name"),

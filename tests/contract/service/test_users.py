@@ -16,6 +16,7 @@ from keybearer.wire.users import (
     UserAnswer,
     UserList,
 )
+from support.rows import each_row
 from support.service_fixtures import Client, Person, Project, Service, Strict
 
 pytestmark = pytest.mark.every_database
@@ -220,7 +221,7 @@ def test_passwords_have_12_to_256_characters(admin: Client, person: Person, leng
     assert "cnry" not in str(answer)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         pytest.param({"email": "nobody"}, id="an email without @"),
