@@ -1,6 +1,6 @@
 """Kills the operator again and again while sources change, and holds every target to what was ever committed.
 
-`PYTHONPATH=tests python -m chaos.kill_storm --objects 1000 --kills 20` runs the whole storm and prints a report
+`PYTHONPATH=tests:. python -m chaos.kill_storm --objects 1000 --kills 20` runs the whole storm and prints a report
 as JSON; its status is 1 when anything was wrong. `--seed` repeats an earlier one, as far as processes repeat.
 """
 

@@ -1,6 +1,6 @@
 """How much of a directory of foreign manifests is carried over, project by project.
 
-    PYTHONPATH=tests python -m support.migration_share DIRECTORY [--map-store ...]
+    PYTHONPATH=tests:. python -m support.migration_share DIRECTORY [--map-store ...]
 
 Options are those of `keybearer migrate`. Each file is converted by itself, as examples of many pages have the same
 names, but what it names may be in any of them. Lines that are marks of a page's generator alone are taken out first,

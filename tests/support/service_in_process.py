@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import unquote
 
 import httpx
@@ -136,16 +136,18 @@ class InProcessService(Service):
 
     running: RunningService = field(repr=False, kw_only=True)
     loop: asyncio.AbstractEventLoop = field(repr=False, kw_only=True)
+    log_file: TextIO = field(repr=False, kw_only=True)
 
     def _transport(self) -> httpx.BaseTransport:
         return _Transport(self.running, self.loop)
 
-    @contextmanager
-    def logging(self) -> Iterator[None]:
-        """Have the program's logs, of which the service's are a part, written to its own file."""
-        with self.log.open("a", encoding="utf-8", buffering=1) as log:
-            configure_logging(log_format="json", level="info", stream=log)
-            yield
+    def take_logs(self) -> None:
+        """Have the logs of this process, of which the service's are a part, written to its own file."""
+        _write_logs_to(self.log_file)
+
+
+def _write_logs_to(file: TextIO) -> None:
+    configure_logging(log_format="json", level="info", stream=file)
 
 
 @contextmanager
@@ -169,13 +171,16 @@ def service_in_process(
     )
     started: Future[InProcessService] = Future()
     log = data_dir.parent / f"{data_dir.name}.log"
-    log.touch()
+    log.parent.mkdir(parents=True, exist_ok=True)
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
 
         def announce(running: RunningService) -> None:
-            started.set_result(InProcessService(running.url, data_dir, log, running=running, loop=loop))
+            service = InProcessService(
+                running.url, data_dir, log, running=running, loop=loop, log_file=log_file
+            )
+            started.set_result(service)
 
         await serve(options, announce, invite=_nobody_is_invited)
 
@@ -189,12 +194,14 @@ def service_in_process(
                 started.set_exception(error)
 
     thread = threading.Thread(target=until_stopped, name="keybearer serve")
-    thread.start()
-    try:
-        service = started.result(PATIENCE_SECONDS)
-        yield service
-        service.close_clients()
-        service.loop.call_soon_threadsafe(service.running.stop)
-    finally:
-        thread.join(PATIENCE_SECONDS)
-        assert not thread.is_alive(), "the service in this process does not end"
+    with log.open("a", encoding="utf-8", buffering=1) as log_file:
+        _write_logs_to(log_file)  # some of its loggers are made when it starts, and stay as they are
+        thread.start()
+        try:
+            service = started.result(PATIENCE_SECONDS)
+            yield service
+            service.close_clients()
+            service.loop.call_soon_threadsafe(service.running.stop)
+        finally:
+            thread.join(PATIENCE_SECONDS)
+            assert not thread.is_alive(), "the service in this process does not end"

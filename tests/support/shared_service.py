@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +13,7 @@ from support.databases import new_database
 from support.service_fixtures import PUBLIC_URL, Service, start_service
 from support.service_in_process import InProcessService, service_in_process
 
-__all__ = ["service", "shared_service"]
+__all__ = ["service", "service_process", "shared_service"]
 
 
 @pytest.fixture(scope="session")
@@ -23,24 +25,23 @@ def shared_service(
     if database_kind == "sqlite":
         with service_in_process(data_dir, public_url=PUBLIC_URL) as running:
             yield running
-        return
-    process = start_service(
-        data_dir,
-        "--public-url",
-        f"{PUBLIC_URL}/",
-        database_url=new_database(database_kind, request).url,
-        anew=True,
-    )
-    yield process
-    process.stop()
+    else:
+        with service_process(data_dir, new_database(database_kind, request).url) as process:
+            yield process
+
+
+@contextmanager
+def service_process(data_dir: Path, database_url: str | None) -> Iterator[Service]:
+    """Yield `keybearer serve` as people start it, on SQLite without a URL."""
+    running = start_service(data_dir, "--public-url", f"{PUBLIC_URL}/", database_url=database_url, anew=True)
+    yield running
+    running.stop()
 
 
 @pytest.fixture
-def service(shared_service: Service, canary: Canary) -> Iterator[Service]:
-    """Yield the shared service; its log is searched for marked values after the test."""
+def service(shared_service: Service, canary: Canary) -> Service:
+    """Return the shared service; its log is searched for marked values after the test."""
     shared_service.show_log_to(canary)
     if isinstance(shared_service, InProcessService):
-        with shared_service.logging():
-            yield shared_service
-    else:
-        yield shared_service
+        shared_service.take_logs()
+    return shared_service

@@ -19,6 +19,7 @@ from support.service_fixtures import (
     ServiceProcess,
     start_service,
 )
+from support.shared_service import service_process
 
 _KINDS = {"asynchronous": AsyncKeybearer, "blocking": Keybearer}
 
@@ -27,6 +28,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what asks for a client with each of both."""
     if "client_kind" in metafunc.fixturenames:
         metafunc.parametrize("client_kind", _KINDS.values(), indirect=True, ids=_KINDS, scope="session")
+
+
+@pytest.fixture(scope="session")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Yield a service that is a process: commands that run in ours would find its logs in their output."""
+    with service_process(tmp_path_factory.mktemp("service") / "data", None) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

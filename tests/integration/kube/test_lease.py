@@ -7,7 +7,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
@@ -55,7 +54,7 @@ async def holder(cluster: ControlPlane, namespace: str, identity: str) -> AsyncI
         namespace,
         identity,
         stdout=asyncio.subprocess.PIPE,
-        cwd=Path(lease_holder.__file__).parents[1],
+        env={"PYTHONPATH": ":".join(path for path in sys.path if path)},
     )
     try:
         yield Holder(child)

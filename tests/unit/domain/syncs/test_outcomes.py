@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from pydantic import JsonValue
 
 from keybearer.domain.errors import ForbiddenError, InvalidError
