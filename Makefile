@@ -14,9 +14,10 @@ READY := $(VENV)/.ready
 TEST_PROCESSES ?= 3
 # Where the tests of `make test` are; name fewer with TESTS=tests/unit.
 TESTS ?= tests/unit tests/contract tests/integration
-# Rewritten and compiled once: without bytecode each process would do it again, in each run.
+# Python may write bytecode: otherwise each process would compile the test modules again in every run.
 PYTEST = env PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
-IN_PROCESSES = -n $(TEST_PROCESSES) --dist loadfile
+# tests/support/order_of_tests.py says which tests share a process.
+IN_PROCESSES = -n $(TEST_PROCESSES)
 
 # The first interpreter that is new enough; name another one with PYTHON=...
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \

@@ -1,7 +1,7 @@
 """Kills the service again and again while it runs secret syncs, and holds every remote to its source.
 
-`PYTHONPATH=tests:. python -m chaos.sync_storm --syncs 200 --connections 5 --kills 50` runs the whole storm and prints a
-report as JSON; its status is 1 when anything was wrong. `--seed` repeats an earlier one, as far as processes repeat.
+`PYTHONPATH=tests:. python -m chaos.sync_storm --syncs 200 --connections 5 --kills 50` runs the whole storm and prints
+a report as JSON; its status is 1 when anything was wrong. `--seed` repeats an earlier one, as far as processes do.
 """
 
 from __future__ import annotations

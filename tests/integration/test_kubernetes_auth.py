@@ -163,6 +163,7 @@ def test_a_token_that_is_not_allowed_is_refused(
     assert (answer["error"], answer["message"]) == (error, message)
 
 
+@pytest.mark.deep
 def test_a_token_of_a_deleted_account_is_refused(watched: ServiceProcess, cluster: Cluster) -> None:
     identity = configured(watched, cluster.config())
     where = f"--namespace={cluster.namespace}"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import structlog
 
-__all__ = ["logging_as_it_was"]
+__all__ = ["logging_as_it_was", "logging_restored"]
 
 
-@pytest.fixture(autouse=True)
-def logging_as_it_was() -> Iterator[None]:
-    """Undo what a test configures: its stream is closed with it, and later lines would fail whoever writes them."""
+@contextmanager
+def logging_restored() -> Iterator[None]:
+    """Undo what is configured inside."""
     was_configured, configuration = structlog.is_configured(), structlog.get_config()
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
@@ -25,3 +26,10 @@ def logging_as_it_was() -> Iterator[None]:
     if root.handlers != handlers:
         root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """Undo what a test configures: its stream is closed with it, and later lines would fail whoever writes them."""
+    with logging_restored():
+        yield

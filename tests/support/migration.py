@@ -1,8 +1,8 @@
 """The corpus of foreign manifests: what is given, what it becomes, and what is said about it.
 
 Each folder of `tests/corpus/migrate` holds `given.yaml`, `becomes.yaml` and `report.txt`. A first line
-`# keybearer migrate ...` gives options. After a change that is meant, `PYTHONPATH=tests:. python -m support.migration`
-writes the last two anew; read the difference before you commit it.
+`# keybearer migrate ...` gives options. After a change that is meant,
+`PYTHONPATH=tests:. python -m support.migration` writes the last two anew; read the difference before you commit it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 __all__ = ["pytest_xdist_make_scheduler"]
 
 _CLUSTERS = ("tests/integration/operator/", "tests/integration/")
-"""Each is one group, but for what is in a group before it."""
+"""Each folder is one group of tests. The first folder that fits a test counts."""
 
 
 class _ByModule(LoadScopeScheduling):  # type: ignore[misc] # its module carries no types

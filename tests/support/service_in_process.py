@@ -22,6 +22,7 @@ import uvloop
 from keybearer.base.logs import configure_logging
 from keybearer.domain.server_keys import RootKeySource
 from keybearer.server.run import RunningService, ServiceOptions, serve
+from support.logging_state import logging_restored
 from support.service_fixtures import Service
 from tools.local.waiting import PATIENCE_SECONDS
 
@@ -195,10 +196,11 @@ def service_in_process(
 
     thread = threading.Thread(target=until_stopped, name="keybearer serve")
     with log.open("a", encoding="utf-8", buffering=1) as log_file:
-        _write_logs_to(log_file)  # some of its loggers are made when it starts, and stay as they are
-        thread.start()
         try:
-            service = started.result(PATIENCE_SECONDS)
+            with logging_restored():
+                _write_logs_to(log_file)  # some of its loggers are made when it starts, and stay as they are
+                thread.start()
+                service = started.result(PATIENCE_SECONDS)
             yield service
             service.close_clients()
             service.loop.call_soon_threadsafe(service.running.stop)

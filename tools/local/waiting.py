@@ -38,7 +38,7 @@ def _patience() -> float:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise ValueError(f"{_VARIABLE}={text}: this must be a number of seconds above 0. Correct or unset it")
+        raise ValueError(f"{_VARIABLE}={text} is not a number of seconds above 0. Correct it, or unset it")
     return seconds
 
 

@@ -289,7 +289,7 @@ async def _run(
 
 
 class _AnnouncingServer(uvicorn.Server):
-    """Tells when it accepts connections, and when it ends them."""
+    """Calls back when it accepts connections, and when it ends them."""
 
     def __init__(
         self,

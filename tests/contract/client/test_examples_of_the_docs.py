@@ -64,6 +64,7 @@ async def test_the_examples_of_the_client_run_one_after_the_other(
                 await ran
 
 
+@pytest.mark.deep
 def test_the_commands_of_the_page_run_one_after_the_other(
     service: Service, project_slug: str, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""Applications, and the profiles attached to them (wire.md section 5.7), on both databases."""
+"""Applications, and the profiles attached to them (wire.md section 5.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Internal certificate authorities (wire.md section 5.6), on both databases."""
+"""Internal certificate authorities (wire.md section 5.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificate profiles (interface.md sections 2.6 and 4.7, wire.md section 5.4), on both databases."""
+"""Certificate profiles (interface.md sections 2.6 and 4.7, wire.md section 5.4)."""
 
 from __future__ import annotations
 

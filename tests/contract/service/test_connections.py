@@ -104,6 +104,7 @@ def test_a_head_without_an_end_is_refused(door: Door, start: bytes, more: bytes)
     assert other.recv(12) == b"HTTP/1.1 200"
 
 
+@pytest.mark.deep
 def test_who_says_nothing_or_half_of_it_is_not_kept(door: Door) -> None:
     knocking, silent, halting = door.knock(), door.enter(), door.enter()
     halting.sendall(ASKING[:-2])

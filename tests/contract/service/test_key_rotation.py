@@ -23,7 +23,7 @@ from tools.local.plain_http import plain_client
 from tools.local.postgres import PostgresServer
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
-pytestmark = pytest.mark.every_database
+pytestmark = [pytest.mark.deep, pytest.mark.every_database]
 
 SECRETS = 250
 CREDENTIALS = 120

@@ -449,6 +449,7 @@ def world(service: Service) -> World:
     return World(service, clients, ids, {name: person.email for name, person in people.items()})
 
 
+@pytest.mark.deep
 def test_a_list_that_differs_has_another_tag(
     world: World, record_property: Callable[[str, object], None]
 ) -> None:

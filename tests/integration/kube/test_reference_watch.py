@@ -122,6 +122,7 @@ async def test_config_maps_are_followed_too(connection: Connection, gateway: Gat
         assert await calls.next() == {"sync"}
 
 
+@pytest.mark.deep
 async def test_it_survives_a_restart_of_the_api_server_and_tells_what_happened_since() -> None:
     """On a control plane of its own, which may be stopped."""
     cluster = ControlPlane()
@@ -164,6 +165,7 @@ def _traced_memory() -> Iterator[None]:
     tracemalloc.stop()
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("_traced_memory")
 async def test_foreign_secrets_cost_no_memory(
     connection: Connection, gateway: Gateway, namespace: str

@@ -55,7 +55,7 @@ def test_a_timeout_of_the_command_line_goes_before_the_patience(
 def test_a_patience_that_is_no_time_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(_VARIABLE, text)
 
-    with pytest.raises(ValueError, match=f"^{_VARIABLE}={text}: this must be a number of seconds above 0"):
+    with pytest.raises(ValueError, match=f"^{_VARIABLE}={text} is not a number of seconds above 0"):
         waiting._patience()
 
 

@@ -1,4 +1,4 @@
-"""Keys in rows of a project are sealed for their row alone, and anew with each data key; on both databases."""
+"""Keys in rows of a project are sealed for their row alone, and anew with each data key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims of jobs: never one job twice, never two of a sync, never six of a connection; on both databases."""
+"""Claims of jobs: never one job twice, never two of a sync, never six of a connection."""
 
 from __future__ import annotations
 

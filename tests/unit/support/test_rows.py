@@ -102,3 +102,23 @@ def test_a_table_without_rows_is_a_mistake() -> None:
 def test_rows_have_names_of_their_own() -> None:
     with pytest.raises(ValueError, match="twice: 1"):
         each_row("number", [1, 1])
+
+
+def test_a_row_that_skips_hides_no_other() -> None:
+    with pytest.raises(AssertionError, match="2 rows fail"), every_row() as row:
+        with row("one"):
+            raise AssertionError("wrong")
+        with row("two"):
+            pytest.skip("not here")
+
+
+def test_the_timeout_of_the_test_ends_the_table() -> None:
+    with pytest.raises(pytest.fail.Exception, match="pytest-timeout"), every_row() as row:
+        with row("one"):
+            pytest.fail("Timeout (>300.0s) from pytest-timeout.")
+        pytest.fail("the next row ran")
+
+
+def test_marks_of_a_row_are_refused() -> None:
+    with pytest.raises(ValueError, match="use parametrize"):
+        each_row("number", [pytest.param(1, marks=pytest.mark.deep)])

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.local.waiting import PATIENCE_SECONDS
+
 _ROOT = Path(__file__).parents[3]
 _LEFT_OUT = (".*", "build", "dist", "__pycache__", "*.egg-info")
 _IMPORT_ALL = """
@@ -76,6 +78,6 @@ def _run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env={**kept, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )

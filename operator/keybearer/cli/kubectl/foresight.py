@@ -9,8 +9,7 @@ from pydantic import JsonValue
 
 from keybearer.cli.kubectl.steps import Action, Step
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.mode import Mode as ProfileMode
-from keybearer.controllers.mode import Mode as SyncMode
+from keybearer.controllers.mode import Mode
 
 __all__ = ["Around", "Foresight"]
 
@@ -85,16 +84,16 @@ class Foresight:
         """Its spec as it would be."""
         return mapping_of(self.after.get("spec"))
 
-    def held_back(self, mode: SyncMode | ProfileMode, shown: str) -> Step | None:
+    def held_back(self, mode: Mode, shown: str) -> Step | None:
         """Return the one step of a mode in which the operator carries nothing out; None in the others.
 
         Args:
             mode: that of the spec.
             shown: what a plan shows of this kind.
         """
-        if mode in (SyncMode.SUSPENDED, ProfileMode.SUSPENDED):
+        if mode is Mode.SUSPENDED:
             return Step(self.subject, Action.KEEP, "mode is Suspended: the operator does nothing")
-        if mode in (SyncMode.PLAN, ProfileMode.PLAN):
+        if mode is Mode.PLAN:
             where = f"{self.kind.lower()}/{self.name}"
             told = f"kubectl keybearer plan {where} shows {shown}, once the operator has looked"
             return Step(self.subject, Action.PLAN, told)

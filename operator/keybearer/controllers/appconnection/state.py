@@ -1,4 +1,4 @@
-"""Tells those who use an AppConnection whether they can. Pure."""
+"""Decides whether an AppConnection can be used. Pure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Issuance: what everyone needs who asks the service for certificates, the owners of profiles and the signers."""
+"""Issuance: what `certificateprofile` and `signers` share when they ask the service for certificates."""

@@ -1,4 +1,4 @@
-"""A CertificateProfile as those see it who issue certificates from it without being its owner."""
+"""A CertificateProfile as signers see it: they issue certificates from it and do not own it."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def refuse_merge(
 def refuse_foreign(
     desired: DesiredTarget, present: PresentTarget, target: Target, context: PlanContext
 ) -> Verdict | None:
-    """Return what stands against writing the whole of an object that somebody else owns."""
+    """Return what stands against writing the whole of an object that this owner doesn't own."""
     what = f"{desired.key.kind} {desired.key.name}"
     controller = present.foreign_controller(context.owner_uid)
     if controller is not None:

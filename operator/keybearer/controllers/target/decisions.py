@@ -102,18 +102,18 @@ class PlanContext:
 
     Attributes:
         owner_uid: UID of the custom resource whose target it is.
+        no_keys: what the condition says where there is no key to write.
         merged_keys: keys that an earlier merge of ours wrote, as far as known.
         released: the change that the guard held and a person let through, this once; another one is held again.
         approved: the plan that a person saw and approved, this once; another one is shown first.
         written_before: the target was written at least once.
-        no_keys: what is said where there is no key to write.
         rivals: by UID, other living custom resources that own the target or merged into it.
     """
 
     owner_uid: str
+    no_keys: str
     merged_keys: frozenset[str] = frozenset()
     released: PlanStatus | None = None
     approved: PlanStatus | None = None
     written_before: bool = False
-    no_keys: str = ""
     rivals: Mapping[str, WorkKey] = field(default_factory=dict, repr=False)

@@ -39,7 +39,7 @@ class PresentTarget:
         owner_uid: UID of the custom resource that its label names.
         fingerprint: over everything an owner plans.
         body: its JSON; holds values.
-        manager: field manager under which the owner that looks merges.
+        manager: field manager of the custom resource for which this was read.
     """
 
     key: TargetKey
@@ -74,7 +74,7 @@ class PresentTarget:
 
     @cached_property
     def merged_keys(self) -> frozenset[str]:
-        """Keys that the API server records as written by the merges of the owner that looks."""
+        """Keys that the API server records as merged by that custom resource."""
         return self._managed("f:data") | self._managed("f:binaryData")
 
     @cached_property
@@ -106,7 +106,7 @@ class PresentTarget:
         return self.owners | self.merges.keys()
 
     def merged_metadata(self, section: str) -> frozenset[str]:
-        """Return the labels or annotations that it records as written by the merges of the owner that looks."""
+        """Return the labels or annotations that it records as merged by that custom resource."""
         return self._managed("f:metadata", f"f:{section}")
 
     def _managed(self, *path: str) -> frozenset[str]:

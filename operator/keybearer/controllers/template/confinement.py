@@ -52,9 +52,9 @@ def mapped_bytes() -> int:
 
 
 def processor_seconds(pid: int) -> float:
-    """Return how long the processor worked for a child that was not reaped yet; infinite where no system clock says.
+    """Return the processor time that a child has used; infinite on systems without such a clock.
 
-    The number of that clock is made as clock_getcpuclockid(3) does, which Python doesn't have.
+    The child must not be reaped yet. The clock's number is built as clock_getcpuclockid(3) does, which Python lacks.
     """
     return time.clock_gettime(~pid << 3 | 2) if _LINUX else math.inf
 

@@ -38,9 +38,9 @@ REQUEST_MAX_BYTES = 8 * 1024 * 1024
 ANSWER_MAX_BYTES = OUTPUT_MAX_BYTES * 4 // 3 + 256 * 1024
 """The output in Base64, its keys, and what JSON puts around them."""
 DEADLINE = struct.Struct("!d")
-"""Seconds of the processor that a child may take; travels beside the file descriptor of its socket."""
+"""Seconds of processor time that a child may use; sent with the file descriptor of its socket."""
 WALL_FACTOR = 5
-"""A child may take so many times as long by the clock, for on a busy machine it waits most of the time."""
+"""By the clock, a child may take this many times its limit of processor time: on a busy node it mostly waits."""
 
 
 class TemplateFault(StrEnum):

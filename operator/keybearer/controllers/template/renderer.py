@@ -86,8 +86,8 @@ class TemplateRenderer:
             values: secrets by key; variables of the templates where the key is an identifier, and items of
                 `secrets` always. What is no UTF-8 text is bytes there (`b64encode` takes them).
             tenant: whose templates they are; none has all children at work while another waits.
-            deadline: for all templates together, in time of the processor; waiting for that and for a turn comes
-                on top.
+            deadline: processor time for all templates together. Waiting for a processor or for a turn does not
+                count; by the clock, `WALL_FACTOR` times as much is allowed.
 
         Raises:
             TemplateError: a template is wrong or takes too much; no output is given then.

@@ -70,10 +70,10 @@ class _Child:
         self.overdue = False
 
     def has_had_its_time(self, pid: int, now: float) -> bool:
-        """Return whether it took all that it may; else look again when it can have done so.
+        """Return whether the child has used up its time; if not, move `deadline` to the next moment when it can have.
 
-        That is time of the processor: on a busy machine a good template waits for most of a second, and so does each
-        template while the operator, which hands the request over, is busy itself.
+        Processor time counts, not the clock. On a busy node, or while the operator is busy, a good template mostly
+        waits.
         """
         if now < self.deadline:
             return False

@@ -150,6 +150,7 @@ def test_a_deleted_connection_goes_from_the_service_too(
     assert [one["name"] for one in _of_service(connections, installation)] == ["kept"]
 
 
+@pytest.mark.deep
 def test_a_connection_that_syncs_use_stays_and_says_so_until_its_deadline(
     connections: Connections, installation: Installation
 ) -> None:

@@ -141,6 +141,7 @@ def _reverted(changed: Mapping[str, Body], good: Mapping[str, Body]) -> Body:
     return {part: {name: good[part].get(name) for name in fields} for part, fields in changed.items()}
 
 
+@pytest.mark.deep
 def test_mistakes_are_not_tried_again_and_again(tenant: Tenant, installation: Installation) -> None:
     tenant.project.store({"KEY": "cnry-1", "TWO WORDS": "cnry-2"})
     good_source = tenant.source(keys={"include": ["KEY"]})
@@ -212,6 +213,7 @@ def test_an_interval_that_makes_no_sense_is_refused_at_once(
     assert saying in str(refusal.value)
 
 
+@pytest.mark.deep
 def test_an_interval_of_zero_reads_on_change_of_the_spec_only(
     tenant: Tenant, installation: Installation
 ) -> None:

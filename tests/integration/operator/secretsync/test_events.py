@@ -109,10 +109,12 @@ def test_a_revoked_token_costs_a_login_and_no_event(tenant: Tenant, installation
 @pytest.mark.parametrize(
     ("status", "body"),
     [
-        pytest.param(400, _NO_EVENTS, id="a plan without events"),
+        pytest.param(400, _NO_EVENTS, id="a plan without events", marks=pytest.mark.deep),
         pytest.param(404, {"message": "Route POST not found"}, id="a service that has no such route"),
-        pytest.param(429, {"message": "Too many active connections"}, id="too many streams"),
-        pytest.param(200, {"message": "Ok"}, id="an answer that is no stream"),
+        pytest.param(
+            429, {"message": "Too many active connections"}, id="too many streams", marks=pytest.mark.deep
+        ),
+        pytest.param(200, {"message": "Ok"}, id="an answer that is no stream", marks=pytest.mark.deep),
     ],
 )
 def test_without_a_stream_changes_arrive_by_polling(

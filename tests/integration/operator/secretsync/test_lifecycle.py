@@ -193,6 +193,7 @@ def test_the_secret_of_a_deleted_sync_is_collected(tenant: Tenant) -> None:
     tenant.until_gone("Secret", "web")
 
 
+@pytest.mark.deep
 def test_a_retained_secret_outlives_its_sync(tenant: Tenant) -> None:
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("kept", target={"onDelete": "Retain"})
@@ -211,6 +212,7 @@ def test_a_retained_secret_outlives_its_sync(tenant: Tenant) -> None:
     assert tenant.data("kept") == {"KEY": "cnry-1"}
 
 
+@pytest.mark.deep
 def test_nothing_is_written_while_nothing_changes(tenant: Tenant, installation: Installation) -> None:
     tenant.project.store({"KEY": "cnry-1"})
     tenant.sync("web")

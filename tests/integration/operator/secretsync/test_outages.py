@@ -118,6 +118,7 @@ def test_a_sync_that_was_edited_while_its_source_was_read_ends_as_edited(
         tenant.until_ready("web")
 
 
+@pytest.mark.deep
 def test_a_service_that_asks_to_slow_down_is_left_alone_until_then(
     tenant: Tenant, installation: Installation
 ) -> None:

@@ -15,7 +15,7 @@ from tools.local.operator_process import OperatorProcess
 from tools.local.secrets_service import RestartableService, ServiceAdmin
 from tools.local.waiting import eventually
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 
 def test_an_operator_waits_for_crds_for_rights_and_for_an_api_server_that_is_down(

@@ -230,6 +230,7 @@ async def test_pods_of_other_namespaces_and_with_wishes_of_their_own_are_denied(
     assert service.orders == []
 
 
+@pytest.mark.deep
 async def test_a_pod_whose_certificate_comes_too_late_is_told_so(
     cluster: OperatorCluster, service: FakeSigningService, profile: Body
 ) -> None:
@@ -272,6 +273,7 @@ def _with_finalizer(cluster: OperatorCluster) -> Body | None:
     return found if "keybearer.dev/trust-bundle" in found["metadata"].get("finalizers", []) else None
 
 
+@pytest.mark.deep
 async def test_cert_managers_kinds_may_come_go_and_come_again_while_the_rest_goes_on(
     cluster: OperatorCluster, service: FakeSigningService, profile: Body
 ) -> None:
@@ -330,6 +332,7 @@ def bare_cluster() -> Iterator[OperatorCluster]:
         yield _with_profiles(plane, api)
 
 
+@pytest.mark.deep
 async def test_beta_kinds_may_be_absent_come_and_go_while_the_rest_goes_on(
     bare_cluster: OperatorCluster, service: FakeSigningService
 ) -> None:

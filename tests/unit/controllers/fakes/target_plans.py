@@ -18,7 +18,7 @@ NOW = {"A": "cnry-a", "B": "cnry-b", "C": "cnry-c", "D": "cnry-d"}
 LESS = {"A": "cnry-a", "B": "cnry-b", "C": "cnry-c"}
 ONE = {"A": "cnry-a"}
 OTHER = {"A": "cnry-changed", "B": "cnry-b", "C": "cnry-c", "D": "cnry-d"}
-_WRITTEN = PlanContext(UID, written_before=True)
+_WRITTEN = PlanContext(UID, "no keys", written_before=True)
 
 
 def plan(

@@ -96,8 +96,8 @@ def carried_out(action: TargetAction, body: Body | None) -> Body:
 
 def _released(wanted: DesiredTarget, now: PresentTarget | None, spec: SecretSyncSpec) -> PlanContext:
     """What a person's release of the very change that the guard holds amounts to."""
-    held = plan_target(wanted, now, spec.write_rules, PlanContext(UID))
-    return PlanContext(UID, released=plan_status(held.changes))
+    held = plan_target(wanted, now, spec.write_rules, PlanContext(UID, "no keys"))
+    return PlanContext(UID, "no keys", released=plan_status(held.changes))
 
 
 @given(data=st.data())

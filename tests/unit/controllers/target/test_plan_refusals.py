@@ -87,7 +87,7 @@ class TestOwnership:
             desired(new_spec(), OTHER, uid="reborn"),
             there(NOW, onDelete="Retain"),
             new_spec().write_rules,
-            PlanContext("reborn"),
+            PlanContext("reborn", "no keys"),
         )
 
         assert verdict_of(planned) == (TargetReason.CONFLICT, True)
@@ -95,7 +95,7 @@ class TestOwnership:
     def test_whoever_else_it_belongs_to_is_told_by_kind_and_name(self) -> None:
         theirs = stored(desired(new_spec(onDelete="Retain"), NOW, uid="uid-other").body)
         other = WorkKey("CertificateProfile", "team-a", "shop")
-        context = PlanContext(UID, rivals={"uid-other": other})
+        context = PlanContext(UID, "no keys", rivals={"uid-other": other})
 
         planned = plan(new_spec(adopt=True), OTHER, present(theirs), context)
 
@@ -145,14 +145,18 @@ class TestGuard:
 
     def test_a_release_lets_it_pass(self) -> None:
         shown = plan_status(plan(new_spec(), {}, there(NOW)).changes)
-        planned = plan(new_spec(), {}, there(NOW), PlanContext(UID, released=shown, written_before=True))
+        planned = plan(
+            new_spec(), {}, there(NOW), PlanContext(UID, "no keys", released=shown, written_before=True)
+        )
 
         assert isinstance(planned.action, ReplaceTarget)
 
     def test_a_release_lets_nothing_pass_that_the_person_has_not_seen(self) -> None:
         shown = plan_status(plan(new_spec(), ONE, there(NOW)).changes)
 
-        emptied = plan(new_spec(), {}, there(NOW), PlanContext(UID, released=shown, written_before=True))
+        emptied = plan(
+            new_spec(), {}, there(NOW), PlanContext(UID, "no keys", released=shown, written_before=True)
+        )
 
         assert emptied.guarded
 
@@ -202,7 +206,7 @@ class TestWhatKubernetesRefuses:
     def test_what_others_made_of_another_type_is_never_deleted(self, mode: str, *, recreate: bool) -> None:
         spec = new_spec(mode=mode, adopt=True, recreate=recreate)
 
-        planned = plan(spec, NOW, there(NOW, foreign, of_type_tls), PlanContext(UID))
+        planned = plan(spec, NOW, there(NOW, foreign, of_type_tls), PlanContext(UID, "no keys"))
 
         assert verdict_of(planned) == (TargetReason.CONFLICT, True)
         assert planned.verdict is not None
@@ -214,7 +218,7 @@ class TestWhatKubernetesRefuses:
             desired(new_spec(), NOW, uid="reborn"),
             left,
             new_spec(adopt=True, recreate=True).write_rules,
-            PlanContext("reborn"),
+            PlanContext("reborn", "no keys"),
         )
 
         assert verdict_of(planned) == (TargetReason.CONFLICT, True)

@@ -164,7 +164,7 @@ class TestPlanMode:
         spec, now = new_spec(mode="Plan"), there(NOW)
         seen = plan_status(plan(spec, OTHER, now).changes)
 
-        approved = plan(spec, OTHER, now, PlanContext(UID, approved=seen, written_before=True))
+        approved = plan(spec, OTHER, now, PlanContext(UID, "no keys", approved=seen, written_before=True))
 
         assert isinstance(approved.action, ApplyTarget)
         assert approved.verdict is None
@@ -180,7 +180,7 @@ class TestPlanMode:
         ],
     )
     def test_another_plan_than_the_one_seen_is_shown_first(self, seen: PlanStatus | None) -> None:
-        context = PlanContext(UID, approved=seen, written_before=True)
+        context = PlanContext(UID, "no keys", approved=seen, written_before=True)
 
         assert verdict_of(plan(new_spec(mode="Plan"), OTHER, there(NOW), context))[0] is TargetReason.PLANNED
 
@@ -190,7 +190,7 @@ class TestPlanMode:
 
         spec, now = new_spec(mode="Plan"), there(NOW, meddle)
         assert verdict_of(plan(spec, NOW, now))[0] is TargetReason.PLANNED
-        approved = PlanContext(UID, approved=PlanStatus(), written_before=True)
+        approved = PlanContext(UID, "no keys", approved=PlanStatus(), written_before=True)
         assert isinstance(plan(spec, NOW, now, approved).action, ReplaceTarget)
 
     def test_an_approval_of_the_very_plan_is_a_release_of_the_guard_as_well(self) -> None:
@@ -198,19 +198,19 @@ class TestPlanMode:
         held = plan(spec, ONE, now)
         assert held.guarded
 
-        approved = PlanContext(UID, approved=plan_status(held.changes), written_before=True)
+        approved = PlanContext(UID, "no keys", approved=plan_status(held.changes), written_before=True)
         assert isinstance(plan(spec, ONE, now, approved).action, ReplaceTarget)
 
     def test_outside_plan_mode_an_approval_releases_nothing(self) -> None:
         now = there(NOW)
         held = plan(new_spec(), ONE, now)
 
-        approved = PlanContext(UID, approved=plan_status(held.changes), written_before=True)
+        approved = PlanContext(UID, "no keys", approved=plan_status(held.changes), written_before=True)
         assert plan(new_spec(), ONE, now, approved).guarded
 
     def test_a_release_of_the_guard_approves_no_plan(self) -> None:
         shown = plan_status(plan(new_spec(), ONE, there(NOW)).changes)
-        released = PlanContext(UID, released=shown, written_before=True)
+        released = PlanContext(UID, "no keys", released=shown, written_before=True)
 
         assert verdict_of(plan(new_spec(mode="Plan"), ONE, there(NOW), released))[0] is TargetReason.PLANNED
 
@@ -228,7 +228,9 @@ class TestPlanMode:
 
 class TestCreateOnce:
     def test_the_first_write_happens(self) -> None:
-        assert isinstance(plan(new_spec(mode="CreateOnce"), ONE, None, PlanContext(UID)).action, CreateTarget)
+        assert isinstance(
+            plan(new_spec(mode="CreateOnce"), ONE, None, PlanContext(UID, "no keys")).action, CreateTarget
+        )
 
     @each_row(
         ("data", "changes"),
@@ -250,6 +252,6 @@ class TestCreateOnce:
         assert planned == TargetPlan(left_alone=True)
 
     def test_a_target_that_exists_before_the_first_write_is_judged_as_ever(self) -> None:
-        planned = plan(new_spec(mode="CreateOnce"), ONE, there(NOW, foreign), PlanContext(UID))
+        planned = plan(new_spec(mode="CreateOnce"), ONE, there(NOW, foreign), PlanContext(UID, "no keys"))
 
         assert verdict_of(planned)[0] is TargetReason.CONFLICT
