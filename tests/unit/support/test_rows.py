@@ -104,19 +104,22 @@ def test_rows_have_names_of_their_own() -> None:
         each_row("number", [1, 1])
 
 
+def rows_that_raise(*errors: BaseException) -> None:
+    with every_row() as row:
+        for number, error in enumerate(errors):
+            with row(str(number)):
+                raise error
+
+
 def test_a_row_that_skips_hides_no_other() -> None:
-    with pytest.raises(AssertionError, match="2 rows fail"), every_row() as row:
-        with row("one"):
-            raise AssertionError("wrong")
-        with row("two"):
-            pytest.skip("not here")
+    with pytest.raises(AssertionError, match="2 rows fail"):
+        rows_that_raise(AssertionError("wrong"), pytest.skip.Exception("not here"))
 
 
 def test_the_timeout_of_the_test_ends_the_table() -> None:
-    with pytest.raises(pytest.fail.Exception, match="pytest-timeout"), every_row() as row:
-        with row("one"):
-            pytest.fail("Timeout (>300.0s) from pytest-timeout.")
-        pytest.fail("the next row ran")
+    timeout = pytest.fail.Exception("Timeout (>300.0s) from pytest-timeout.")
+    with pytest.raises(pytest.fail.Exception, match="pytest-timeout"):
+        rows_that_raise(timeout, AssertionError("the next row ran"))
 
 
 def test_marks_of_a_row_are_refused() -> None:
