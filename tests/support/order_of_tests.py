@@ -16,9 +16,25 @@ _CLUSTERS = ("tests/integration/operator/", "tests/integration/")
 """Each folder is one group of tests. The first folder that fits a test counts."""
 
 
+_APART = frozenset(
+    f"tests/integration/test_{name}.py"
+    for name in (
+        "chart_rights",
+        "chart_service",
+        "controlplane_build",
+        "helm_install",
+        "observability",
+        "postgres_of_tests",
+    )
+)
+"""Modules that share no control plane: each is a group of its own."""
+
+
 class _ByModule(LoadScopeScheduling):  # type: ignore[misc] # its module carries no types
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]
+        if module in _APART:
+            return module
         return next((folder for folder in _CLUSTERS if module.startswith(folder)), module)
 
 
