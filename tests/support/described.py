@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import httpx
-from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext
@@ -44,10 +42,7 @@ def described_here() -> dict[str, Any]:
             document: dict[str, Any] = (await client.get("/api/docs/json")).json()
             return document
 
-    with warnings.catch_warnings():
-        # The framework gives bodies an alias that pydantic has no use for.
-        warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
-        return asyncio.run(ask())
+    return asyncio.run(ask())
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,8 @@ from tools.local.postgres import PostgresServer
 
 __all__ = ["IN_ONE_LOOP", "AsyncClient", "QuietService", "quiet", "quiet_service"]
 
-IN_ONE_LOOP = [
-    pytest.mark.asyncio(loop_scope="module"),
-    # The framework gives bodies an alias that pydantic has no use for.
-    pytest.mark.filterwarnings("ignore::pydantic.warnings.UnsupportedFieldAttributeWarning"),
-]
-"""Marks of a module whose tests share one service: `pytestmark`."""
+IN_ONE_LOOP = pytest.mark.asyncio(loop_scope="module")
+"""Mark of a module whose tests share one service: `pytestmark`."""
 
 Json = dict[str, Any]
 

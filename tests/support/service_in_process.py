@@ -22,6 +22,7 @@ import uvloop
 from keybearer.base.logs import configure_logging
 from keybearer.domain.server_keys import RootKeySource
 from keybearer.server.run import RunningService, ServiceOptions, serve
+from support.canary import Canary
 from support.logging_state import logging_restored
 from support.service_fixtures import Service
 from tools.local.waiting import PATIENCE_SECONDS
@@ -29,9 +30,9 @@ from tools.local.waiting import PATIENCE_SECONDS
 __all__ = ["InProcessService", "service_in_process"]
 
 _LOOPBACK = "127.0.0.1"
-_CLOSED: Message = {"type": "http.disconnect"}
 Message = MutableMapping[str, Any]
 """An event of ASGI."""
+_CLOSED: Message = {"type": "http.disconnect"}
 
 
 class _Exchange:
@@ -142,9 +143,10 @@ class InProcessService(Service):
     def _transport(self) -> httpx.BaseTransport:
         return _Transport(self.running, self.loop)
 
-    def take_logs(self) -> None:
-        """Have the logs of this process, of which the service's are a part, written to its own file."""
+    def show_log_to(self, canary: Canary) -> None:
+        """As for any service; until the test ends, all logs of this process go to the file of the service."""
         _write_logs_to(self.log_file)
+        super().show_log_to(canary)
 
 
 def _write_logs_to(file: TextIO) -> None:
@@ -152,14 +154,11 @@ def _write_logs_to(file: TextIO) -> None:
 
 
 @contextmanager
-def service_in_process(
-    data_dir: Path, database_url: str | None = None, public_url: str | None = None
-) -> Iterator[InProcessService]:
-    """Yield the service when it accepts connections; it has ended afterwards.
+def service_in_process(data_dir: Path, public_url: str) -> Iterator[InProcessService]:
+    """Yield the service, on SQLite, when it accepts connections; it has ended afterwards.
 
     Args:
-        data_dir: where it keeps its key, and its database without a URL.
-        database_url: of PostgreSQL.
+        data_dir: where it keeps its key and its database.
         public_url: what its certificates say of where it is reached.
     """
     options = ServiceOptions(
@@ -167,7 +166,6 @@ def service_in_process(
         host=_LOOPBACK,
         port=0,
         root_key=RootKeySource(data_dir / "root.key", may_create=True),
-        database_url=database_url,
         public_url=public_url,
     )
     started: Future[InProcessService] = Future()

@@ -11,7 +11,7 @@ import pytest
 from support.canary import Canary
 from support.databases import new_database
 from support.service_fixtures import PUBLIC_URL, Service, start_service
-from support.service_in_process import InProcessService, service_in_process
+from support.service_in_process import service_in_process
 
 __all__ = ["service", "service_process", "shared_service"]
 
@@ -23,7 +23,7 @@ def shared_service(
     """Yield the service: in this process on SQLite, as a process of its own on PostgreSQL."""
     data_dir = tmp_path_factory.mktemp("service") / "data"
     if database_kind == "sqlite":
-        with service_in_process(data_dir, public_url=PUBLIC_URL) as running:
+        with service_in_process(data_dir, PUBLIC_URL) as running:
             yield running
     else:
         with service_process(data_dir, new_database(database_kind, request).url) as process:
@@ -42,6 +42,4 @@ def service_process(data_dir: Path, database_url: str | None) -> Iterator[Servic
 def service(shared_service: Service, canary: Canary) -> Service:
     """Return the shared service; its log is searched for marked values after the test."""
     shared_service.show_log_to(canary)
-    if isinstance(shared_service, InProcessService):
-        shared_service.take_logs()
     return shared_service

@@ -17,7 +17,7 @@ from support.quiet_service import IN_ONE_LOOP, QuietService
 from support.sync_bodies import CONFIGS, IMPORTING, OVERWRITING
 from support.sync_house import SYNCS, House, open_house
 
-pytestmark = [*IN_ONE_LOOP, pytest.mark.every_database]
+pytestmark = [IN_ONE_LOOP, pytest.mark.every_database]
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -21,8 +21,6 @@ from keybearer.store.failures import BusyError, RaceError
 from keybearer.store.records import Organization
 from tools.local.postgres import PostgresServer
 
-pytestmark = pytest.mark.every_database
-
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 BEFORE = 10**18
 """A revision that the clock has not come to: from it on they are counted."""

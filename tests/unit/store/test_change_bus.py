@@ -19,8 +19,6 @@ from keybearer.store.change_bus import (
 from keybearer.store.revisions import ChangeKind, Changes, ListChange
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
 
-pytestmark = pytest.mark.every_database
-
 _KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=SECRET_NAME_MAX)
 _CHANGES = st.builds(
     ListChange,

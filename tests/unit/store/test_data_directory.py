@@ -7,8 +7,6 @@ import pytest
 from keybearer.base.errors import ConfigurationError
 from keybearer.store.data_directory import DataDirectory
 
-pytestmark = pytest.mark.every_database
-
 
 def test_a_fresh_directory_is_its_owners_alone(tmp_path: Path) -> None:
     with DataDirectory(tmp_path / "data"):

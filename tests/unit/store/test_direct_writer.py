@@ -21,8 +21,6 @@ from keybearer.store.failures import BusyError, RaceError
 from keybearer.store.records import Organization
 from tools.local.waiting import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.every_database
-
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADD = (
     "INSERT INTO organizations (id, name, slug, names_revision, created_at)"

@@ -19,8 +19,6 @@ from keybearer.store.failures import (
 )
 from support.rows import each_row
 
-pytestmark = pytest.mark.every_database
-
 TOLD = "cnry-what a driver says"
 
 

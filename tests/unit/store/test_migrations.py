@@ -17,8 +17,6 @@ from keybearer.store.engines import sqlite_url
 from keybearer.store.migrate import migration_config
 from keybearer.store.tables.schema import TABLES, schema
 
-pytestmark = pytest.mark.every_database
-
 
 @pytest.fixture
 def connection() -> Iterator[Connection]:

@@ -18,8 +18,6 @@ from keybearer.store.revisions import ChangeKind, Changes, ListChange
 from support.async_waiting import until
 from tools.local.postgres import PostgresServer
 
-pytestmark = pytest.mark.every_database
-
 
 @pytest.fixture
 def name(postgres: PostgresServer) -> Iterator[str]:

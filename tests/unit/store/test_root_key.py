@@ -14,8 +14,6 @@ from keybearer.store.sealing.root_key import (
     read_root_key_file,
 )
 
-pytestmark = pytest.mark.every_database
-
 FIRST = base64.b64encode(b"1" * 32).decode()
 SECOND = base64.b64encode(b"2" * 32).decode()
 

@@ -21,8 +21,6 @@ from keybearer.store.sealing.envelope import (
 from keybearer.store.sealing.keyring import Keyring, data_key_identity
 from keybearer.store.sealing.root_key import RootKeys
 
-pytestmark = pytest.mark.every_database
-
 texts = st.binary(max_size=300).map(Plaintext)
 parts = st.lists(st.one_of(st.text(max_size=20), st.integers()), max_size=4)
 

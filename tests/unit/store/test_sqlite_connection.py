@@ -18,8 +18,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from keybearer.store.engines import sqlite_engine, sqlite_url
 from keybearer.store.sqlite_connection import SqliteConnection, open_sqlite
 
-pytestmark = pytest.mark.every_database
-
 BUSY = timedelta(milliseconds=50)
 MAKE = text("CREATE TABLE fruits (id INTEGER PRIMARY KEY, name TEXT UNIQUE)")
 ADD = text("INSERT INTO fruits (name) VALUES (:name)")

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from keybearer.store.sync_turns import Tenant, Turns
 from support.rows import each_row
 
-pytestmark = pytest.mark.every_database
-
 A1, A2, A3 = (Tenant("a", f"a{number}") for number in (1, 2, 3))
 B1, C1 = Tenant("b", "b1"), Tenant("c", "c1")
 
