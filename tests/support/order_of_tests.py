@@ -1,7 +1,8 @@
-"""Which tests run in one process of pytest-xdist: those of a module, and those that share a control plane.
+"""Which tests run in one process of pytest-xdist: those of a module, and those of some folders.
 
 What a module or a session sets up is then set up in as few processes as can be: the operator's tests start one
-control plane and one operator, and the other tests of a cluster start one. Large groups start first.
+control plane and one operator, the other tests of a cluster start one, and Helm renders the chart for all tests of
+it. Large groups start first.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 __all__ = ["pytest_xdist_make_scheduler"]
 
-_CLUSTERS = ("tests/integration/operator/", "tests/integration/")
-"""Each folder is one group of tests. The first folder that fits a test counts."""
-
+_TOGETHER = ("tests/integration/operator/", "tests/integration/", "tests/unit/chart/")
+"""Each folder is one group of tests: two share a cluster, one what Helm rendered. The first that fits a test counts."""
 
 _APART = frozenset(
     f"tests/integration/test_{name}.py"
@@ -35,7 +35,7 @@ class _ByModule(LoadScopeScheduling):  # type: ignore[misc] # its module carries
         module = nodeid.partition("::")[0]
         if module in _APART:
             return module
-        return next((folder for folder in _CLUSTERS if module.startswith(folder)), module)
+        return next((folder for folder in _TOGETHER if module.startswith(folder)), module)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

@@ -75,7 +75,7 @@ def _run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=directory,
-        env={**kept, "PYTHONDONTWRITEBYTECODE": "1"},
+        env=kept,
         capture_output=True,
         text=True,
         timeout=PATIENCE_SECONDS,

@@ -92,7 +92,11 @@ class TestProjects:
         self, admin: Client, connections: Connections, project: Project, strict: Strict
     ) -> None:
         own = connections.make()
-        inside = [connections.make(name=name, projectId=project.id) for name in ("b", "a")]
+        last, first = (
+            f"b-{project.slug}",
+            f"a-{project.slug}",
+        )  # other tests have connections of the organization
+        inside = [connections.make(name=name, projectId=project.id) for name in (last, first)]
         query = {"projectId": project.id}
         for path in (ALL, IDP):
             listed = strict(AppConnectionList, admin.json("GET", path, params=query)).app_connections
@@ -104,9 +108,10 @@ class TestProjects:
         assert admin.json("GET", f"{ALL}/cloud", params=query)["appConnections"] == []
         available = strict(AvailableAppConnectionList, admin.json("GET", f"{IDP}/available", params=query))
         names = [one.name for one in available.app_connections]
-        assert {"a", "b", own["name"]} <= set(names)
+        assert {first, last, own["name"]} <= set(names)
         assert names == sorted(names)
-        assert "a" not in {one["name"] for one in admin.json("GET", f"{IDP}/available")["appConnections"]}
+        of_organization = admin.json("GET", f"{IDP}/available")["appConnections"]
+        assert first not in {one["name"] for one in of_organization}
 
     def test_an_unknown_project_is_not_found(self, admin: Client, connections: Connections) -> None:
         connections.make(status=404, projectId=UNKNOWN)
