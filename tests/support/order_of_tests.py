@@ -14,7 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 __all__ = ["pytest_xdist_make_scheduler"]
 
 _TOGETHER = ("tests/integration/operator/", "tests/integration/", "tests/unit/chart/")
-"""Each folder is one group of tests: two share a cluster, one what Helm rendered. The first that fits a test counts."""
+"""Each folder is one group of tests: two share a cluster, one what Helm rendered. The first that fits counts."""
 
 _APART = frozenset(
     f"tests/integration/test_{name}.py"

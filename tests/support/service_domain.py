@@ -24,11 +24,11 @@ from keybearer.domain.secrets.questions import ListSecrets, NotModified, SecretL
 from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.store.database import Database
-from keybearer.store.engines import sqlite_url
 from keybearer.store.records import Identity, Organization, Project
 from keybearer.store.sealing.envelope import SealingKey, key_name, new_key_material
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.sealing.root_key import RootKeys
+from support.databases import sqlite_with_tables
 
 __all__ = ["ServiceDomain", "at", "service_domain"]
 
@@ -90,7 +90,7 @@ def at(project: Project, path: str = "/", environment: str = "dev") -> SecretsAt
 async def service_domain(directory: Path, url: URL | None = None) -> AsyncIterator[ServiceDomain]:
     """Yield the domain on a fresh database in the directory, or on the one of the URL."""
     clock = SystemClock()
-    database = Database(url or sqlite_url(directory / "keybearer.db"), clock)
+    database = Database(url or sqlite_with_tables(directory), clock)
     await database.prepare()
     database.unlock(Keyring(RootKeys(SealingKey(key_name(uuid4(), 1), new_key_material()))))
     organization = Organization(OrganizationId(str(uuid4())), "Home", "home", 1, clock.now())

@@ -19,7 +19,7 @@ import pytest
 from pydantic import BaseModel
 
 from support.canary import Canary
-from support.databases import OwnDatabase
+from support.databases import OwnDatabase, sqlite_with_tables
 from support.preloaded import RunningProgram, can_preload, spawn_preloaded
 from support.strict_answers import check_answer
 from tools.controlplane.process import spawn
@@ -339,13 +339,15 @@ def start_service(
 ) -> ServiceProcess:
     """Start `keybearer serve` on a free port and return when it accepts connections.
 
-    Without a URL, its database is SQLite in the data directory. `anew`: as people start it, by its program;
-    tests of starting do.
+    Without a URL, its database is SQLite in the data directory. `anew`: as people start it, by its program
+    and without a database; tests of starting do.
 
     Raises:
         RuntimeError: it ended instead; the text is what it said.
     """
     data_dir.parent.mkdir(parents=True, exist_ok=True)
+    if database_url is None and not anew:
+        sqlite_with_tables(data_dir)
     log = data_dir.parent / f"{data_dir.name}.log"
     program = Path(sys.executable).with_name("keybearer")
     command = [str(program), "serve", "--data-dir", str(data_dir)]

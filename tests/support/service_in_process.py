@@ -23,6 +23,7 @@ from keybearer.base.logs import configure_logging
 from keybearer.domain.server_keys import RootKeySource
 from keybearer.server.run import RunningService, ServiceOptions, serve
 from support.canary import Canary
+from support.databases import sqlite_with_tables
 from support.logging_state import logging_restored
 from support.service_fixtures import Service
 from tools.local.waiting import PATIENCE_SECONDS
@@ -161,6 +162,7 @@ def service_in_process(data_dir: Path, public_url: str) -> Iterator[InProcessSer
         data_dir: where it keeps its key and its database.
         public_url: what its certificates say of where it is reached.
     """
+    sqlite_with_tables(data_dir)
     options = ServiceOptions(
         data_dir=data_dir,
         host=_LOOPBACK,

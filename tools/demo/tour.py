@@ -22,6 +22,7 @@ from tools.demo.console import DemoError, Stage
 from tools.demo.programs import Program, keybearer
 from tools.demo.web import WebServer, ask
 from tools.local.moto import Moto
+from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["Tour"]
 
@@ -34,8 +35,7 @@ _PKI_PROJECT = "keybearer-demo-pki"
 _PROFILE, _TLS_SECRET, _HOST = "web", "web-tls", "www.demo.example"
 _CERTIFICATE = "certificate.yaml"
 _REGION, _PARAMETERS = "eu-central-1", "/keybearer-demo/"
-_READY_WITHIN_SECONDS = 60
-_GONE_WITHIN_SECONDS = 60
+_WITHIN = f"--timeout={PATIENCE_SECONDS:.0f}s"
 
 
 class Tour:
@@ -125,9 +125,7 @@ class Tour:
     def _delete_objects(self) -> None:
         """The operator has let go of every object: without it they, and so their namespace, would stay."""
         kinds = ",".join(one.name for one in CUSTOM_RESOURCES)
-        self._cluster.kubectl(
-            "-n", _NAMESPACE, "delete", kinds, "--all", f"--timeout={_GONE_WITHIN_SECONDS}s"
-        )
+        self._cluster.kubectl("-n", _NAMESPACE, "delete", kinds, "--all", _WITHIN)
 
     def _are_established(self) -> bool:
         names = [one.name for one in CUSTOM_RESOURCES]
@@ -210,7 +208,7 @@ class Tour:
                     )
                 )
 
-            self._cluster.wait_until("the operator's Lease", leads, seconds=_READY_WITHIN_SECONDS)
+            self._cluster.wait_until("the operator's Lease", leads, seconds=PATIENCE_SECONDS)
             observed("the operator holds its Lease")
 
     def _sync(self) -> None:
@@ -219,7 +217,7 @@ class Tour:
             self._stage.output(f"kubectl apply -f {manifest.relative_to(_ROOT)}", manifest.read_text())
             self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", str(manifest))
             self._cluster.kubectl(
-                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", f"secretsync/{_SYNC}", "--timeout=30s")
+                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", f"secretsync/{_SYNC}", _WITHIN)
             )
             observed("condition Ready is True")
             expected = self._source()
@@ -285,11 +283,11 @@ class Tour:
             secret = {**_manifest("Secret", "store-key", "v1"), "stringData": key}
             self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", "-", given=json.dumps(secret))
             self._cluster.kubectl(
-                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", "appconnection/store", "--timeout=30s")
+                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", "appconnection/store", _WITHIN)
             )
             observed("the store takes the key: AppConnection store is Ready")
             self._cluster.kubectl(
-                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", f"secretsync/{_PUSH}", "--timeout=60s")
+                *("-n", _NAMESPACE, "wait", "--for=condition=Ready", f"secretsync/{_PUSH}", _WITHIN)
             )
             expected = self._source()
             held = {
@@ -320,7 +318,7 @@ class Tour:
             self._stage.output(f"kubectl apply -f {manifest.relative_to(_ROOT)}", manifest.read_text())
             self._cluster.kubectl("-n", _NAMESPACE, "apply", "-f", str(manifest))
             profile = f"certificateprofile/{_PROFILE}"
-            self._cluster.kubectl("-n", _NAMESPACE, "wait", "--for=condition=Ready", profile, "--timeout=30s")
+            self._cluster.kubectl("-n", _NAMESPACE, "wait", "--for=condition=Ready", profile, _WITHIN)
             columns = self._cluster.kubectl("-n", _NAMESPACE, "get", "certificateprofiles")
             self._stage.output(f"kubectl -n {_NAMESPACE} get certificateprofiles", columns)
             secret = self._cluster.secret(_NAMESPACE, _TLS_SECRET)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from support.service_fixtures import Service
 
+APP_CONNECTIONS = "/api/v1/app-connections"
+SECRET_SYNCS = "/api/v1/secret-syncs"
 PUBLIC = {
     ("/api/status", "get"),
     ("/api/v1/auth/universal-auth/login", "post"),
@@ -94,3 +97,12 @@ def test_the_page_needs_nothing_from_elsewhere(service: Service) -> None:
     assert "https://" not in response.text
     assert "http://" not in response.text
     assert "default-src 'none'" in response.headers["content-security-policy"]
+
+
+def test_published_names_of_apps_and_destinations_are_not_described(document: dict[str, Any]) -> None:
+    words = {path.split("/")[4] for path in document["paths"] if path.startswith(f"{APP_CONNECTIONS}/")}
+    assert words.isdisjoint({"aws", "github", "auth0"})
+    assert "idp" in words
+    paths = [path for path in document["paths"] if path.startswith(SECRET_SYNCS)]
+    assert f"{SECRET_SYNCS}/codehost" in paths
+    assert [path for path in paths if re.search(r"github|aws-", path)] == []

@@ -16,11 +16,11 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.store.audit import AuditActor, AuditEvent, AuditFilter, AuditRecord
 from keybearer.store.database import Database
-from keybearer.store.engines import sqlite_url
 from keybearer.store.failures import BusyError
 from keybearer.store.records import Organization
 from keybearer.store.unit import UnitOfWork
 from support.async_waiting import until
+from support.databases import sqlite_with_tables
 from unit.controllers.fakes.hand_clock import HandClock
 
 HOME = OrganizationId("home")
@@ -54,7 +54,7 @@ class Scene:
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     clock = HandClock()
-    database = Database(sqlite_url(tmp_path / "keybearer.db"), clock)
+    database = Database(sqlite_with_tables(tmp_path), clock)
     await database.prepare()
     async with database.writing() as unit:
         await unit.identities.add_organization(Organization(HOME, "Home", "home", 1, clock.now()))

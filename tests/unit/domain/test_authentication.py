@@ -20,7 +20,8 @@ from keybearer.domain.issuing import IssuedToken
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.domain.universal_auth import UniversalAuthChange
 from keybearer.store.database import Database
-from keybearer.store.engines import database_url, sqlite_url
+from keybearer.store.engines import database_url
+from support.databases import sqlite_with_tables
 from support.virtual_time import VirtualTime
 
 
@@ -50,7 +51,7 @@ class House:
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     clock = VirtualTime()
-    database = Database(sqlite_url(tmp_path / "keybearer.db"), clock)
+    database = Database(sqlite_with_tables(tmp_path), clock)
     await database.prepare()
     keys = await unlock(database, RootKeySource(tmp_path / "root.key"))
     made: list[AdminCredentials] = []
@@ -78,7 +79,7 @@ async def test_bootstrap_happens_once(house: House) -> None:
 
 
 async def test_credentials_that_cannot_be_handed_over_leave_an_empty_database(tmp_path: Path) -> None:
-    database = Database(sqlite_url(tmp_path / "keybearer.db"), VirtualTime())
+    database = Database(sqlite_with_tables(tmp_path), VirtualTime())
     await database.prepare()
     keys = await unlock(database, RootKeySource(tmp_path / "root.key"))
 

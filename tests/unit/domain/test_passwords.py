@@ -4,6 +4,8 @@ import asyncio
 import threading
 
 import pytest
+from argon2 import PasswordHasher, extract_parameters
+from argon2.exceptions import VerifyMismatchError
 
 from keybearer.domain.errors import LimitReachedError
 from keybearer.domain.passwords import Passwords
@@ -33,6 +35,24 @@ async def test_only_the_password_itself_matches(passwords: Passwords) -> None:
 async def test_nobody_has_a_password_not_even_an_empty_one(passwords: Passwords) -> None:
     assert not await passwords.matches(None, "")
     assert not await passwords.matches(None, "cnry-one")
+
+
+async def test_who_does_not_exist_costs_the_work_of_who_does(
+    passwords: Passwords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified: list[str] = []
+
+    def verify(_: PasswordHasher, kept: str, password: bytes) -> bool:
+        verified.append(kept)
+        assert password == b"cnry-one"
+        raise VerifyMismatchError
+
+    monkeypatch.setattr(PasswordHasher, "verify", verify)
+    kept = await passwords.hash("cnry-one")
+    assert not await passwords.matches(None, "cnry-one")
+    assert not await passwords.matches(kept, "cnry-one")
+    nobodys, somebodys = verified
+    assert extract_parameters(nobodys) == extract_parameters(somebodys)
 
 
 async def test_half_of_a_surrogate_pair_is_a_password_like_any_other(passwords: Passwords) -> None:

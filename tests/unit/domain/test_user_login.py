@@ -19,8 +19,8 @@ from keybearer.domain.server_keys import RootKeySource, unlock
 from keybearer.domain.user_login import PasswordGate, UserLogins
 from keybearer.domain.users import NewUser, UserChange, Users
 from keybearer.store.database import Database
-from keybearer.store.engines import sqlite_url
 from keybearer.store.tables.users import LoginFailureRow
+from support.databases import sqlite_with_tables
 from support.virtual_time import VirtualTime
 
 EMAIL, PASSWORD = "ada@example.com", "cnry-correct horse"
@@ -59,7 +59,7 @@ class House:
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     clock = VirtualTime()
-    database = Database(sqlite_url(tmp_path / "keybearer.db"), clock)
+    database = Database(sqlite_with_tables(tmp_path), clock)
     await database.prepare()
     keys = await unlock(database, RootKeySource(tmp_path / "root.key"))
     setup = InstanceSetup(database, keys, PASSWORDS, clock, SetupDoor(is_open=True, token="cnry-door"))

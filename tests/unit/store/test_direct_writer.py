@@ -16,9 +16,10 @@ from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import OrganizationId
 from keybearer.store.database import Database
-from keybearer.store.engines import Bounds, database_url, sqlite_url
+from keybearer.store.engines import Bounds, database_url
 from keybearer.store.failures import BusyError, RaceError
 from keybearer.store.records import Organization
+from support.databases import sqlite_with_tables
 from tools.local.waiting import PATIENCE_SECONDS
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -47,7 +48,7 @@ async def impatient(tmp_path: Path) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def _opened(directory: Path, bounds: Bounds) -> AsyncIterator[Database]:
-    database = Database(sqlite_url(directory / "keybearer.db"), SystemClock(), bounds)
+    database = Database(sqlite_with_tables(directory), SystemClock(), bounds)
     await database.prepare()
     try:
         yield database

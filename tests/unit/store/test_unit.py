@@ -8,13 +8,13 @@ import pytest
 
 from keybearer.base.clock import SystemClock
 from keybearer.store.database import Database
-from keybearer.store.engines import sqlite_url
 from keybearer.store.unit import UnitOfWork
+from support.databases import sqlite_with_tables
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(sqlite_url(tmp_path / "kb.db"), SystemClock())
+    database = Database(sqlite_with_tables(tmp_path), SystemClock())
     await database.prepare()
     yield database
     await database.close()

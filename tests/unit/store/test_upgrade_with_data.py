@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId, ProjectId
 from keybearer.store.database import Database
+from keybearer.store.engines import database_url, sqlite_url
 from keybearer.store.migrate import migration_config
 from keybearer.store.records import SecretDetails
 from keybearer.store.sealing.envelope import Plaintext, SealingKey, associate, key_name
@@ -191,7 +192,7 @@ def _fill(connection: Connection) -> None:
 
 
 async def test_rows_of_the_first_version_are_read_by_this_one(old: OwnDatabase, tmp_path: Path) -> None:
-    url = old.engine_url(tmp_path)
+    url = sqlite_url(tmp_path / "keybearer.db") if old.url is None else database_url(old.url)
     engine = create_async_engine(url)
     async with engine.begin() as connection:
         await connection.run_sync(_fill)

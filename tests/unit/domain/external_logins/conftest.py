@@ -17,7 +17,7 @@ from keybearer.domain.server_keys import RootKeySource, unlock
 from keybearer.outbound.own_account import OwnAccount
 from keybearer.outbound.urls import OutboundUrl
 from keybearer.store.database import Database
-from keybearer.store.engines import sqlite_url
+from support.databases import sqlite_with_tables
 from support.virtual_time import VirtualTime
 from unit.domain.external_logins.house import House, People, Reviews
 
@@ -25,7 +25,7 @@ from unit.domain.external_logins.house import House, People, Reviews
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     clock = VirtualTime()
-    database = Database(sqlite_url(tmp_path / "keybearer.db"), clock)
+    database = Database(sqlite_with_tables(tmp_path), clock)
     await database.prepare()
     keys = await unlock(database, RootKeySource(tmp_path / "root.key"))
     made: list[AdminCredentials] = []
