@@ -12,7 +12,6 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
 from tools.image.packages import Package
@@ -68,6 +67,8 @@ def complete(
     Raises:
         InvalidBillError: this would be no bill of CycloneDX.
     """
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415 - it takes seconds to load
+
     data: Mapping[str, object] = json.loads(of_environment)
     bill = Bom.from_json(data)  # type: ignore[attr-defined] # py-serializable adds it
     root = bill.metadata.component if isinstance(bill, Bom) else None

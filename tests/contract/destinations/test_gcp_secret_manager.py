@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
@@ -44,13 +45,13 @@ SCOPES = {
     "everywhere": ({"scope": "global", "projectId": "shop"}, PROJECT),
     "in a region": ({"scope": "region", "projectId": "shop", "locationId": "europe-west4"}, REGION),
 }
-PEM, PUBLIC = new_key()
-OTHER_PEM, _ = new_key()
+own_key = functools.cache(new_key)
 
 Make = Callable[..., Target]
 
 
-def own(pem: str = PEM) -> OwnAccountCredentials:
+def own(pem: str = "") -> OwnAccountCredentials:
+    pem = pem or own_key()[0]
     file = {"type": "service_account", "client_email": OWN, "private_key": pem, "private_key_id": "k1"}
     return OwnAccountCredentials.model_validate(
         {**file, "project_id": "ops", "token_uri": "https://elsewhere.test"}
@@ -60,7 +61,7 @@ def own(pem: str = PEM) -> OwnAccountCredentials:
 @pytest.fixture
 async def copy() -> AsyncIterator[GcpCopy]:
     cloud = GcpCopy()
-    cloud.keys = {OWN: PUBLIC}
+    cloud.keys = {OWN: own_key()[1]}
     cloud.impersonators = {EMAIL: {OWN}}
     cloud.projects = {PROJECT: {}, REGION: {}}
     cloud.rights = {EMAIL}
@@ -349,7 +350,7 @@ async def test_without_an_account_of_its_own_the_service_says_so(way: WayOut) ->
 
 
 async def test_a_wrong_key_of_the_service_is_told(way: WayOut) -> None:
-    wrong = dataclasses.replace(way.context, own_credentials={"gcp": own(OTHER_PEM)})
+    wrong = dataclasses.replace(way.context, own_credentials={"gcp": own(new_key()[0])})
     with pytest.raises(RemoteDeniedError, match="invalid_grant"):
         await Gcp().check(credentials(), wrong)
     none = dataclasses.replace(way.context, own_credentials={"gcp": own("cnry-key")})
@@ -425,7 +426,7 @@ def test_the_same_place_is_known_whatever_its_replication() -> None:
 
 def test_the_key_of_the_service_is_in_no_repr() -> None:
     assert "PRIVATE" not in repr(own())
-    given = {"clientEmail": OWN, "privateKey": PEM, "privateKeyId": "k1"}
+    given = {"clientEmail": OWN, "privateKey": own_key()[0], "privateKeyId": "k1"}
     assert own() == OwnAccountCredentials.model_validate_json(json.dumps(given))
 
 

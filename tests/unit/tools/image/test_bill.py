@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from tools.image.bill import Distribution, Interpreter, InvalidBillError, complete
 from tools.image.packages import Package, packages_of
@@ -42,6 +41,8 @@ def _written(interpreter: Interpreter | None = None, *packages: Package) -> str:
 
 
 def test_it_names_packages_of_the_distribution_beside_those_of_python() -> None:
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415 - it takes seconds to load
+
     written = _written(None, _LIBRARY)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(written) is None
     bill = json.loads(written)
