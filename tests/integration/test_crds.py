@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from keybearer.controllers.crds import CUSTOM_RESOURCES, crd_files
 from support.corpus import CorpusCase, corpus_cases
+from support.gitops import healths
 from support.rows import each_row
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import KubectlError
@@ -149,3 +150,20 @@ def test_a_status_is_bounded_by_the_server_as_by_the_model(cluster: ControlPlane
 
     with pytest.raises(KubectlError, match=r"status\.keys"):
         cluster.kubectl("patch", "-n", "crds", "kbs", "bounded", *patch)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("SecretSync", {"source": {"projectId": "p", "environment": "dev"}}),
+        ("AppConnection", {"app": "cloud", "method": "access-key"}),
+        ("CertificateProfile", {"existing": True, "projectId": "p"}),
+    ],
+)
+def test_what_no_operator_has_looked_at_is_in_progress_for_gitops_tools(
+    api: KubeApi, kind: str, spec: dict[str, Any]
+) -> None:
+    made = api.create(_manifest({"identityRef": {"name": "a"}, **spec}, "new", kind=kind))
+
+    assert made["status"] == {"observedGeneration": -1}
+    assert healths(made) == ("InProgress", "Progressing")

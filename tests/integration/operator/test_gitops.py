@@ -15,10 +15,8 @@ from support.gitops import healths
 from support.operator_fixtures import Installation, NewTenant
 from support.secretsync_objects import secret_sync
 from support.tenant import IDENTITY, Tenant
-from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import KubectlError
 from tools.local.kube_api import Body, KubeApi, RefusedError
-from tools.local.operator_cluster import install_crds
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.integration
@@ -53,21 +51,6 @@ def worded(manifest: Body) -> str:
 
 def space(manifests: Mapping[str, Body]) -> str:
     return str(manifests["SecretSync"]["metadata"]["namespace"])
-
-
-def test_what_no_operator_has_looked_at_is_in_progress(control_plane: ControlPlane) -> None:
-    install_crds(control_plane)
-    control_plane.kubectl("create", "namespace", "gitops")
-    for kind in KINDS:
-        spec: dict[str, Any] = {"identityRef": {"name": "a"}}
-        spec |= {"SecretSync": {"source": {"projectId": "p", "environment": "dev"}}}.get(kind, {})
-        spec |= {"AppConnection": {"app": "cloud", "method": "access-key"}}.get(kind, {})
-        spec |= {"CertificateProfile": {"existing": True, "projectId": "p"}}.get(kind, {})
-        manifest = {**secret_sync("gitops", "new", spec), "kind": kind}
-        control_plane.kubectl("apply", "--server-side", "-f", "-", input=as_yaml(manifest))
-        found = json.loads(control_plane.kubectl("get", "-n", "gitops", worded(manifest), "-o", "json"))
-        assert found["status"] == {"observedGeneration": -1}
-        assert healths(found) == ("InProgress", "Progressing")
 
 
 def test_health_and_waiting_from_the_first_apply_to_the_end(

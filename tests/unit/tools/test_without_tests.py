@@ -47,16 +47,10 @@ def test_every_module_of_the_tools_is_imported_without_the_tests(checkout: Path)
 @pytest.mark.parametrize(
     "arguments",
     [
-        "tools.bench --help",
-        "tools.bench.profile --help",
-        "tools.chart --help",
         "tools.chart lint",
         "tools.chart.readme --check",
         "tools.controlplane --help",
-        "tools.demo --help",
-        "tools.image --help",
         "tools.reference --check",
-        "tools.soak --help",
     ],
 )
 def test_a_tool_runs_without_the_tests(checkout: Path, arguments: str) -> None:

@@ -70,10 +70,10 @@ def _with_profiles(plane: ControlPlane, api: KubeApi) -> OperatorCluster:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[OperatorCluster]:
-    """Yield a cluster without cert-manager."""
-    with ControlPlane() as plane, KubeApi(plane.admin_kubeconfig) as api:
-        yield _with_profiles(plane, api)
+def cluster(control_plane: ControlPlane) -> Iterator[OperatorCluster]:
+    """Yield the shared cluster, which is without cert-manager."""
+    with KubeApi(control_plane.admin_kubeconfig) as api:
+        yield _with_profiles(control_plane, api)
 
 
 @pytest.fixture(autouse=True)
