@@ -36,7 +36,10 @@ from support.async_waiting import until
 from support.scripted_remote import SCRIPTED, ScriptedRemote, ScriptedRemotes
 from support.service_domain import ServiceDomain, at, service_domain
 
-__all__ = ["FAST", "SyncScene", "blank_record", "sync_scene"]
+__all__ = ["FAST", "ONE_STAYED", "SyncScene", "blank_record", "sync_scene"]
+
+ONE_STAYED = "1 secret at the destination came from elsewhere and stayed"
+"""What a push says that found one name of others."""
 
 FAST = JobTerms(
     backoff=Backoff(floor=timedelta(milliseconds=10), ceiling=timedelta(milliseconds=20)),
@@ -149,6 +152,7 @@ class SyncScene:
         path: str = "/",
         connection: str = "one",
         is_automatic: bool = True,
+        name: str | None = None,
         **options: JsonValue,
     ) -> str:
         """Make a sync of a folder of dev to a remote, as the service does, and return its id."""
@@ -161,6 +165,7 @@ class SyncScene:
             record = blank_record(project.id, folder.id, connection_id, place, now)
             record = replace(
                 record,
+                name=name or record.name,
                 is_auto_sync_enabled=is_automatic,
                 sync_options={"initialSyncBehavior": "overwrite-destination", **options},
             )
@@ -221,12 +226,18 @@ class SyncScene:
         await until(probe, awaited="an end of all jobs")
         return [await self.progress(sync_id, kind) for sync_id in sync_ids]
 
-    async def succeeded(self, *sync_ids: str, kind: JobKind = JobKind.SYNC) -> None:
-        """Wait for the end of all that is to be done for syncs, which must be a good one."""
+    async def succeeded(
+        self, *sync_ids: str, kind: JobKind = JobKind.SYNC, saying: str | None = None
+    ) -> None:
+        """Wait for the end of all that is to be done for syncs, which must be a good one, and say this or nothing."""
         for progress in await self.ended(*sync_ids, kind=kind):
             assert progress.status == JobStatus.SUCCEEDED, progress
-            assert progress.message is None
             assert progress.at is not None
+            if saying is None:
+                assert progress.message is None
+            else:
+                assert progress.message is not None
+                assert saying in progress.message
 
     async def failed(self, sync_id: str, kind: JobKind = JobKind.SYNC) -> str:
         """Wait for a bad end, and return what is said of it."""

@@ -28,14 +28,31 @@ _PATIENCE_SECONDS = 600
 def run_sync(
     sync: Which,
     project: ProjectName,
+    remove_foreign: Annotated[
+        bool,
+        typer.Option(
+            "--remove-foreign",
+            help="Also remove what others keep there under names that the key schema makes, this once.",
+        ),
+    ] = False,
     wait: Wait = False,
     timeout: Timeout = _PATIENCE_SECONDS,
+    yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Push a sync's secrets now."""
+    """Push a sync's secrets now.
+
+    What the sync neither wrote nor imported stays at the destination, unless --remove-foreign.
+    """
+    if remove_foreign:
+        require_confirmed(
+            f"Remove from the destination of sync {sync} of {project} also what it did not write?", yes=yes
+        )
     with connected() as client:
         found = named_sync(client, sync, project_id_of(client, project))
-        told = client.secret_syncs.sync(found.id, destination=found.destination)
+        told = client.secret_syncs.sync(
+            found.id, destination=found.destination, remove_foreign=remove_foreign
+        )
         _conclude(client, told, Job.SYNC, timeout if wait else None, output)
 
 

@@ -9,7 +9,8 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.runs import in_chunks
-from keybearer.store.tables.secret_syncs import PushRow
+from keybearer.store.secret_syncs import SyncRecord
+from keybearer.store.tables.secret_syncs import PushRow, SecretSyncRow
 
 __all__ = ["Push", "Pushes"]
 
@@ -41,6 +42,27 @@ class Pushes:
         statement = select(PushRow.name, PushRow.digest, PushRow.remote_version)
         rows = await self._connection.execute(statement.where(PushRow.sync_id == sync_id))
         return {row.name: Push(row.name, row.digest, row.remote_version) for row in rows}
+
+    async def of_others(self, sync: SyncRecord, names: Iterable[str]) -> dict[str, str]:
+        """Return which of these names other syncs wrote to the same place, each with the name of one that did.
+
+        The same place is the same configuration over the same connection.
+        """
+        statement = (
+            select(PushRow.name, SecretSyncRow.name)
+            .join(SecretSyncRow, SecretSyncRow.id == PushRow.sync_id)
+            .where(
+                SecretSyncRow.destination_digest == sync.destination_digest,
+                SecretSyncRow.connection_id == sync.connection_id,
+                SecretSyncRow.id != sync.id,
+            )
+            .order_by(SecretSyncRow.created_at.desc(), SecretSyncRow.id)
+        )
+        found: dict[str, str] = {}
+        for some in in_chunks(sorted(names), _CHUNK):
+            rows = await self._connection.execute(statement.where(PushRow.name.in_(some)))
+            found.update((name, owner) for name, owner in rows)
+        return found
 
     async def note(self, sync_id: str, pushes: Iterable[Push]) -> None:
         """Remember what was written, in place of what was known under the same names."""

@@ -58,8 +58,8 @@ class SyncJobs:
     async def add(self, jobs: Iterable[SyncJob]) -> None:
         """Queue jobs; one of the kind that waits for the sync already is enough.
 
-        That one takes the new parameters, and is due as soon as either. One that is claimed meanwhile is no longer
-        waiting: another is queued behind it.
+        That one takes the new parameters, if there are any, and is due as soon as either. One that is claimed
+        meanwhile is no longer waiting: another is queued behind it.
         """
         self._changes.jobs = True
         for job in jobs:
@@ -72,7 +72,7 @@ class SyncJobs:
                 )
                 .values(
                     connection_id=job.connection_id,
-                    parameters=dict(job.parameters),
+                    **({"parameters": dict(job.parameters)} if job.parameters else {}),
                     due_at=case(
                         (SyncJobRow.due_at > job.due_at, literal(job.due_at, Instant)),
                         else_=SyncJobRow.due_at,
@@ -122,9 +122,9 @@ class SyncJobs:
     async def release(self, job: SyncJob, due_at: datetime, *, attempt: int | None = None) -> bool:
         """Have a running job wait again, as often begun as `attempt` says; False where it is held no more.
 
-        One of its kind that was queued behind it is in it then, with what that wants. Where `attempt` is given the
-        job has another id from then on: a run of the former attempt, if there still is one, can't be taken for the
-        next, not even where the same process begins that.
+        One of its kind that was queued behind it is in it then, with what that wants beside its own. Where `attempt`
+        is given the job has another id from then on: a run of the former attempt, if there still is one, can't be
+        taken for the next, not even where the same process begins that.
         """
         if not await self.is_held(job):
             return False
@@ -145,7 +145,7 @@ class SyncJobs:
                 id=job.id if attempt is None else new_uuid(),
                 is_running=False,
                 attempt=job.attempt if attempt is None else attempt,
-                parameters=dict(job.parameters) if parameters is None else parameters,
+                parameters={**job.parameters, **(parameters or {})},
                 claimed_by=None,
                 lease_ends_at=None,
                 due_at=due_at,

@@ -37,6 +37,7 @@ __all__ = [
     "CreateSecretSync",
     "DeleteSyncQuery",
     "ImportQuery",
+    "PushSecretSync",
     "SecretSync",
     "SecretSyncAnswer",
     "SecretSyncList",
@@ -77,6 +78,17 @@ class ImportQuery(WireModel):
     """Query of POST …/{syncId}/import-secrets."""
 
     import_behavior: ImportBehavior
+
+
+class PushSecretSync(WireModel):
+    """POST …/{syncId}/sync-secrets; a body may be left out.
+
+    Attributes:
+        remove_foreign: whether names that the sync neither wrote nor imported, and that its key schema makes, are
+            removed too, this once (wire.md section 3.4).
+    """
+
+    remove_foreign: Flag = False
 
 
 class CreateSecretSync(WireModel):

@@ -125,7 +125,7 @@ async def test_a_removed_key_is_removed(copy: AzureCopy, target: Make, *, trusts
 async def test_nothing_is_removed_where_deletion_is_off(copy: AzureCopy, target: Make) -> None:
     pushed = target()
     await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await pushed.push({"TWO": "cnry-2"}, keeps_others=True)
+    await pushed.push({"TWO": "cnry-2"}, removes_nothing=True)
     assert copy.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
 
 
@@ -137,10 +137,13 @@ async def test_names_that_the_key_schema_does_not_make_stay_unread(
     stale = naming.name_of("STALE").replace("_", "-")
     copy.put("deploy", "cnry-foreign")
     copy.put(stale, "cnry-stale")
+    others = naming.name_of("OTHERS").replace("_", "-")
+    copy.put(others, "cnry-others")
     pushed = target(naming)
+    pushed.own(naming.name_of("STALE"))
     await pushed.push({"THE_ONE": "cnry-1"})
     ours = naming.name_of("THE_ONE").replace("_", "-")
-    assert copy.values() == {"deploy": "cnry-foreign", ours: "cnry-1"}
+    assert copy.values() == {"deploy": "cnry-foreign", ours: "cnry-1", others: "cnry-others"}
     assert "GET /secrets/deploy" not in copy.visits.lines()
     await pushed.push({"THE_ONE": "cnry-1"})
     assert pushed.written == []

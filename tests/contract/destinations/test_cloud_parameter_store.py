@@ -143,7 +143,7 @@ async def test_what_is_gone_already_counts_as_removed(store: Make) -> None:
 async def test_nothing_is_removed_unasked(store: Make, cloud: CloudFixture) -> None:
     target = Target(store)
     await target.push(values(2))
-    await target.push({"OTHER": "cnry-o"}, keeps_others=True)
+    await target.push({"OTHER": "cnry-o"}, removes_nothing=True)
     assert target.removed == []
     assert cloud.parameter_values() == below(PATH, {**values(2), "OTHER": "cnry-o"})
 
@@ -197,7 +197,7 @@ async def test_regions_are_apart_and_the_governments_are_too(store: Make, cloud:
 
 
 def tagged(name: str, value: str, **metadata: str) -> Change:
-    return Change((Outgoing(name, value, tuple(metadata.items())),), (), {name: value})
+    return Change((Outgoing(name, value, tuple(metadata.items())),), (), frozenset({name}))
 
 
 async def test_tags_are_those_of_options_and_of_metadata(store: Make, cloud: CloudFixture) -> None:
@@ -230,7 +230,7 @@ async def test_tags_that_are_not_managed_stay_as_they_are(store: Make, cloud: Cl
 async def test_what_stands_beside_a_value_compares_with_what_should(store: Make, cloud: CloudFixture) -> None:
     options = {"tags": [{"key": "team", "value": "web"}], "keyId": "alias/shop"}
     outgoing = Outgoing("ONE", "cnry-1")
-    await run(store(**options), Change((outgoing,), (), {}))
+    await run(store(**options), Change((outgoing,), ()))
     found = await store(**options).read(["ONE"])
     assert (
         found["ONE"].extras

@@ -196,18 +196,26 @@ async def test_what_somebody_changed_by_hand_is_written_again(one: Make, cloud: 
     assert cloud.secret_values() == named(values(3))
 
 
-async def test_removed_keys_are_deleted_for_good_and_foreign_names_stay(
+async def test_removed_keys_are_deleted_after_the_clouds_recovery_window_and_foreign_names_stay(
     one: Make, cloud: CloudFixture
 ) -> None:
     cloud.put_secret("other", "cnry-other")
     target = Target(one, NAMING)
     await target.push(values(3))
     await target.push(values(1))
-    assert cloud.secret_values() == {**named(values(1)), "other": "cnry-other"}
-    assert not any(secret["isToBeDeleted"] for secret in cloud.secrets().values())
+    assert {name for name, secret in cloud.secrets().items() if secret["isToBeDeleted"]} == {
+        "shop-KEY_001",
+        "shop-KEY_002",
+    }
+    assert {name for name, secret in cloud.secrets().items() if not secret["isToBeDeleted"]} == {
+        "shop-KEY_000",
+        "other",
+    }
     assert [call.body for call in cloud.proxy.calls if call.operation == "DeleteSecret"] == [
-        {"SecretId": f"shop-KEY_00{number}", "ForceDeleteWithoutRecovery": True} for number in (1, 2)
+        {"SecretId": f"shop-KEY_00{number}"} for number in (1, 2)
     ]
+    await target.push(values(3))
+    assert cloud.secret_values() == {**named(values(3)), "other": "cnry-other"}
 
 
 async def test_what_is_gone_already_counts_as_removed(one: Make, cloud: CloudFixture) -> None:
@@ -218,7 +226,7 @@ async def test_what_is_gone_already_counts_as_removed(one: Make, cloud: CloudFix
 async def test_nothing_is_removed_unasked(one: Make, cloud: CloudFixture) -> None:
     target = Target(one, NAMING)
     await target.push(values(2))
-    await target.push({"OTHER": "cnry-o"}, keeps_others=True)
+    await target.push({"OTHER": "cnry-o"}, removes_nothing=True)
     assert target.removed == []
     assert cloud.secret_values() == named({**values(2), "OTHER": "cnry-o"})
 
@@ -276,7 +284,7 @@ async def test_a_wrong_state_of_another_kind_is_a_refusal(one: Make, cloud: Clou
 
 
 def tagged(name: str, value: str, **metadata: str) -> Change:
-    return Change((Outgoing(name, value, tuple(metadata.items())),), (), {name: value})
+    return Change((Outgoing(name, value, tuple(metadata.items())),), (), frozenset({name}))
 
 
 async def test_a_new_secret_has_its_tags_and_its_key_at_once(one: Make, cloud: CloudFixture) -> None:
@@ -321,7 +329,7 @@ async def test_what_stands_beside_a_value_compares_with_what_should(
     store = one(**options) if mapping == "one" else many(**options)
     name = "shop-ONE" if mapping == "one" else "ONE"
     outgoing = Outgoing(name, "cnry-1")
-    await run(store, Change((outgoing,), (), {name: "cnry-1"}))
+    await run(store, Change((outgoing,), (), frozenset({name})))
     assert isinstance(store, KeepsExtras)
     found = (await read(store))[name]
     assert found.extras == store.extras_of(outgoing) == {"keyId": "alias/shop", "tag:team": "web"}
@@ -336,7 +344,7 @@ async def test_all_keys_are_one_secret_written_with_one_call(many: Make, cloud: 
     assert {name: json.loads(value) for name, value in cloud.secret_values().items()} == {ALL: held}
     mark = len(cloud.proxy.calls)
     await target.push({**held, "ONE": "cnry-2"}, trusts_ledger=True)
-    assert cloud.proxy.operations(since=mark) == ["UpdateSecret"]
+    assert cloud.proxy.operations(since=mark) == ["GetSecretValue", "UpdateSecret"]
     assert json.loads(cloud.secret_values()[ALL]) == {**held, "ONE": "cnry-2"}
     assert target.written == ["ONE"]
 
@@ -360,7 +368,7 @@ async def test_a_removed_key_leaves_the_object_and_others_may_be_kept(
 ) -> None:
     target = Target(many)
     await target.push(values(3))
-    await target.push({"KEY_000": "cnry-0"}, keeps_others=True)
+    await target.push({"KEY_000": "cnry-0"}, removes_nothing=True)
     assert json.loads(cloud.secret_values()[ALL]) == values(3)
     await target.push({"KEY_000": "cnry-0"})
     assert json.loads(cloud.secret_values()[ALL]) == {"KEY_000": "cnry-0"}
@@ -390,7 +398,7 @@ async def test_values_that_are_no_texts_are_shown_as_json(many: Make, cloud: Clo
 @pytest.mark.parametrize(
     "held", [{"value": "cnry-plain"}, {"value": "[1]"}, {"value": '"cnry-x"'}, {"binary": "AAEC"}], ids=str
 )
-async def test_what_is_no_object_can_not_be_imported_and_is_overwritten(
+async def test_what_is_no_object_can_not_be_imported_and_is_overwritten_only_on_request(
     many: Make, cloud: CloudFixture, held: dict[str, str]
 ) -> None:
     cloud.put_secret(ALL, **held)
@@ -399,8 +407,24 @@ async def test_what_is_no_object_can_not_be_imported_and_is_overwritten(
     assert str(caught.value) == (
         "Failed to import secrets. Invalid format for Many-To-One mapping behavior: requires key/value configuration."
     )
-    await run(many(), change_of({"ONE": "cnry-1"}))
+    before = cloud.secrets()[ALL]
+    with pytest.raises(ForeignContentError):
+        await run(many(), change_of({"ONE": "cnry-1"}))
+    assert cloud.secrets()[ALL] == before
+    await run(many(), replace(change_of({"ONE": "cnry-1"}), replaces_foreign=True))
     assert json.loads(cloud.secret_values()[ALL]) == {"ONE": "cnry-1"}
+
+
+async def test_what_others_keep_in_the_object_stays_as_it_was(many: Make, cloud: CloudFixture) -> None:
+    cloud.put_secret(ALL, '{"NUMBER": 7, "DEEP": {"a": [1]}, "NOTHING": null, "TEXT": "cnry-x"}')
+    target = Target(many)
+    others = {"NUMBER": 7, "DEEP": {"a": [1]}, "NOTHING": None, "TEXT": "cnry-x"}
+    await target.push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert json.loads(cloud.secret_values()[ALL]) == {"ONE": "cnry-1", "TWO": "cnry-2", **others}
+    await target.push({"ONE": "cnry-1"}, trusts_ledger=True)
+    assert json.loads(cloud.secret_values()[ALL]) == {"ONE": "cnry-1", **others}
+    await target.push({})
+    assert json.loads(cloud.secret_values()[ALL]) == others
 
 
 @pytest.mark.parametrize("looks", [True, False], ids=["after a look", "without a look"])

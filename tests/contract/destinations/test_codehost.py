@@ -164,7 +164,7 @@ async def test_a_removed_key_is_removed(copy: CodehostCopy, target: Make, scope:
 async def test_nothing_is_removed_where_deletion_is_off(repository: SecretsPlace, target: Make) -> None:
     pushed = target()
     await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await pushed.push({"TWO": "cnry-2"}, keeps_others=True)
+    await pushed.push({"TWO": "cnry-2"}, removes_nothing=True)
     assert repository.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
 
 
@@ -173,10 +173,16 @@ async def test_names_that_the_key_schema_does_not_make_stay(
 ) -> None:
     copy.put(repository, "DEPLOY_KEY", "cnry-foreign")
     copy.put(repository, "KB_STALE", "cnry-stale")
+    copy.put(repository, "KB_OTHERS", "cnry-others")
     pushed = target()
+    pushed.own("KB_STALE")
     pushed.naming = KeyNaming.of("kb_{{secretKey}}", "prod")
     await pushed.push({"ONE": "cnry-1"})
-    assert repository.values() == {"DEPLOY_KEY": "cnry-foreign", "KB_ONE": "cnry-1"}
+    assert repository.values() == {
+        "DEPLOY_KEY": "cnry-foreign",
+        "KB_ONE": "cnry-1",
+        "KB_OTHERS": "cnry-others",
+    }
 
 
 async def test_what_somebody_edits_at_the_host_is_written_again(
@@ -297,6 +303,7 @@ async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
 ) -> None:
     copy.put(repository, "STALE", "cnry-s")
     pushed = target()
+    pushed.own("STALE")
     with pytest.raises(RemoteRefusedError, match=r"no secret named '1ST'.*Refused as well: A-B"):
         await pushed.push({"1ST": "cnry-1", "A-B": "cnry-2", "LAST": "cnry-3"})
     assert repository.values() == {"LAST": "cnry-3"}
@@ -318,7 +325,7 @@ async def test_a_place_that_is_full_of_others_names_refuses(
     for number in range(100):
         copy.put(repository, f"FOREIGN_{number}", "cnry-f")
     with pytest.raises(RemoteRefusedError, match="more than 100 secrets"):
-        await target().push({"ONE": "cnry-1"}, keeps_others=True)
+        await target().push({"ONE": "cnry-1"}, removes_nothing=True)
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -362,12 +369,12 @@ async def test_who_may_use_a_secret_of_an_organization_is_sent_along(
         {"ONE": ""}
     )
     await target({**ORGANIZATION, "visibility": "all", "selectedRepositoryIds": []}).push(
-        {"ONE": "", "TWO": ""}, keeps_others=True
+        {"ONE": "", "TWO": ""}, removes_nothing=True
     )
     held = {name: (one.visibility, one.repository_ids) for name, one in there.secrets.items()}
     assert held == {"ONE": ("all", ()), "TWO": ("all", ())}
     await target({**ORGANIZATION, "visibility": "selected", "selectedRepositoryIds": [7, 9]}).push(
-        {"THREE": ""}, keeps_others=True
+        {"THREE": ""}, removes_nothing=True
     )
     assert (there.secrets["THREE"].visibility, there.secrets["THREE"].repository_ids) == ("selected", (7, 9))
 

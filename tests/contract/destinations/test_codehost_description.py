@@ -69,7 +69,7 @@ async def test_secrets_travel_as_the_vendor_describes_it(description: VendorDesc
         credentials = PatCredentials(personal_access_token="ghp_cnry-admin")
         given = given_to(CODEHOST.config.validate_python(config), credentials, way.context)
         target = Target(lambda: CodehostSecrets(given))
-        await target.push({"ONE": "cnry-1", "TWO": "cnry-2"}, keeps_others=True)
+        await target.push({"ONE": "cnry-1", "TWO": "cnry-2"}, removes_nothing=True)
         await target.push({"ONE": "cnry-new"})
     asked = {(one.method, description.hold(one).path, one.status) for one in copy.visits.asked}
     collection, key, one = (f"{path}{end}" for end in SECRETS)

@@ -161,15 +161,22 @@ async def test_a_removed_key_is_removed_and_an_empty_one_too(copy: GcpCopy, targ
 async def test_nothing_is_removed_where_deletion_is_off(copy: GcpCopy, target: Make) -> None:
     pushed = target()
     await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await pushed.push({"TWO": "cnry-2"}, keeps_others=True)
+    await pushed.push({"TWO": "cnry-2"}, removes_nothing=True)
     assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-2"}
 
 
 async def test_names_that_the_key_schema_does_not_make_stay_unread(copy: GcpCopy, target: Make) -> None:
     copy.put(PROJECT, "deploy", "cnry-foreign")
     copy.put(PROJECT, "KB_STALE", "cnry-stale")
-    await target(naming=KeyNaming.of("KB_{{secretKey}}", "prod")).push({"ONE": "cnry-1"})
-    assert copy.values(PROJECT) == {"deploy": "cnry-foreign", "KB_ONE": "cnry-1"}
+    copy.put(PROJECT, "KB_OTHERS", "cnry-others")
+    pushed = target(naming=KeyNaming.of("KB_{{secretKey}}", "prod"))
+    pushed.own("KB_STALE")
+    await pushed.push({"ONE": "cnry-1"})
+    assert copy.values(PROJECT) == {
+        "deploy": "cnry-foreign",
+        "KB_ONE": "cnry-1",
+        "KB_OTHERS": "cnry-others",
+    }
     assert not [line for line in copy.visits.lines() if "/deploy" in line]
 
 

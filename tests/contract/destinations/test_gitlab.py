@@ -185,17 +185,23 @@ async def test_a_removed_key_is_removed(copy: GitLabCopy, target: Make, scope: s
 async def test_nothing_is_removed_where_deletion_is_off(project: VariablesPlace, target: Make) -> None:
     pushed = target()
     await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await pushed.push({"TWO": "cnry-2"}, keeps_others=True)
+    await pushed.push({"TWO": "cnry-2"}, removes_nothing=True)
     assert project.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
 
 
 async def test_names_that_the_key_schema_does_not_make_stay(project: VariablesPlace, target: Make) -> None:
     project.put("DEPLOY_KEY", "cnry-foreign")
     project.put("KB_STALE", "cnry-stale")
+    project.put("KB_OTHERS", "cnry-others")
     pushed = target()
+    pushed.own("KB_STALE")
     pushed.naming = KeyNaming.of("KB_{{secretKey}}", "prod")
     await pushed.push({"ONE": "cnry-1"})
-    assert project.values() == {"DEPLOY_KEY": "cnry-foreign", "KB_ONE": "cnry-1"}
+    assert project.values() == {
+        "DEPLOY_KEY": "cnry-foreign",
+        "KB_ONE": "cnry-1",
+        "KB_OTHERS": "cnry-others",
+    }
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -208,6 +214,7 @@ async def test_variables_of_other_environments_stay(copy: GitLabCopy, target: Ma
     there.put("STALE", "cnry-kept", environment_scope="staging")
     there.put("ELSEWHERE", "cnry-kept", environment_scope="staging")
     pushed = target(config, targetEnvironment="review/*")
+    pushed.own("STALE")
     await pushed.push({"ONE": "cnry-new", "TWO": "cnry-2"})
     assert pushed.removed == ["STALE"]
     assert there.values("review/*") == {"ONE": "cnry-new", "TWO": "cnry-2"}
@@ -278,9 +285,11 @@ async def test_a_wrong_token_is_told(project: VariablesPlace, target: Make) -> N
 async def test_a_token_that_may_only_read_is_told(project: VariablesPlace, target: Make) -> None:
     project.put("STALE", "cnry-s")
     with pytest.raises(RemoteDeniedError, match="needs the scope api"):
-        await target(given=credentials(READER)).push({"ONE": "cnry-1"}, keeps_others=True)
+        await target(given=credentials(READER)).push({"ONE": "cnry-1"}, removes_nothing=True)
+    pushed = target(given=credentials(READER))
+    pushed.own("STALE")
     with pytest.raises(RemoteDeniedError, match="higher privileges"):
-        await target(given=credentials(READER)).push({})
+        await pushed.push({})
     assert project.values() == {"STALE": "cnry-s"}
 
 
@@ -308,6 +317,7 @@ async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
 ) -> None:
     project.put("STALE", "cnry-s")
     pushed = target()
+    pushed.own("STALE")
     with pytest.raises(RemoteRefusedError, match=r"the variable 'A-B'.*Refused as well: C-D"):
         await pushed.push({"A-B": "cnry-1", "C-D": "cnry-2", "LAST": "cnry-3"})
     assert project.values() == {"LAST": "cnry-3"}

@@ -29,7 +29,7 @@ def given_to(config: DestinationConfig, credentials: Credentials, context: AppCo
 def change_of(put: Mapping[str, str] | None = None, *delete: str) -> Change:
     """Return a change that writes and removes these."""
     values = dict(put or {})
-    return Change(tuple(Outgoing(name, value) for name, value in values.items()), delete, values)
+    return Change(tuple(Outgoing(name, value) for name, value in values.items()), delete, frozenset(values))
 
 
 async def read(destination: Destination) -> dict[str, Present]:

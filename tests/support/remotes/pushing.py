@@ -28,8 +28,17 @@ class Target:
     ledger: dict[str, Push] = field(default_factory=dict)
     told: list[Written] = field(default_factory=list)
 
+    def own(self, *names: str) -> None:
+        """Have the ledger say that an earlier run wrote these names."""
+        self.ledger |= {name: Push(name, b"", None) for name in names}
+
     async def push(
-        self, source: Mapping[str, str], *, keeps_others: bool = False, trusts_ledger: bool = False
+        self,
+        source: Mapping[str, str],
+        *,
+        removes_nothing: bool = False,
+        removes_foreign: bool = False,
+        trusts_ledger: bool = False,
     ) -> None:
         """Make the place hold the source; list it first unless the ledger is trusted.
 
@@ -37,7 +46,13 @@ class Target:
             RemoteError: the remote doesn't do it.
         """
         driver = self.make()
-        settings = Settings(driver.traits, naming_of(driver.traits, self.naming), keeps_others, _digest)
+        settings = Settings(
+            driver.traits,
+            naming_of(driver.traits, self.naming),
+            removes_nothing,
+            _digest,
+            removes_foreign=removes_foreign,
+        )
         wanted = [Wanted(key, value) for key, value in source.items()]
         names = wanted_names(wanted, driver.traits, settings.naming).keys() | self.ledger.keys()
         listing = None if trusts_ledger else await driver.read(sorted(names))

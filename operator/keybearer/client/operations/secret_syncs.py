@@ -85,6 +85,10 @@ class _Written(WireModel):
     destination_config: dict[str, JsonValue] | None = None
 
 
+class _Pushed(WireModel):
+    remove_foreign: bool
+
+
 class _Checked(WireModel):
     destination_config: dict[str, JsonValue]
     project_id: str
@@ -270,11 +274,18 @@ class DeleteSecretSync(_Existing):
 
 @dataclass(frozen=True, slots=True)
 class SyncSecrets(_Existing):
-    """Have a sync push its secrets, and return it: `sync_status` tells how far that is."""
+    """Have a sync push its secrets, and return it: `sync_status` tells how far that is.
+
+    Attributes:
+        remove_foreign: also remove, this once, what this sync neither wrote nor imported and its key schema makes.
+    """
+
+    remove_foreign: bool = field(default=False, kw_only=True)
 
     def request(self) -> Request:
         """Return what to send."""
-        return Request("POST", self.path("/sync-secrets"))
+        body = json_body(lambda: _Pushed(remove_foreign=True)) if self.remove_foreign else None
+        return Request("POST", self.path("/sync-secrets"), body=body)
 
 
 @dataclass(frozen=True, slots=True)

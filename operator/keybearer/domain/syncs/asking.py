@@ -7,7 +7,7 @@ from keybearer.domain.authorization import Action, Principal
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.auditing import asked_event
 from keybearer.domain.syncs.lookup import sync_of_id
-from keybearer.domain.syncs.queueing import DELETES_SYNC, IMPORT_BEHAVIOR, queue
+from keybearer.domain.syncs.queueing import DELETES_SYNC, IMPORT_BEHAVIOR, REMOVES_FOREIGN, queue
 from keybearer.domain.syncs.rules import (
     existing_destination,
     require_idle,
@@ -33,15 +33,30 @@ class SyncRequests:
         self._database = database
         self._clock = clock
 
-    async def sync(self, principal: Principal, destination: str, sync_id: str) -> SecretSync:
-        """Have the sync pushed, after a look at what the remote holds."""
+    async def sync(
+        self, principal: Principal, destination: str, sync_id: str, *, removes_foreign: bool = False
+    ) -> SecretSync:
+        """Have the sync pushed, after a look at what the remote holds.
+
+        Args:
+            principal: who asks.
+            destination: the sync's.
+            sync_id: its id.
+            removes_foreign: whether names of others that the key schema makes are removed too, this once.
+
+        Raises:
+            InvalidError: as above, or the destination's secrets can't be removed.
+        """
         offered = existing_destination(destination)
         async with self._database.writing() as unit:
             _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
+            if removes_foreign:
+                require_removable(offered)
             require_source(sync)
             await require_idle(unit, sync)
-            sync = await queue(unit, sync, JobKind.SYNC, {}, self._clock.now(), afresh=True)
-            await unit.audit(asked_event(principal, sync, JobKind.SYNC))
+            parameters = {REMOVES_FOREIGN: True} if removes_foreign else {}
+            sync = await queue(unit, sync, JobKind.SYNC, parameters, self._clock.now(), afresh=True)
+            await unit.audit(asked_event(principal, sync, JobKind.SYNC, **parameters))
             return sync
 
     async def bring_back(

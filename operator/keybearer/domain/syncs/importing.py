@@ -80,8 +80,8 @@ async def take_in(
     sync: SecretSync,
     found: Mapping[str, str],
     behavior: ImportBehavior,
-) -> int:
-    """Store what the source lacks, and what it has otherwise if so asked, and return how many secrets that are.
+) -> frozenset[str]:
+    """Store what the source lacks, and what it has otherwise if so asked, and return the keys of that as found.
 
     Within a writing unit, so that nobody else changes the folder in between.
 
@@ -92,16 +92,17 @@ async def take_in(
     await unit.move_project(sync.record.project_id)
     access = await access_of(unit, sync)
     present = (await read_source(unit, sync, with_metadata=False)).values
-    if access.project.auto_capitalization:
-        found = {key.upper(): value for key, value in found.items()}
     values: dict[str, str] = {}
-    for key, value in found.items():
+    taken_keys: set[str] = set()
+    for found_key, value in found.items():
+        key = found_key.upper() if access.project.auto_capitalization else found_key
         try:
-            values.update(taken({key: value}, present, behavior))
-            if key in values:
+            if stored := taken({key: value}, present, behavior):
                 checked_value(value)
+                values.update(stored)
+                taken_keys.add(found_key)
         except DomainError as error:
             raise InvalidError(f"The secret '{key}' can't be imported: {error.message}") from error
     if values:
         await writing.take_in(unit, access, at, values)
-    return len(values)
+    return frozenset(taken_keys)

@@ -192,7 +192,7 @@ class SyncQueue:
         status = JobStatus.PENDING if is_waiting else JobStatus.SUCCEEDED
         now = self._clock.now()
         await unit.secret_syncs.move(
-            [job.sync_id], kind, {"status": status, "message": None, "at": now, "job_id": job.id}
+            [job.sync_id], kind, {"status": status, "message": done.message, "at": now, "job_id": job.id}
         )
 
     async def fail(self, begun: Begun, failure: Failure) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue, ValidationError
@@ -13,7 +13,7 @@ from keybearer.domain.syncs.plan import PlanRefusedError
 from keybearer.outbound.remote import RemoteError
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
 
-__all__ = ["Failure", "LostJobError", "confidential_texts", "failure_of"]
+__all__ = ["Failure", "LostJobError", "confidential_texts", "failure_of", "told_of_others"]
 
 MESSAGE_MAX = 1024
 _DETAILS_MAX = 5
@@ -69,6 +69,32 @@ def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
                 is_foreseen=False,
             )
     return Failure(_redacted(failure.message, confidential), failure.is_retryable, failure.is_foreseen)
+
+
+def told_of_others(foreign: Collection[str], overlap: Mapping[str, str]) -> str | None:
+    """Return what is said of what others keep in the place that a sync was pushed to; None where nobody does.
+
+    Args:
+        foreign: names that stayed, though the key schema makes them.
+        overlap: names that other syncs write as well, each with the name of such a sync.
+    """
+    told: list[str] = []
+    if foreign:
+        told.append(
+            f"{_counted(foreign)} at the destination came from elsewhere and stayed; to have them removed, push "
+            "once with removeForeign, or set a key schema to keep apart from them"
+        )
+    if overlap:
+        owner = min(overlap.values())
+        told.append(
+            f"{_counted(overlap)} of this sync {'is' if len(overlap) == 1 else 'are'} also written by others, such as "
+            f"the sync '{owner}': each overwrites what the other wrote; set key schemas to keep them apart"
+        )
+    return ". ".join(told) or None
+
+
+def _counted(names: Collection[str]) -> str:
+    return "1 secret" if len(names) == 1 else f"{len(names)} secrets"
 
 
 def confidential_texts(given: Mapping[str, JsonValue], shown: Mapping[str, JsonValue]) -> list[str]:

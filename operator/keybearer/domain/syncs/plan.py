@@ -2,11 +2,12 @@
 
 A destination is compared in one of two ways. Where it was just listed, what it shows decides, and the ledger only
 where values don't come back. Where the ledger is trusted, it alone decides: names it doesn't know are not there.
+In both only names of the ledger are removed: what a sync neither wrote nor imported is others', and stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from keybearer.base.errors import KeybearerError
@@ -50,16 +51,20 @@ class Settings:
 
     Attributes:
         naming: as `naming_of` returns it.
-        keeps_others: whether nothing is removed (`disableSecretDeletion`).
+        removes_nothing: whether nothing is removed (`disableSecretDeletion`).
+        removes_foreign: whether names of others that the key schema makes are removed too, as asked for once.
+        shared: names that other syncs wrote to the same place: they are never removed.
         digest: keyed, of what is written and all that decides how.
         extras_of: what is to stand beside a value, None where that isn't compared.
     """
 
     traits: Traits
     naming: KeyNaming
-    keeps_others: bool
+    removes_nothing: bool
     digest: Callable[[Outgoing], bytes]
     extras_of: Callable[[Outgoing], Mapping[str, str] | None] = lambda _: None
+    removes_foreign: bool = False
+    shared: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +74,15 @@ class Plan:
     Attributes:
         digests: of all that the destination is to hold, by name.
         learnt: what is in place without the ledger's knowing it.
-        forgotten: what the ledger knows, and is neither there nor wanted any more.
+        forgotten: what the ledger knows, and is not wanted any more: it isn't there, or is another sync's now.
+        foreign: names of others that the key schema makes, and that stay; none are known without a listing.
     """
 
     change: Change
     digests: Mapping[str, bytes] = field(repr=False)
     learnt: tuple[Push, ...] = ()
     forgotten: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -139,56 +146,45 @@ def plan(
     Raises:
         PlanRefusedError: the destination can't hold it.
     """
-    traits, naming = settings.traits, settings.naming
-    wanted = wanted_names(source, traits, naming)
+    wanted = wanted_names(source, settings.traits, settings.naming)
     digests = {name: settings.digest(outgoing) for name, outgoing in wanted.items()}
+    unwanted = ledger.keys() - wanted.keys()
+    let_go = unwanted & set(settings.shared)
     if listing is None:
-        stale = {name for name in ledger if name not in wanted and naming.key_of(name) is not None}
+        stale = tuple(sorted(unwanted - let_go))
         put = [one for name, one in wanted.items() if not _is_noted(ledger.get(name), digests[name])]
-        learnt: list[Push] = []
-        forgotten: list[str] = []
+        change = Change(tuple(put), () if settings.removes_nothing else stale, frozenset(wanted))
+        return Plan(change, digests, forgotten=tuple(sorted(let_go)))
+    same = {
+        name
+        for name, one in wanted.items()
+        if _is_same(one, listing.get(name), ledger.get(name), digests[name], settings.extras_of(one))
+    }
+    put = [one for name, one in wanted.items() if name not in same]
+    learnt = [Push(name, digests[name], listing[name].version) for name in wanted if name in same]
+    stale = _still_there(unwanted - let_go, listing, settings.naming)
+    others = listing.keys() - wanted.keys() - ledger.keys() - set(settings.shared)
+    foreign = tuple(sorted(name for name in others if settings.naming.key_of(name) is not None))
+    if settings.removes_nothing:
+        delete: tuple[str, ...] = ()
+    elif settings.removes_foreign:
+        delete, foreign = tuple(sorted({*stale, *foreign})), ()
     else:
-        stale = {name for name in listing if name not in wanted and naming.key_of(name) is not None}
-        same = {
-            name
-            for name, one in wanted.items()
-            if _is_same(one, listing.get(name), ledger.get(name), digests[name], settings.extras_of(one))
-        }
-        put = [one for name, one in wanted.items() if name not in same]
-        learnt = [Push(name, digests[name], listing[name].version) for name in wanted if name in same]
-        learnt = [push for push in learnt if ledger.get(push.name) != push]
-        forgotten = [name for name in ledger if name not in wanted and name not in listing]
-    delete = () if settings.keeps_others else tuple(sorted(stale))
-    whole = {name: one.value for name, one in wanted.items()}
-    if traits.is_one_object and listing is not None:
-        gone = set(delete)
-        kept = {
-            name: one.value for name, one in listing.items() if name not in gone and one.value is not None
-        }
-        whole = {**kept, **whole}
-    change = Change(tuple(put), delete, whole)
-    return Plan(change, digests, tuple(learnt), tuple(forgotten))
+        delete = stale
+    return Plan(
+        Change(tuple(put), delete, frozenset(wanted), settings.removes_foreign),
+        digests,
+        tuple(push for push in learnt if ledger.get(push.name) != push),
+        tuple(sorted(unwanted - set(stale))),
+        foreign,
+    )
 
 
 def removal(
-    source: Iterable[Wanted],
-    listing: Mapping[str, Present],
-    ledger: Ledger,
-    traits: Traits,
-    naming: KeyNaming,
+    listing: Mapping[str, Present], ledger: Ledger, naming: KeyNaming, shared: Collection[str] = ()
 ) -> Change:
-    """Return the change that takes away what is ours: what was written, and what the source has as well.
-
-    What others keep in the same place stays; of one object nothing does.
-    """
-    if traits.is_one_object:
-        return Change((), tuple(sorted(listing)), {})
-    ours = set(ledger)
-    for secret in source:
-        name = naming.name_of(secret.key.upper() if traits.folds_case else secret.key)
-        if naming.key_of(name) is not None:
-            ours.add(name)
-    return Change((), tuple(sorted(ours & listing.keys())), {})
+    """Return the change that takes away what is ours alone: what was written or imported, and no other sync wrote."""
+    return Change((), _still_there(ledger.keys() - set(shared), listing, naming))
 
 
 def with_versions(pushes: Iterable[Push], listing: Mapping[str, Present]) -> list[Push]:
@@ -196,6 +192,11 @@ def with_versions(pushes: Iterable[Push], listing: Mapping[str, Present]) -> lis
     return [
         replace(push, remote_version=listing[push.name].version) for push in pushes if push.name in listing
     ]
+
+
+def _still_there(ours: Iterable[str], listing: Mapping[str, Present], naming: KeyNaming) -> tuple[str, ...]:
+    """Return which names may be there: a name of a former key schema need not be in what was listed for this one."""
+    return tuple(sorted(name for name in ours if name in listing or naming.key_of(name) is None))
 
 
 def _is_noted(push: Push | None, digest: bytes) -> bool:

@@ -13,12 +13,15 @@ from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync, with_st
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["DELETES_SYNC", "IMPORT_BEHAVIOR", "queue"]
+__all__ = ["DELETES_SYNC", "IMPORT_BEHAVIOR", "REMOVES_FOREIGN", "queue"]
 
 IMPORT_BEHAVIOR = "importBehavior"
 """Parameter of an import: a word of `ImportBehavior`."""
 DELETES_SYNC = "deletesSync"
 """Parameter of a removal: whether the sync itself goes once it succeeded."""
+
+REMOVES_FOREIGN = "removesForeign"
+"""Parameter of a push: whether names of others that the key schema makes go as well, this once."""
 
 
 async def queue(

@@ -7,21 +7,30 @@ so that whoever goes on looks at the destination first.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.connections.credentials import credentials_of
-from keybearer.domain.errors import DomainError, InvalidError
+from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.importing import behavior_at_first, found_in, take_in
 from keybearer.domain.syncs.ledger import Notes
-from keybearer.domain.syncs.outcomes import LostJobError, confidential_texts
-from keybearer.domain.syncs.plan import Plan, Settings, naming_of, plan, removal, wanted_names, with_versions
+from keybearer.domain.syncs.outcomes import LostJobError, confidential_texts, told_of_others
+from keybearer.domain.syncs.plan import (
+    Plan,
+    PlanRefusedError,
+    Settings,
+    naming_of,
+    plan,
+    removal,
+    wanted_names,
+    with_versions,
+)
 from keybearer.domain.syncs.pushing import Pushing
-from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR
-from keybearer.domain.syncs.source import Source, folder_of, read_source, reader_of
+from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
+from keybearer.domain.syncs.source import Source, folder_of, reader_of
 from keybearer.outbound.destinations.protocol import (
     Change,
     Destination,
@@ -64,6 +73,7 @@ class Done:
         source_digest: of what was carried; None where nothing was.
         listed_at: when the destination was looked at, if it was.
         counts: for log and audit.
+        message: what people are to know although it ended well; None: nothing.
     """
 
     notes: Notes | None = None
@@ -71,6 +81,7 @@ class Done:
     reached: Mapping[str, int] = field(default_factory=dict)
     listed_at: datetime | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +97,7 @@ class _Place:
         return self.destination.traits
 
     @property
-    def keeps_others(self) -> bool:
+    def removes_nothing(self) -> bool:
         return bool(self.options.disable_secret_deletion)
 
 
@@ -132,26 +143,37 @@ class Run:
         first = (
             behavior_at_first(place.options.initial_sync_behavior) if record.last_synced_at is None else None
         )
-        # Of one object that others keep things in, all must be known to write it.
-        if (
-            first is not None
-            or not self._trusts_ledger()
-            or (place.traits.is_one_object and place.keeps_others)
-        ):
+        removes_foreign = self._job.parameters.get(REMOVES_FOREIGN) is True
+        if first is not None or removes_foreign or not self._trusts_ledger():
             listed_at = self._pushing.clock.now()
             names = wanted_names(source.secrets, place.traits, place.naming).keys() | ledger.keys()
-            listing = await self._listed_to_write(place, sorted(names), imports=first is not None)
+            listing = await self._listed_to_write(
+                place, sorted(names), imports=first is not None, replaces_foreign=removes_foreign
+            )
         if first is not None and listing is not None:
-            await self._take_in(place, listing, first)
+            ledger |= {push.name: push for push in await self._take_in(place, listing, first)}
             source, digest = await self._read()
-        planned = plan(source.secrets, listing, ledger, self._settings(place))
+        wanted = wanted_names(source.secrets, place.traits, place.naming).keys()
+        # Whom else the rest belongs to is asked only where that was looked at as well.
+        shared = await self._shared(
+            ledger.keys() - wanted if listing is None else {*ledger, *wanted, *listing}
+        )
+        settings = replace(self._settings(place), removes_foreign=removes_foreign, shared=shared.keys())
+        planned = plan(source.secrets, listing, ledger, settings)
         notes = Notes(self._database, self._pushing.clock, self._job, planned.digests)
         notes.learn(planned.learnt, planned.forgotten)
         await self._apply(place, planned.change, notes)
         if listing is not None:
             await self._learn_versions(place, planned, notes)
-        counts = {"secrets": len(planned.digests), "written": notes.written, "removed": notes.removed}
-        return Done(notes, digest, source.reached, listed_at, counts)
+        counts = {
+            "secrets": len(planned.digests),
+            "written": notes.written,
+            "removed": notes.removed,
+            "foreign": len(planned.foreign),
+        }
+        overlap = {name: owner for name, owner in shared.items() if name in planned.digests}
+        message = told_of_others(planned.foreign, overlap)
+        return Done(notes, digest, source.reached, listed_at, counts, message)
 
     async def _import(self) -> Done:
         behavior = ImportBehavior(str(self._job.parameters[IMPORT_BEHAVIOR]))
@@ -161,31 +183,23 @@ class Run:
             raise InvalidError("The destination does not support importing secrets.")
         names = ledger.keys() | {place.naming.name_of(secret.key) for secret in source.secrets}
         listing = await self._listed(place, sorted(names))
-        return Done(counts={"imported": await self._take_in(place, listing, behavior)})
+        imported = await self._take_in(place, listing, behavior)
+        notes = Notes(self._database, self._pushing.clock, self._job, {})
+        notes.learn(push for push in imported if push.name not in ledger)
+        return Done(notes, counts={"imported": len(imported)})
 
     async def _remove(self) -> Done:
-        # Also where the source is gone: what was written is known from the ledger.
-        has_source = self._sync.folder_path is not None
+        # The source may be gone, or unreadable: what was written is known from the ledger.
         async with self._database.reading() as unit:
-            source = await self._source_if_readable(unit) if has_source else None
             ledger = await unit.pushes.of_sync(self._sync.record.id)
             opened = await self._opened(unit)
-        secrets = () if source is None else source.secrets
         place = await self._place(opened)
-        names = ledger.keys() | {place.naming.name_of(secret.key) for secret in secrets}
-        listing = await self._listed(place, sorted(names))
-        change = removal(secrets, listing, ledger, place.traits, place.naming)
+        listing = await self._listed(place, sorted(ledger))
+        change = removal(listing, ledger, place.naming, (await self._shared(ledger)).keys())
         notes = Notes(self._database, self._pushing.clock, self._job, {})
-        notes.learn((), ledger.keys() - listing.keys())
+        notes.learn((), ledger.keys() - set(change.delete))
         await self._apply(place, change, notes)
         return Done(notes, counts={"removed": notes.removed})
-
-    async def _source_if_readable(self, unit: UnitOfWork) -> Source | None:
-        try:
-            return await read_source(unit, self._sync, with_metadata=False)
-        except DomainError:
-            # What was written is known from the ledger: a text that can't be read any more keeps nothing there.
-            return None
 
     def _trusts_ledger(self) -> bool:
         record = self._sync.record
@@ -252,7 +266,7 @@ class Run:
         return _Place(destination, options, naming_of(destination.traits, naming))
 
     def _settings(self, place: _Place) -> Settings:
-        base = (place.traits, place.naming, place.keeps_others, self._digests.of)
+        base = (place.traits, place.naming, place.removes_nothing, self._digests.of)
         if isinstance(place.destination, KeepsExtras):
             return Settings(*base, place.destination.extras_of)
         return Settings(*base)
@@ -263,26 +277,42 @@ class Run:
         return listing
 
     async def _listed_to_write(
-        self, place: _Place, names: list[str], *, imports: bool = False
+        self, place: _Place, names: list[str], *, imports: bool, replaces_foreign: bool
     ) -> Mapping[str, Present]:
-        """Return what is there; what no run of ours wrote is overwritten, unless it is to be kept or taken in."""
+        """Return what is there; content of another form is nothing where it is to be replaced."""
         try:
             return await self._listed(place, names)
-        except ForeignContentError:
-            if imports or place.keeps_others:
+        except ForeignContentError as error:
+            if imports:
                 raise
-            return {}
+            if replaces_foreign:
+                return {}
+            raise PlanRefusedError(
+                "What the destination holds there has a form that no sync writes, so it is not overwritten; delete "
+                "it there, choose another name, or push once with removeForeign"
+            ) from error
 
-    async def _take_in(self, place: _Place, listing: Mapping[str, Present], behavior: ImportBehavior) -> int:
+    async def _shared(self, names: Collection[str]) -> dict[str, str]:
+        """Return which of these names other syncs wrote to the same place, each with such a sync's name."""
+        if not names:
+            return {}
+        async with self._database.reading() as unit:
+            return await unit.pushes.of_others(self._sync.record, names)
+
+    async def _take_in(
+        self, place: _Place, listing: Mapping[str, Present], behavior: ImportBehavior
+    ) -> list[Push]:
+        """Store what the source lacks, and return it as names of ours, whose content no digest tells yet."""
         found = found_in(listing, place.naming)
 
-        async def taken_in() -> int:
+        async def taken_in() -> frozenset[str]:
             async with self._database.writing() as unit:
                 if not await unit.sync_jobs.is_held(self._job):
                     raise LostJobError("another process has the job")
                 return await take_in(unit, self._pushing.writing, self._sync, found, behavior)
 
-        return await repeated(taken_in)
+        names = [place.naming.name_of(key) for key in sorted(await repeated(taken_in))]
+        return [Push(name, b"", listing[name].version) for name in names]
 
     async def _apply(self, place: _Place, change: Change, notes: Notes) -> None:
         if not change.put and not change.delete:

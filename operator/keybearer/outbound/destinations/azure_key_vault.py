@@ -127,7 +127,7 @@ class KeyVaultSecrets:
 
     def apply(self, change: Change) -> AsyncIterator[Written]:
         """Write one by one: there is no other way."""
-        held = _by_fold([*change.whole, *(one.name for one in change.put)])
+        held = _by_fold(change.held | {one.name for one in change.put})
 
         async def put(outgoing: Outgoing) -> str | None:
             return await self._put(outgoing, held[_fold(outgoing.name)])

@@ -96,14 +96,13 @@ class SecretCalls:
         raise RemoteUnavailableError(f"the secret {name} is still being deleted; its name is free in a while")
 
     async def delete(self, name: str) -> None:
-        """Delete a secret at once and for good; one that is gone already counts.
+        """Schedule a secret for deletion, 30 days by default; one that is gone or scheduled already counts.
 
         Raises:
             RemoteError: it is still there.
         """
-        body: Json = {"SecretId": name, "ForceDeleteWithoutRecovery": True}
-        _, fault = await self.account.ask(self.scope, f"{TARGET}DeleteSecret", body)
-        if fault is not None and fault.code != NOT_THERE:
+        _, fault = await self.account.ask(self.scope, f"{TARGET}DeleteSecret", {"SecretId": name})
+        if fault is not None and fault.code != NOT_THERE and not is_to_be_deleted(fault):
             raise fault.error(f"DeleteSecret of {name}")
         self.tags.pop(name, None)
 

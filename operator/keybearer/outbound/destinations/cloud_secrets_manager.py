@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 import orjson
@@ -131,7 +132,10 @@ class SecretPerKey:
 
 
 class JsonSecret:
-    """`many-to-one`: one secret that holds a JSON object of all keys, as they are."""
+    """`many-to-one`: one secret that holds a JSON object of all keys, as they are; those of others stay in it.
+
+    The cloud has no write that holds only for what was read: what somebody else changes in between is lost.
+    """
 
     traits = Traits(is_one_object=True)
 
@@ -152,35 +156,52 @@ class JsonSecret:
             ForeignContentError: the secret holds no object.
             RemoteError: it can't be read.
         """
-        body: Json = {"SecretId": self._name}
-        told, fault = await self._secrets.account.ask(self._secrets.scope, f"{TARGET}GetSecretValue", body)
-        if fault is not None:
-            if fault.code == NOT_THERE or is_to_be_deleted(fault):
-                self._secrets.is_listed = True
-                return {}
-            raise fault.error(f"GetSecretValue of {self._name}")
+        found = await self._read()
+        if found is None:
+            return {}
         extras = await self._extras()
-        version = text_of(told, "VersionId")
-        return {name: Present(value, version, extras) for name, value in _parsed(told).items()}
+        return {name: Present(_text(value), found.version, extras) for name, value in found.data.items()}
 
     async def apply(self, change: Change) -> AsyncIterator[Written]:
         """Write the whole object with one call; one that would be empty is deleted.
 
         Raises:
+            ForeignContentError: the secret holds no object.
             RemoteError: it isn't done.
         """
         if not change.put and not change.delete:
             return
+        try:
+            found = await self._read()
+        except ForeignContentError:
+            if not change.replaces_foreign:
+                raise
+            found = None
+        data = {} if found is None else dict(found.data)
+        for name in change.delete:
+            data.pop(name, None)
+        data |= {one.name: one.value for one in change.put}
         version: str | None = None
-        if change.whole:
-            value = orjson.dumps(dict(change.whole), option=orjson.OPT_SORT_KEYS).decode()
+        if data:
+            _bound(data)
+            value = orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
             version = await self._secrets.write(self._name, value)
-        else:
+        elif found is not None:
             await self._secrets.delete(self._name)
         for outgoing in change.put:
             yield Written(outgoing.name, version=version)
         for name in change.delete:
             yield Written(name, is_removed=True)
+
+    async def _read(self) -> _Found | None:
+        body: Json = {"SecretId": self._name}
+        told, fault = await self._secrets.account.ask(self._secrets.scope, f"{TARGET}GetSecretValue", body)
+        if fault is None:
+            return _Found(_parsed(told), text_of(told, "VersionId"))
+        if fault.code == NOT_THERE or is_to_be_deleted(fault):
+            self._secrets.is_listed = True
+            return None
+        raise fault.error(f"GetSecretValue of {self._name}")
 
     async def _extras(self) -> Mapping[str, str] | None:
         extras = self._secrets.extras
@@ -191,21 +212,33 @@ class JsonSecret:
         return extras.found(str(described.get("KmsKeyId") or ""), self._secrets.tags[self._name])
 
 
-def _parsed(told: Json) -> Mapping[str, str]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the one secret holds, as JSON read it."""
+
+    data: Mapping[str, JsonValue] = field(repr=False)
+    version: str
+
+
+def _parsed(told: Json) -> Mapping[str, JsonValue]:
     try:
         content: JsonValue = orjson.loads(text_of(told, "SecretString"))
     except (orjson.JSONDecodeError, RemoteUnavailableError):
         raise ForeignContentError(f"Failed to import secrets. {_FOREIGN_FORMAT}") from None
     if not isinstance(content, dict):
         raise ForeignContentError(f"Failed to import secrets. {_FOREIGN_FORMAT}")
+    _bound(content)
+    return content
+
+
+def _bound(data: Mapping[str, JsonValue]) -> None:
     bounds = Bounds()
-    parsed = {
-        name: value if isinstance(value, str) else orjson.dumps(value).decode()
-        for name, value in content.items()
-    }
-    for name, value in parsed.items():
-        bounds.add(name, value)
-    return parsed
+    for name, value in data.items():
+        bounds.add(name, _text(value))
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _current_version(listed: Json) -> str | None:

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class ForeignContentError(RemoteRefusedError):
-    """What is there has a form that no run of ours wrote: nothing can be imported from it, a push overwrites it."""
+    """What is there has a form that no run of ours wrote: nothing is imported from it, and it is not overwritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Traits:
 
     Attributes:
         has_readable_values: whether values come back; where not, what was written is known from the ledger alone.
-        is_one_object: whether all keys live in one remote object that is written as a whole.
+        is_one_object: whether all keys live in one remote object, which the key schema names; keys are as they are.
         skips_empty: whether the remote can't hold an empty value: such a key is left out, and removed.
         names_max: how many names it takes; None for no limit of its own.
         folds_case: whether names are upper-cased, so that two keys may become one name.
@@ -79,13 +79,15 @@ class Change:
 
     Attributes:
         put: to be created or overwritten.
-        delete: names to be removed; a name that is gone already counts as removed.
-        whole: everything that the remote is to hold afterwards, by name; of use where it is one object.
+        delete: names to be removed, and no other; a name that is gone already counts as removed.
+        held: names that the remote is to hold of ours afterwards, put now or before.
+        replaces_foreign: whether content of a form that no run of ours wrote is written over, as was asked for once.
     """
 
     put: tuple[Outgoing, ...]
     delete: tuple[str, ...]
-    whole: Mapping[str, str] = field(repr=False)
+    held: frozenset[str] = frozenset()
+    replaces_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)

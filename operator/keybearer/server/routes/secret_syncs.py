@@ -34,6 +34,7 @@ from keybearer.wire.secret_syncs import (
     CreateSecretSync,
     DeleteSyncQuery,
     ImportQuery,
+    PushSecretSync,
     SecretSyncAnswer,
     SecretSyncList,
     SecretSyncOptionList,
@@ -130,10 +131,17 @@ async def delete_secret_sync(request: Request, destination: _Word, sync_id: UUID
 
 
 @router.post(f"{_ONE}/sync-secrets", response_model=SecretSyncAnswer, summary="Push a sync's secrets")
-async def sync_secrets(request: Request, destination: _Word, sync_id: UUID) -> Response:
+async def sync_secrets(
+    request: Request, destination: _Word, sync_id: UUID, body: PushSecretSync | None = None
+) -> Response:
     named = _named(destination)
-    asked = context_of(request).sync_requests
-    return _told(await asked.sync(principal_of(request), named.destination.name, str(sync_id)), named)
+    sync = await context_of(request).sync_requests.sync(
+        principal_of(request),
+        named.destination.name,
+        str(sync_id),
+        removes_foreign=body is not None and body.remove_foreign,
+    )
+    return _told(sync, named)
 
 
 @router.post(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from keybearer.domain.syncs.queueing import DELETES_SYNC, IMPORT_BEHAVIOR
+from keybearer.domain.syncs.queueing import DELETES_SYNC, IMPORT_BEHAVIOR, REMOVES_FOREIGN
 from keybearer.outbound.destinations.protocol import Traits
 from keybearer.outbound.remote import RemoteUnavailableError
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobKind
 from support.async_waiting import until
-from support.sync_scene import SyncScene
+from support.sync_scene import ONE_STAYED, SyncScene
 
 pytestmark = pytest.mark.every_database
 
@@ -75,7 +75,7 @@ async def test_a_reference_into_another_project_is_not_carried_and_the_message_s
         await scene.holds(scene.remotes["one"], OURS="x", OWN="x")
 
 
-async def test_nothing_is_deleted_where_that_is_disabled_and_foreign_names_are_never_touched(
+async def test_what_came_from_elsewhere_stays_is_counted_and_goes_only_where_that_is_asked_for(
     scene: SyncScene, project: Project
 ) -> None:
     kept, cleaned = scene.remotes["kept"], scene.remotes["cleaned"]
@@ -85,9 +85,59 @@ async def test_nothing_is_deleted_where_that_is_disabled_and_foreign_names_are_n
     async with scene.running():
         first = await scene.sync(project, "kept", keySchema="app-{{secretKey}}", disableSecretDeletion=True)
         second = await scene.sync(project, "cleaned", keySchema="app-{{secretKey}}")
-        await scene.succeeded(first, second)
-    assert kept.content == {"app-A": "cnry-1", "app-OLD": "x", "other": "y"}
-    assert cleaned.content == {"app-A": "cnry-1", "other": "y"}
+        await scene.succeeded(first, second, saying=ONE_STAYED)
+        for remote in (kept, cleaned):
+            assert remote.content == {"app-A": "cnry-1", "app-OLD": "x", "other": "y"}
+        await scene.ask(first, **{REMOVES_FOREIGN: True})
+        await scene.succeeded(first, saying=ONE_STAYED)
+        assert kept.content == {"app-A": "cnry-1", "app-OLD": "x", "other": "y"}
+        await scene.ask(second, **{REMOVES_FOREIGN: True})
+        await scene.succeeded(second)
+        assert cleaned.content == {"app-A": "cnry-1", "other": "y"}
+        # It was asked for once.
+        cleaned.content["app-LATER"] = "z"
+        await scene.ask(second)
+        await scene.succeeded(second, saying=ONE_STAYED)
+        assert cleaned.content == {"app-A": "cnry-1", "app-LATER": "z", "other": "y"}
+
+
+async def test_a_request_to_remove_foreign_names_is_not_lost_to_a_change_of_the_source(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    remote.content = {"OLD": "x"}
+    await scene.put(project, A="cnry-1")
+    sync_id = await scene.sync(project, is_automatic=False)
+    await scene.ask(sync_id, **{REMOVES_FOREIGN: True})
+    await scene.ask(sync_id)
+    async with scene.running():
+        await scene.succeeded(sync_id)
+    assert remote.content == {"A": "cnry-1"}
+
+
+async def test_two_syncs_to_one_place_leave_each_other_what_both_wrote_and_say_so(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    await scene.domain.folder(project, "/two")
+    await scene.put(project, BOTH="cnry-1", FIRST="cnry-1")
+    await scene.put(project, "/two", BOTH="cnry-1", SECOND="cnry-2")
+    async with scene.running():
+        first = await scene.sync(project, name="first")
+        await scene.succeeded(first)
+        second = await scene.sync(project, name="second", path="/two")
+        await scene.succeeded(
+            second, saying="1 secret of this sync is also written by others, such as the sync 'first'"
+        )
+        await scene.ask(first)
+        await scene.succeeded(first, saying="such as the sync 'second'")
+        assert remote.content == {"BOTH": "cnry-1", "FIRST": "cnry-1", "SECOND": "cnry-2"}
+        await scene.delete(project, "BOTH")
+        await scene.holds(remote, BOTH="cnry-1", FIRST="cnry-1", SECOND="cnry-2")
+        await scene.succeeded(first)
+        await scene.ask(second, JobKind.REMOVE)
+        await scene.succeeded(second, kind=JobKind.REMOVE)
+        assert remote.content == {"FIRST": "cnry-1"}
 
 
 async def test_a_run_by_hand_looks_at_the_remote_and_mends_what_others_did(
@@ -133,7 +183,11 @@ async def test_where_values_do_not_come_back_versions_tell_what_others_did(
 @pytest.mark.parametrize(
     ("behavior", "source", "remote_holds"),
     [
-        ("overwrite-destination", {"A": "cnry-a", "B": "cnry-b"}, {"A": "cnry-a", "B": "cnry-b"}),
+        (
+            "overwrite-destination",
+            {"A": "cnry-a", "B": "cnry-b"},
+            {"A": "cnry-a", "B": "cnry-b", "C": "there"},
+        ),
         (
             "import-prioritize-source",
             {"A": "cnry-a", "B": "cnry-b", "C": "there"},
@@ -154,14 +208,14 @@ async def test_the_first_sync_resolves_what_is_there_as_it_is_told(
     await scene.put(project, A="cnry-a", B="cnry-b")
     async with scene.running():
         sync_id = await scene.sync(project, initialSyncBehavior=behavior)
-        await scene.succeeded(sync_id)
+        is_imported = "C" in source
+        await scene.succeeded(sync_id, saying=None if is_imported else ONE_STAYED)
         assert await scene.values(project) == source
         assert remote.content == remote_holds
-        # The first sync is over: what appears later is not ours to keep.
-        remote.content["LATER"] = "x"
-        await scene.ask(sync_id)
-        await scene.succeeded(sync_id)
-        assert remote.content == remote_holds
+        # What was imported is the sync's, and goes from the destination with the source.
+        if is_imported:
+            await scene.delete(project, "C")
+            await scene.holds(remote, **{key: value for key, value in remote_holds.items() if key != "C"})
 
 
 @pytest.mark.parametrize(
@@ -207,7 +261,7 @@ async def test_removal_takes_away_what_is_ours_and_the_sync_may_go_with_it(
         await scene.succeeded(sync_id, kind=JobKind.REMOVE)
         assert remote.content == {"OTHERS": "x"}
         await scene.ask(sync_id)
-        await scene.succeeded(sync_id)
+        await scene.succeeded(sync_id, saying=ONE_STAYED)
         assert remote.content == {"A": "cnry-1", "B": "cnry-2", "OTHERS": "x"}
         remote.on_read.append(RemoteUnavailableError("the remote took too long to answer"))
         await scene.ask(sync_id, JobKind.REMOVE, **{DELETES_SYNC: True})

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -32,10 +32,16 @@ def digest(outgoing: Outgoing) -> bytes:
 
 
 def settings(
-    traits: Traits | None = None, naming: KeyNaming = PLAIN, *, keeps_others: bool = False
+    traits: Traits | None = None,
+    naming: KeyNaming = PLAIN,
+    *,
+    removes_nothing: bool = False,
+    removes_foreign: bool = False,
+    shared: frozenset[str] = frozenset(),
 ) -> Settings:
     traits = traits or Traits()
-    return Settings(traits, naming_of(traits, naming), keeps_others, digest)
+    within = naming_of(traits, naming)
+    return Settings(traits, within, removes_nothing, digest, removes_foreign=removes_foreign, shared=shared)
 
 
 def wanted(source: dict[str, str]) -> list[Wanted]:
@@ -48,10 +54,8 @@ def shown(content: dict[str, str], traits: Traits | None = None) -> dict[str, Pr
     return {name: Present(value if readable else None, f"v-{value}") for name, value in content.items()}
 
 
-def applied(content: dict[str, str], planned: Plan, traits: Traits) -> dict[str, str]:
+def applied(content: dict[str, str], planned: Plan) -> dict[str, str]:
     """Return what the remote holds after the change."""
-    if traits.is_one_object:
-        return dict(planned.change.whole)
     kept = {name: value for name, value in content.items() if name not in planned.change.delete}
     return {**kept, **{one.name: one.value for one in planned.change.put}}
 
@@ -81,9 +85,45 @@ traits_of_all = st.builds(
 ).filter(lambda traits: traits.has_readable_values or not traits.is_one_object)
 
 
+@dataclass(frozen=True)
+class Case:
+    """A source whose keys make names, a remote's content, what of it is in the ledger, and what a plan is made under.
+
+    `others` are names that other syncs wrote to the same place.
+    """
+
+    source: dict[str, str]
+    content: dict[str, str]
+    ours: frozenset[str]
+    others: frozenset[str]
+    traits: Traits
+    naming: KeyNaming
+    removes_nothing: bool
+
+    @property
+    def ledger(self) -> dict[str, Push]:
+        return {name: Push(name, b"", None) for name in self.ours}
+
+    def settings(self, *, removes_foreign: bool = False) -> Settings:
+        return settings(
+            self.traits,
+            self.naming,
+            removes_nothing=self.removes_nothing,
+            removes_foreign=removes_foreign,
+            shared=self.others,
+        )
+
+    def plan(self, *, removes_foreign: bool = False) -> Plan:
+        asked = self.settings(removes_foreign=removes_foreign)
+        return plan(wanted(self.source), shown(self.content, self.traits), self.ledger, asked)
+
+    @property
+    def names(self) -> set[str]:
+        return set(wanted_names(wanted(self.source), self.traits, naming_of(self.traits, self.naming)))
+
+
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[dict[str, str], dict[str, str], Traits, KeyNaming, bool]:
-    """Return a source whose keys make names, a remote's content, and what a plan is made under."""
+def cases(draw: st.DrawFn) -> Case:
     traits, naming = draw(traits_of_all), draw(st.sampled_from(NAMINGS))
     within = naming_of(traits, naming)
     source: dict[str, str] = {}
@@ -96,63 +136,95 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, str], dict[str, str], Traits, KeyN
     content = draw(contents)
     if traits.folds_case:
         content = {name.upper(): value for name, value in content.items()}
-    return source, content, traits, naming, draw(st.booleans())
+    known = st.frozensets(st.sampled_from([*content, "gone", "app-gone"]), max_size=4)
+    return Case(source, content, draw(known), draw(known), traits, naming, draw(st.booleans()))
 
 
 @given(cases())
-def test_applying_a_plan_makes_the_remote_hold_what_is_wanted_and_leaves_foreign_names_alone(
-    case: tuple[dict[str, str], dict[str, str], Traits, KeyNaming, bool],
+def test_the_remote_holds_what_is_wanted_and_loses_only_what_the_ledger_says_is_ours_alone(
+    case: Case,
 ) -> None:
-    source, content, traits, naming, keeps_others = case
-    asked = settings(traits, naming, keeps_others=keeps_others)
-    planned = plan(wanted(source), shown(content, traits), {}, asked)
-    names = wanted_names(wanted(source), traits, asked.naming)
-    after = applied(content, planned, traits)
-    for name, one in names.items():
+    planned = case.plan()
+    after = applied(case.content, planned)
+    for name, one in wanted_names(wanted(case.source), case.traits, case.settings().naming).items():
         assert after[name] == one.value
-    for name, value in content.items():
-        if name in names:
+    for name, value in case.content.items():
+        if name in case.names:
             continue
-        is_ours = asked.naming.key_of(name) is not None
-        if keeps_others or not is_ours:
-            assert after[name] == value
-        else:
+        if name in case.ours - case.others and not case.removes_nothing:
             assert name not in after
-    assert after.keys() <= names.keys() | content.keys()
-    if keeps_others:
-        assert planned.change.delete == ()
+        else:
+            assert after[name] == value
+    assert after.keys() <= case.names | case.content.keys()
+    assert set(planned.change.delete) <= case.ours - case.others
+    assert planned.change.held == case.names
+
+
+@given(cases())
+def test_foreign_names_are_told_and_go_only_where_that_is_asked_for(case: Case) -> None:
+    naming = case.settings().naming
+    made = {name for name in case.content if naming.key_of(name) is not None}
+    foreign = made - case.names - case.ours - case.others
+    assert set(case.plan().foreign) == foreign
+    asked = case.plan(removes_foreign=True)
+    after = applied(case.content, asked)
+    if case.removes_nothing:
+        assert set(asked.foreign) == foreign
+        assert after.keys() >= case.content.keys()
+    else:
+        assert asked.foreign == ()
+        assert after.keys() & foreign == set()
+        for name in case.content.keys() - made - case.names - case.ours:
+            assert after[name] == case.content[name]
+    assert case.others & set(asked.change.delete) == set()
 
 
 @given(cases())
 def test_planning_again_after_applying_yields_nothing_with_and_without_a_look_at_the_remote(
-    case: tuple[dict[str, str], dict[str, str], Traits, KeyNaming, bool],
+    case: Case,
 ) -> None:
-    source, content, traits, naming, keeps_others = case
-    asked = settings(traits, naming, keeps_others=keeps_others)
-    planned = plan(wanted(source), shown(content, traits), {}, asked)
-    after, ledger = applied(content, planned, traits), noted({}, planned)
-    again = plan(wanted(source), shown(after, traits), ledger, asked)
+    asked, planned = case.settings(), case.plan()
+    after, ledger = applied(case.content, planned), noted(case.ledger, planned)
+    again = plan(wanted(case.source), shown(after, case.traits), ledger, asked)
     assert again.is_empty
     assert again.learnt == ()
     assert again.forgotten == ()
-    assert plan(wanted(source), None, ledger, asked).is_empty
+    assert plan(wanted(case.source), None, ledger, asked).is_empty
 
 
 @given(cases(), st.dictionaries(keys, values, max_size=5))
 def test_a_trusted_ledger_leads_to_what_a_look_at_the_remote_would(
-    case: tuple[dict[str, str], dict[str, str], Traits, KeyNaming, bool], changed: dict[str, str]
+    case: Case, changed: dict[str, str]
 ) -> None:
-    source, content, traits, naming, _ = case
-    asked = settings(traits, naming)
-    first = plan(wanted(source), shown(content, traits), {}, asked)
-    after, ledger = applied(content, first, traits), noted({}, first)
-    source = {**source, **{key: value for key, value in changed.items() if key in source}}
+    asked, first = case.settings(), case.plan()
+    after, ledger = applied(case.content, first), noted(case.ledger, first)
+    source = {**case.source, **{key: value for key, value in changed.items() if key in case.source}}
     for key in list(source)[:1]:
         del source[key]
-    seen = plan(wanted(source), shown(after, traits), ledger, asked)
+    seen = plan(wanted(source), shown(after, case.traits), ledger, asked)
     trusted = plan(wanted(source), None, ledger, asked)
-    assert trusted.change.put == seen.change.put
-    assert trusted.change.delete == seen.change.delete
+    assert trusted.change == seen.change
+
+
+def test_a_first_run_into_a_place_of_others_removes_nothing_and_counts_them() -> None:
+    planned = plan(wanted({"A": "1"}), shown({"A": "0", "MASTER": "x", "OTHER": "y"}), {}, settings())
+    assert ([one.name for one in planned.change.put], planned.change.delete) == (["A"], ())
+    assert planned.foreign == ("MASTER", "OTHER")
+
+
+def test_names_of_a_former_key_schema_are_removed_though_a_look_for_the_new_one_may_not_show_them() -> None:
+    ledger = {"OLD_A": Push("OLD_A", b"", None)}
+    nothing: dict[str, Present] = {}
+    for listing in (nothing, None):
+        planned = plan(wanted({"A": "1"}), listing, ledger, settings(naming=KeyNaming("NEW_", "")))
+        assert planned.change.delete == ("OLD_A",)
+
+
+def test_a_name_that_another_sync_wrote_too_stays_and_is_no_longer_ours() -> None:
+    ledger = {"A": Push("A", b"", None)}
+    for listing in (shown({"A": "1"}), None):
+        planned = plan([], listing, ledger, settings(shared=frozenset({"A"})))
+        assert (planned.change.delete, planned.forgotten) == ((), ("A",))
 
 
 def test_a_name_that_only_the_remote_has_is_not_deleted_on_the_word_of_the_ledger() -> None:
@@ -166,19 +238,13 @@ def test_one_changed_key_is_one_write() -> None:
     ledger = {name: Push(name, digest(Outgoing(name, value)), None) for name, value in source.items()}
     planned = plan(wanted({**source, "B": "3"}), None, ledger, settings())
     assert [one.name for one in planned.change.put] == ["B"]
-    assert planned.change.whole == {"A": "1", "B": "3"}
 
 
 def test_an_empty_value_is_left_out_and_removed_where_the_remote_holds_none() -> None:
     traits = Traits(skips_empty=True)
-    planned = plan(wanted({"A": "", "B": "x"}), shown({"A": "old", "B": "x"}), {}, settings(traits))
+    ledger = {"A": Push("A", b"", None)}
+    planned = plan(wanted({"A": "", "B": "x"}), shown({"A": "old", "B": "x"}), ledger, settings(traits))
     assert (planned.change.put, planned.change.delete) == ((), ("A",))
-
-
-def test_an_object_that_others_share_keeps_what_is_theirs() -> None:
-    traits = Traits(is_one_object=True)
-    planned = plan(wanted({"A": "1"}), shown({"B": "2"}), {}, settings(traits, keeps_others=True))
-    assert planned.change.whole == {"A": "1", "B": "2"}
 
 
 def test_what_stands_beside_a_value_is_put_right_with_it() -> None:
@@ -226,14 +292,9 @@ def test_names_that_are_skipped_do_not_count_as_too_many() -> None:
     ]
 
 
-def test_removal_takes_what_was_written_or_is_in_the_source_and_leaves_the_rest() -> None:
+def test_removal_takes_what_only_this_sync_wrote_and_leaves_the_rest() -> None:
     naming = KeyNaming("app-", "")
     listing = shown({"app-A": "1", "app-B": "2", "app-C": "3", "D": "4"})
-    ledger = {"app-A": Push("app-A", b"", None), "gone": Push("gone", b"", None)}
-    change = removal(wanted({"B": "2", "D": "4"}), listing, ledger, Traits(), naming)
-    assert (change.put, change.delete) == ((), ("app-A", "app-B"))
-
-
-def test_removal_empties_an_object_as_a_whole() -> None:
-    change = removal([], shown({"A": "1", "B": "2"}), {}, Traits(is_one_object=True), PLAIN)
-    assert (change.delete, change.whole) == (("A", "B"), {})
+    ledger = {name: Push(name, b"", None) for name in ("app-A", "app-B", "app-gone", "OLD")}
+    change = removal(listing, ledger, naming, {"app-B"})
+    assert (change.put, change.delete) == ((), ("OLD", "app-A"))

@@ -13,7 +13,7 @@ from keybearer.store.records import Project
 from keybearer.store.secret_places import Location
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSyncs
 from support.async_waiting import until
-from support.sync_scene import SyncScene
+from support.sync_scene import ONE_STAYED, SyncScene
 
 pytestmark = pytest.mark.every_database
 
@@ -128,8 +128,8 @@ async def test_a_sync_that_is_set_up_otherwise_during_a_run_is_looked_at_again(
             await unit.secret_syncs.update(changed)
             await queue(unit, replace(sync, record=changed), JobKind.SYNC, {}, scene.clock.now())
         one.hold.set()
-        await scene.holds(two, A="cnry-1")
-        await scene.succeeded(sync_id)
+        await scene.holds(two, A="cnry-1", OLD="x")
+        await scene.succeeded(sync_id, saying=ONE_STAYED)
 
 
 async def test_a_change_is_not_missed_while_it_is_looked_up_whether_there_are_syncs(
