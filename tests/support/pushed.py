@@ -73,9 +73,10 @@ class Pushed:
         made: Json = self.admin.json("POST", f"{_SYNCS}/{destination}", json=body)["secretSync"]
         return made
 
-    def ask(self, sync: Json, what: str = "sync-secrets") -> Json:
+    def ask(self, sync: Json, what: str = "sync-secrets", **body: object) -> Json:
         """Have something done."""
-        asked: Json = self.admin.json("POST", f"{_route(sync)}/{what}")["secretSync"]
+        given = {"json": body} if body else {}
+        asked: Json = self.admin.json("POST", f"{_route(sync)}/{what}", **given)["secretSync"]
         return asked
 
     def delete(self, sync: Json) -> None:

@@ -188,16 +188,20 @@ def test_what_the_cloud_holds_is_imported(
     assert shown == secrets.values()
 
 
-def test_what_is_no_object_is_not_imported_and_overwritten_where_that_is_asked_for(
+def test_what_is_no_object_is_not_imported_and_overwritten_only_where_that_is_asked_for(
     house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
 ) -> None:
     cloud.put_secret("shop/all", "cnry-plain")
     secrets.create("ONE", "cnry-1")
     sync = house.sync("cloud-secrets-manager", connection, MANY)
-    house.ended(sync, "succeeded")
+    done = house.ended(sync, "failed")
+    assert "so it is not overwritten" in done["lastSyncMessage"]
+    assert cloud.secret_values()["shop/all"] == "cnry-plain"
+    path = f"{SYNCS}/cloud-secrets-manager/{sync['id']}"
+    house.admin.json("POST", f"{path}/sync-secrets", json={"removeForeign": True})
+    house.ended(sync, "succeeded", after=done["lastSyncJobId"])
     assert json.loads(cloud.secret_values()["shop/all"]) == {"ONE": "cnry-1"}
     cloud.put_secret("shop/all", "cnry-plain")
-    path = f"{SYNCS}/cloud-secrets-manager/{sync['id']}"
     house.admin.json("POST", f"{path}/import-secrets?importBehavior=prioritize-source")
     failed = house.ended(sync, "failed", kind="Import")
     assert failed["lastImportMessage"] == (
@@ -216,10 +220,10 @@ def test_one_secret_for_all_follows_with_one_call_and_goes_when_asked(
     mark = len(cloud.proxy.calls)
     secrets.update("ONE", secretValue="cnry-2")
     house.ended(sync, "succeeded", after=done["lastSyncJobId"])
-    assert cloud.proxy.operations(since=mark) == ["UpdateSecret"]
+    assert cloud.proxy.operations(since=mark) == ["GetSecretValue", "UpdateSecret"]
     house.admin.json("POST", f"{SYNCS}/cloud-secrets-manager/{sync['id']}/remove-secrets")
     house.ended(sync, "succeeded", kind="Remove")
-    assert cloud.secrets() == {}
+    assert [secret["isToBeDeleted"] for secret in cloud.secrets().values()] == [True]
 
 
 def test_tags_are_those_of_the_options_and_of_the_secret(

@@ -102,8 +102,8 @@ def test_connections_to_another_service_are_proved_and_show_what_is_not_secret(
 def test_secrets_follow_their_source_to_vault(
     house: House, secrets: ProjectSecrets, vault_place: VaultPlace
 ) -> None:
-    foreign = {"FOREIGN": "cnry-f", "number": 5}
-    vault_place.put({**foreign, "APP_STALE": "cnry-s"})
+    foreign = {"FOREIGN": "cnry-f", "number": 5, "APP_OTHERS": "cnry-s"}
+    vault_place.put(foreign)
     secrets.create("ONE", "cnry-1")
     secrets.create("TWO", "cnry-2")
     connection = house.connect("hashicorp-vault", "app-role", role_of(vault_place))
@@ -175,19 +175,20 @@ def test_secrets_follow_their_source_to_another_service(
     connection = house.connect("external-infisical", "machine-identity", machine_of(other_folder))
     sync = house.sync("external-infisical", connection, folder_of(other_folder), disableSecretDeletion=True)
     done = house.ended(sync, "succeeded")
-    assert other_folder.values == {"ONE": "cnry-1", "TWO": "cnry-cnry-1", "STALE": "cnry-s"}
+    theirs = {"STALE": "cnry-s"}
+    assert other_folder.values == {"ONE": "cnry-1", "TWO": "cnry-cnry-1", **theirs}
     done = change(house, done)
-    assert other_folder.values == {"ONE": "cnry-1", "TWO": "cnry-cnry-1"}
+    assert other_folder.values == {"ONE": "cnry-1", "TWO": "cnry-cnry-1", **theirs}
     mark = other_folder.proxy.mark()
     secrets.create("THREE", "cnry-3")
     done = house.ended(sync, "succeeded", after=done["lastSyncJobId"])
     assert len(other_folder.proxy.requests(since=mark)) == 1
     secrets.delete("THREE")
     house.ended(sync, "succeeded", after=done["lastSyncJobId"])
-    assert other_folder.values == {"ONE": "cnry-1", "TWO": "cnry-cnry-1"}
+    assert other_folder.values == {"ONE": "cnry-1", "TWO": "cnry-cnry-1", **theirs}
     other_folder.put(FOREIGN="cnry-f")
     remove(house, sync, secrets=True)
-    assert other_folder.values == {"FOREIGN": "cnry-f"}
+    assert other_folder.values == {"FOREIGN": "cnry-f", **theirs}
 
 
 def test_secrets_of_another_service_are_imported(

@@ -97,7 +97,23 @@ def test_the_first_sync_resolves_what_is_there_as_it_is_told(
     pushed.put_by_hand(A="there", NEW="there")
     pushed.ended(pushed.create(initialSyncBehavior=behavior))
     assert pushed.secrets.values() == wanted
-    assert pushed.values == wanted
+    assert pushed.values == {"NEW": "there", **wanted}
+
+
+def test_what_came_from_elsewhere_stays_until_its_removal_is_asked_for_once(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-a")
+    pushed.put_by_hand(OTHER="x", MASTER="y")
+    sync = pushed.create()
+    told = "2 secrets at the destination came from elsewhere and stayed"
+    assert pushed.ended(sync)["lastSyncMessage"].startswith(told)
+    assert pushed.values == {"A": "cnry-a", "MASTER": "y", "OTHER": "x"}
+    assert pushed.ask(sync, removeForeign=True)["syncStatus"] == "pending"
+    assert pushed.ended(sync)["lastSyncMessage"] is None
+    assert pushed.values == {"A": "cnry-a"}
+    pushed.put_by_hand(OTHER="x")
+    pushed.ask(sync, removeForeign=False)
+    assert pushed.ended(sync)["lastSyncMessage"].startswith("1 secret at the destination")
+    assert pushed.values == {"A": "cnry-a", "OTHER": "x"}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +148,7 @@ def test_removal_takes_away_what_is_ours_and_deletion_the_sync_as_well(pushed: P
     pushed.ended(sync)
     pushed.delete(sync)
     eventually(lambda: pushed.get(sync) is None, awaited="an end of the sync")
-    assert pushed.values == {}
+    assert pushed.values == {"OTHERS": "x"}
 
 
 def test_throttling_is_waited_out(pushed: Pushed) -> None:
@@ -194,21 +210,22 @@ class TestOneObjectForAllKeys:
     def config(self, pushed: Pushed) -> dict[str, str]:
         return {"mappingBehavior": "many-to-one", "secretName": pushed.path.strip("/")}
 
-    def content(self, pushed: Pushed) -> dict[str, str]:
+    def content(self, pushed: Pushed) -> dict[str, object]:
         value = pushed.account.secret_values().get(pushed.path.strip("/"), "{}")
-        found: dict[str, str] = json.loads(value)
+        found: dict[str, object] = json.loads(value)
         return found
 
-    def test_all_keys_are_in_it_and_those_of_others_are_not(self, pushed: Pushed) -> None:
-        pushed.account.put_secret(pushed.path.strip("/"), json.dumps({"OLD": "x", "A": "y"}))
+    def test_all_keys_are_in_it_beside_those_of_others(self, pushed: Pushed) -> None:
+        pushed.account.put_secret(pushed.path.strip("/"), json.dumps({"OLD": 7, "A": "y"}))
         pushed.secrets.create("A", "cnry-1")
         pushed.secrets.create("B", "cnry-2")
         sync = pushed.create(self.MANAGER, self.config(pushed))
         pushed.ended(sync)
-        assert self.content(pushed) == {"A": "cnry-1", "B": "cnry-2"}
+        assert self.content(pushed) == {"A": "cnry-1", "B": "cnry-2", "OLD": 7}
         pushed.secrets.update("A", secretValue="cnry-3")
         eventually(
-            lambda: self.content(pushed) == {"A": "cnry-3", "B": "cnry-2"}, awaited="the change in the object"
+            lambda: self.content(pushed) == {"A": "cnry-3", "B": "cnry-2", "OLD": 7},
+            awaited="the change in the object",
         )
 
     def test_keys_of_others_stay_in_it_where_deletion_is_disabled(self, pushed: Pushed) -> None:
@@ -221,7 +238,9 @@ class TestOneObjectForAllKeys:
             lambda: self.content(pushed) == {"A": "cnry-2", "OTHERS": "x"}, awaited="both in the object"
         )
 
-    def test_what_is_no_json_is_overwritten_by_a_push_and_imported_by_nothing(self, pushed: Pushed) -> None:
+    def test_what_is_no_json_is_imported_by_nothing_and_overwritten_only_on_request(
+        self, pushed: Pushed
+    ) -> None:
         pushed.account.put_secret(pushed.path.strip("/"), "just a text")
         pushed.secrets.create("A", "cnry-1")
         sync = pushed.create(self.MANAGER, self.config(pushed), automatic=False)
@@ -231,5 +250,8 @@ class TestOneObjectForAllKeys:
             "Failed to import secrets. Invalid format for Many-To-One"
         )
         pushed.ask(sync)
+        assert "so it is not overwritten" in pushed.ended(sync, "failed")["lastSyncMessage"]
+        assert pushed.account.secret_values()[pushed.path.strip("/")] == "just a text"
+        pushed.ask(sync, removeForeign=True)
         pushed.ended(sync)
         assert self.content(pushed) == {"A": "cnry-1"}

@@ -54,6 +54,10 @@ __all__ = ["Begun", "Done", "Run"]
 _LISTING_HOLDS = timedelta(hours=6)
 """After that a run looks at the remote again, for what others changed there."""
 _RUN = timedelta(hours=1)
+_FOREIGN_CONTENT = (
+    "What the destination holds under this name has a form that no sync writes, so it is not overwritten; delete it "
+    "there, choose another name, or push once with removeForeign"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +176,8 @@ class Run:
             "foreign": len(planned.foreign),
         }
         overlap = {name: owner for name, owner in shared.items() if name in planned.digests}
-        message = told_of_others(planned.foreign, overlap)
+        # Without a look what the last one told still stands.
+        message = record.last_sync_message if listing is None else told_of_others(planned.foreign, overlap)
         return Done(notes, digest, source.reached, listed_at, counts, message)
 
     async def _import(self) -> Done:
@@ -287,10 +292,7 @@ class Run:
                 raise
             if replaces_foreign:
                 return {}
-            raise PlanRefusedError(
-                "What the destination holds there has a form that no sync writes, so it is not overwritten; delete "
-                "it there, choose another name, or push once with removeForeign"
-            ) from error
+            raise PlanRefusedError(_FOREIGN_CONTENT) from error
 
     async def _shared(self, names: Collection[str]) -> dict[str, str]:
         """Return which of these names other syncs wrote to the same place, each with such a sync's name."""
@@ -320,6 +322,8 @@ class Run:
         try:
             async for written in place.destination.apply(change):
                 await notes.take(written)
+        except ForeignContentError as error:
+            raise PlanRefusedError(_FOREIGN_CONTENT) from error
         except BaseException:
             # What arrived counts, whatever became of the rest.
             await asyncio.shield(notes.flush())

@@ -123,9 +123,11 @@ async def test_two_syncs_to_one_place_leave_each_other_what_both_wrote_and_say_s
     await scene.put(project, BOTH="cnry-1", FIRST="cnry-1")
     await scene.put(project, "/two", BOTH="cnry-1", SECOND="cnry-2")
     async with scene.running():
-        first = await scene.sync(project, name="first")
+        first = await scene.sync(project, name="first", is_automatic=False)
+        second = await scene.sync(project, name="second", path="/two", is_automatic=False)
+        await scene.ask(first)
         await scene.succeeded(first)
-        second = await scene.sync(project, name="second", path="/two")
+        await scene.ask(second)
         await scene.succeeded(
             second, saying="1 secret of this sync is also written by others, such as the sync 'first'"
         )
@@ -133,11 +135,29 @@ async def test_two_syncs_to_one_place_leave_each_other_what_both_wrote_and_say_s
         await scene.succeeded(first, saying="such as the sync 'second'")
         assert remote.content == {"BOTH": "cnry-1", "FIRST": "cnry-1", "SECOND": "cnry-2"}
         await scene.delete(project, "BOTH")
-        await scene.holds(remote, BOTH="cnry-1", FIRST="cnry-1", SECOND="cnry-2")
+        await scene.ask(first)
         await scene.succeeded(first)
+        assert remote.content == {"BOTH": "cnry-1", "FIRST": "cnry-1", "SECOND": "cnry-2"}
         await scene.ask(second, JobKind.REMOVE)
         await scene.succeeded(second, kind=JobKind.REMOVE)
         assert remote.content == {"FIRST": "cnry-1"}
+
+
+async def test_what_was_told_of_others_stands_until_the_next_look(scene: SyncScene, project: Project) -> None:
+    remote = scene.remotes["one"]
+    remote.content = {"OTHERS": "x"}
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id, saying=ONE_STAYED)
+        remote.forget_calls()
+        await scene.put(project, A="cnry-2")
+        await scene.holds(remote, A="cnry-2", OTHERS="x")
+        await scene.succeeded(sync_id, saying=ONE_STAYED)
+        assert remote.listings == 0
+        remote.content.pop("OTHERS")
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
 
 
 async def test_a_run_by_hand_looks_at_the_remote_and_mends_what_others_did(
