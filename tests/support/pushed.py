@@ -75,9 +75,13 @@ class Pushed:
 
     def ask(self, sync: Json, what: str = "sync-secrets", **body: object) -> Json:
         """Have something done."""
-        given = {"json": body} if body else {}
-        asked: Json = self.admin.json("POST", f"{_route(sync)}/{what}", **given)["secretSync"]
+        asked: Json = self.admin.json("POST", f"{_route(sync)}/{what}", json=body or None)["secretSync"]
         return asked
+
+    def change(self, sync: Json, **options: object) -> None:
+        """Give a sync other options."""
+        body = {"syncOptions": {"initialSyncBehavior": "overwrite-destination", **options}}
+        self.admin.json("PATCH", _route(sync), json=body)
 
     def delete(self, sync: Json) -> None:
         """Delete a sync with what it pushed."""

@@ -38,7 +38,7 @@ class Job(StrEnum):
                 return sync.remove_status
 
     def message_of(self, sync: SecretSync) -> str | None:
-        """Return why it failed."""
+        """Return why it failed, or what else there is to know."""
         match self:
             case Job.SYNC:
                 return sync.last_sync_message

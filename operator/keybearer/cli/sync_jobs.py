@@ -110,4 +110,5 @@ def _conclude(
         print_json(ended)
     require_succeeded(ended, job)
     if output is not OutputFormat.JSON:
-        print_done(output, ended, f"Sync {ended.name}: {job} succeeded.")
+        message = job.message_of(ended)
+        print_done(output, ended, f"Sync {ended.name}: {job} succeeded.{f' {message}.' if message else ''}")

@@ -188,7 +188,7 @@ class TestChanging:
             pytest.param({"syncOptions": IMPORTING}, (True, False, False), id="another beginning"),
             pytest.param(
                 {"syncOptions": {**OVERWRITING, "keySchema": "X_{{secretKey}}"}},
-                (False, False, False),
+                (True, False, False),
                 id="other names",
             ),
             pytest.param(

@@ -151,6 +151,16 @@ def test_removal_takes_away_what_is_ours_and_deletion_the_sync_as_well(pushed: P
     assert pushed.values == {"OTHERS": "x"}
 
 
+def test_names_of_a_former_key_schema_go_and_those_of_others_that_it_makes_stay(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    pushed.put_by_hand(OLD_B="x", NEW_B="y")
+    sync = pushed.create(keySchema="OLD_{{secretKey}}")
+    pushed.ended(sync)
+    pushed.change(sync, keySchema="NEW_{{secretKey}}")
+    pushed.ended(sync)
+    assert pushed.values == {"NEW_A": "cnry-1", "NEW_B": "y", "OLD_B": "x"}
+
+
 def test_throttling_is_waited_out(pushed: Pushed) -> None:
     pushed.secrets.create("A", "cnry-1")
     pushed.account.proxy.answer_instead("PutParameter", THROTTLING, times=2)

@@ -394,6 +394,21 @@ async def test_a_job_is_followed_to_its_end_and_the_status_tells_it(
     assert (at_once.answer.status, f"{field} is pending" in at_once.answer.stderr) == (0, True)
 
 
+async def test_what_a_push_found_of_others_is_told_and_goes_only_where_somebody_says_yes(
+    tmp_path: Path,
+) -> None:
+    ended = one(syncStatus="succeeded", lastSyncMessage="2 secrets came from elsewhere and stayed")
+    told = await run(tmp_path, "syncs", "run", "push", "-p", PROJECT, "--wait", replies=(SYNCS, ended))
+    assert "sync succeeded. 2 secrets came from elsewhere and stayed." in told.answer.stderr
+    arguments = ("syncs", "run", "push", "-p", PROJECT, "--remove-foreign")
+    refused = await run(tmp_path, *arguments, replies=())
+    assert refused.answer.status != 0
+    assert refused.lines == []
+    asked = await run(tmp_path, *arguments, "--yes", replies=(SYNCS, one(syncStatus="pending")))
+    assert asked.answer.status == 0
+    assert asked.bodies[-1] == {"removeForeign": True}
+
+
 async def test_programs_get_how_a_run_ended_also_where_it_failed(tmp_path: Path) -> None:
     failed = one(syncStatus="failed", lastSyncMessage="the remote refuses")
     asked = await run(

@@ -269,6 +269,11 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
         ("POST", f"{SYNCS}/cloud-parameter-store/s-1/sync-secrets", {}, None),
     ),
     (
+        "a run that removes what came from elsewhere",
+        secret_syncs.SyncSecrets("s-1", remove_foreign=True, **STORE),
+        ("POST", f"{SYNCS}/cloud-parameter-store/s-1/sync-secrets", {}, {"removeForeign": True}),
+    ),
+    (
         "an import",
         secret_syncs.ImportIntoFolder("s-1", behavior="prioritize-source", **STORE),
         (

@@ -180,6 +180,8 @@ class DestinationRun:
         text = f"{keys} {'secret is' if keys == 1 else 'secrets are'} pushed to {where}"
         if sync.last_synced_at is None:
             text = f"sync {sync.name} to {where} is ready; nothing was pushed yet"
+        elif sync.last_sync_message:
+            text = f"{text}; {sync.last_sync_message}"
         # Of imports and removals, which people ask for one by one, `status.sync` tells; they don't make a push bad.
         for what, status in (("import", sync.import_status), ("removal", sync.remove_status)):
             if status == "failed":

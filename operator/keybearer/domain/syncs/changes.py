@@ -7,7 +7,6 @@ from datetime import datetime
 from enum import Enum, auto
 
 from keybearer.base.ids import ProjectId, new_uuid
-from keybearer.domain.syncs.digests import deciding_options
 from keybearer.domain.syncs.requests import NewSync, SyncChange, Unchanged
 from keybearer.domain.syncs.rules import destination_digest
 from keybearer.store.secret_syncs import SyncRecord
@@ -25,7 +24,7 @@ class Loss(Enum):
     REMOTE = auto()
     """That too, and whether the remote is as it should be."""
     LEDGER = auto()
-    """All of it, and what was written there: it was written elsewhere, or otherwise."""
+    """All of it, and what was written there: it was written elsewhere."""
 
 
 def new_record(
@@ -96,13 +95,10 @@ def changed_record(
 def loss_of(old: SyncRecord, new: SyncRecord) -> Loss:
     """Return what is no longer known of a sync that was changed.
 
-    Secrets that were pushed under other names, or to another place, stay there and are nobody's from then on.
+    Secrets that were pushed to another place stay there and are nobody's from then on. Those that were pushed to the
+    same place under other names are known, and removed by the next run.
     """
-    if (
-        new.connection_id != old.connection_id
-        or new.destination_config != old.destination_config
-        or deciding_options(new.sync_options) != deciding_options(old.sync_options)
-    ):
+    if new.connection_id != old.connection_id or new.destination_config != old.destination_config:
         return Loss.LEDGER
     if new.sync_options != old.sync_options:
         return Loss.REMOTE

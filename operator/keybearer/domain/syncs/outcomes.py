@@ -87,8 +87,8 @@ def told_of_others(foreign: Collection[str], overlap: Mapping[str, str]) -> str 
     if overlap:
         owner = min(overlap.values())
         told.append(
-            f"{_counted(overlap)} of this sync {'is' if len(overlap) == 1 else 'are'} also written by others, such as "
-            f"the sync '{owner}': each overwrites what the other wrote; set key schemas to keep them apart"
+            f"{_counted(overlap)} of this sync {'is' if len(overlap) == 1 else 'are'} also written by others, such "
+            f"as the sync '{owner}': each overwrites what the other wrote; set key schemas to keep them apart"
         )
     return ". ".join(told) or None
 

@@ -88,10 +88,10 @@ async def test_what_came_from_elsewhere_stays_is_counted_and_goes_only_where_tha
         await scene.succeeded(first, second, saying=ONE_STAYED)
         for remote in (kept, cleaned):
             assert remote.content == {"app-A": "cnry-1", "app-OLD": "x", "other": "y"}
-        await scene.ask(first, **{REMOVES_FOREIGN: True})
+        await scene.ask(first, JobKind.SYNC, **{REMOVES_FOREIGN: True})
         await scene.succeeded(first, saying=ONE_STAYED)
         assert kept.content == {"app-A": "cnry-1", "app-OLD": "x", "other": "y"}
-        await scene.ask(second, **{REMOVES_FOREIGN: True})
+        await scene.ask(second, JobKind.SYNC, **{REMOVES_FOREIGN: True})
         await scene.succeeded(second)
         assert cleaned.content == {"app-A": "cnry-1", "other": "y"}
         # It was asked for once.
@@ -108,7 +108,7 @@ async def test_a_request_to_remove_foreign_names_is_not_lost_to_a_change_of_the_
     remote.content = {"OLD": "x"}
     await scene.put(project, A="cnry-1")
     sync_id = await scene.sync(project, is_automatic=False)
-    await scene.ask(sync_id, **{REMOVES_FOREIGN: True})
+    await scene.ask(sync_id, JobKind.SYNC, **{REMOVES_FOREIGN: True})
     await scene.ask(sync_id)
     async with scene.running():
         await scene.succeeded(sync_id)
