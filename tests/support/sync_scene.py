@@ -240,9 +240,15 @@ class SyncScene:
                 assert saying in progress.message
 
     async def failed(self, sync_id: str, kind: JobKind = JobKind.SYNC) -> str:
-        """Wait for a bad end, and return what is said of it."""
-        (progress,) = await self.ended(sync_id, kind=kind)
-        assert progress.status == JobStatus.FAILED, progress
+        """Wait until its status says that it failed, and return what is said of that; it may be tried again."""
+        progress = await self.progress(sync_id, kind)
+
+        async def probe() -> bool:
+            nonlocal progress
+            progress = await self.progress(sync_id, kind)
+            return progress.status == JobStatus.FAILED
+
+        await until(probe, awaited=f"a {kind.value} that failed")
         assert progress.message
         return progress.message
 

@@ -211,6 +211,15 @@ class SecretSyncs:
         )
         return await self._all(statement.order_by(SecretSyncRow.created_at, SecretSyncRow.id))
 
+    async def failed_over(self, connection_id: str) -> list[SecretSync]:
+        """Return the syncs over a connection whose last push failed."""
+        statement = _SYNCS.where(
+            SecretSyncRow.connection_id == connection_id,
+            SecretSyncRow.folder_id.is_not(None),
+            SecretSyncRow.sync_status == JobStatus.FAILED,
+        )
+        return await self._all(statement.order_by(SecretSyncRow.id))
+
     async def any_automatic(self) -> bool:
         """Return whether there is a sync that changes of secrets set off."""
         statement = select(SecretSyncRow.id).where(SecretSyncRow.is_auto_sync_enabled.is_(True)).limit(1)

@@ -24,6 +24,7 @@ from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms, next_rotation
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.syncs.queueing import queue_failed
 from keybearer.domain.user_login import require_user
 from keybearer.store.app_connections import AppConnection, SyncOfConnection
 from keybearer.store.attempts import repeated
@@ -158,7 +159,7 @@ class AppConnections:
     async def update(
         self, principal: Principal, app: AppModel, connection_id: str, change: AppConnectionChange
     ) -> AppConnectionView:
-        """Change a connection; new credentials only if the remote takes them.
+        """Change a connection; new credentials only if the remote takes them. They set its failed syncs off.
 
         Raises:
             InvalidError: it doesn't take them or can't be asked, they are of another method, or the name is taken.
@@ -186,6 +187,8 @@ class AppConnections:
                     await unit.app_connections.set_retiring(changed.id, None)
                 stored = await unit.app_connections.update(changed, kept)
                 await unit.audit(_event(principal, EventType.UPDATE_APP_CONNECTION, stored))
+                if kept is not None:
+                    await queue_failed(unit, stored.id, self._clock.now())
                 return AppConnectionView(stored, view.project)
 
         return await repeated(store)

@@ -31,7 +31,7 @@ _EVENTS = {
     JobKind.IMPORT: EventType.IMPORT_SECRETS,
     JobKind.REMOVE: EventType.REMOVE_SECRETS,
 }
-_BACKOFF = Backoff(floor=timedelta(seconds=3), ceiling=timedelta(minutes=2))
+_BACKOFF = Backoff(floor=timedelta(seconds=3), ceiling=timedelta(hours=1))
 _RNG = random.Random()  # noqa: S311 - jitter, not cryptography
 _log = get_logger(__name__)
 
@@ -43,7 +43,7 @@ class JobTerms:
     Attributes:
         workers: jobs that this process runs at once; see `Turns` for how many of one project or organization.
         per_connection: jobs that all processes together run at once for one connection.
-        attempts: of a sync; imports and removals have one.
+        attempts: of a sync before its status says `failed`, though it is tried on; imports and removals have one.
         backoff: between attempts.
         lease: after which a job of a process that says nothing is another's.
         start_delay: how long a change waits for others to come, so that many become one run.
@@ -55,10 +55,6 @@ class JobTerms:
     backoff: Backoff = _BACKOFF
     lease: timedelta = timedelta(seconds=60)
     start_delay: timedelta = timedelta(seconds=1)
-
-    def attempts_of(self, kind: JobKind) -> int:
-        """Return how often a job of the kind is begun at most."""
-        return self.attempts if kind is JobKind.SYNC else 1
 
 
 class SyncQueue:
@@ -196,15 +192,28 @@ class SyncQueue:
         )
 
     async def fail(self, begun: Begun, failure: Failure) -> bool:
-        """Note that a run failed; return whether another attempt follows."""
+        """Note that a run failed; return whether another attempt follows.
+
+        A push that failed for a reason that may pass is tried until it succeeds, in the end once an hour. Its status
+        says `failed` from the fifth attempt on, and when the next one is.
+        """
         job = begun.job
-        if failure.is_retryable and job.attempt < self._terms.attempts_of(JobKind(job.kind)):
+        if failure.is_retryable and JobKind(job.kind) is JobKind.SYNC:
             due_at = self._clock.now() + self._terms.backoff.delay(job.attempt, _RNG)
 
             async def retried() -> None:
                 async with self._database.writing() as unit:
-                    await unit.secret_syncs.get(job.sync_id, for_change=True)
-                    await unit.sync_jobs.release(job, due_at)
+                    sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+                    if sync is None or not await unit.sync_jobs.release(job, due_at):
+                        return
+                    if job.attempt >= self._terms.attempts:
+                        message = failure.before_next_attempt(due_at)
+                        await self._audit(unit, begun, JobStatus.FAILED, {})
+                        await unit.secret_syncs.move(
+                            [job.sync_id],
+                            JobKind.SYNC,
+                            {"status": JobStatus.FAILED, "message": message, "job_id": job.id},
+                        )
 
             await repeated(retried)
             return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from pydantic import JsonValue, ValidationError
 
@@ -34,6 +35,11 @@ class Failure:
     message: str
     is_retryable: bool
     is_foreseen: bool = True
+
+    def before_next_attempt(self, due_at: datetime) -> str:
+        """Return what is said until the next attempt."""
+        following = f"; the next attempt is at {due_at:%Y-%m-%dT%H:%M:%SZ}"
+        return _shortened(self.message, MESSAGE_MAX - len(following)) + following
 
 
 def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
@@ -121,4 +127,8 @@ def _redacted(message: str, confidential: Iterable[str]) -> str:
         {text for text in confidential if len(text) >= _RECOGNIZED_MIN}, key=len, reverse=True
     ):
         message = message.replace(text, _REDACTED)
-    return message if len(message) <= MESSAGE_MAX else f"{message[: MESSAGE_MAX - 1]}…"
+    return _shortened(message, MESSAGE_MAX)
+
+
+def _shortened(message: str, most: int) -> str:
+    return message if len(message) <= most else f"{message[: most - 1]}…"

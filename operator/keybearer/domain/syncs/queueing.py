@@ -13,7 +13,7 @@ from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync, with_st
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["DELETES_SYNC", "IMPORT_BEHAVIOR", "REMOVES_FOREIGN", "queue"]
+__all__ = ["DELETES_SYNC", "IMPORT_BEHAVIOR", "REMOVES_FOREIGN", "queue", "queue_failed"]
 
 IMPORT_BEHAVIOR = "importBehavior"
 """Parameter of an import: a word of `ImportBehavior`."""
@@ -62,3 +62,9 @@ async def queue(
         ]
     )
     return replace(sync, record=with_status(sync.record, kind, JobStatus.PENDING))
+
+
+async def queue_failed(unit: UnitOfWork, connection_id: str, now: datetime) -> None:
+    """Have the syncs over a connection pushed whose last push failed: what it failed for may be mended."""
+    for sync in await unit.secret_syncs.failed_over(connection_id):
+        await queue(unit, sync, JobKind.SYNC, {}, now)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from keybearer.base.logs import get_logger
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.connections.credentials import credentials_of
 from keybearer.domain.errors import InvalidError
@@ -40,6 +41,7 @@ from keybearer.outbound.destinations.protocol import (
     Present,
     Traits,
 )
+from keybearer.outbound.remote import RemoteError
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.attempts import repeated
 from keybearer.store.pushes import Push
@@ -51,6 +53,7 @@ from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["Begun", "Done", "Run"]
 
+_log = get_logger(__name__)
 _LISTING_HOLDS = timedelta(hours=6)
 """After that a run looks at the remote again, for what others changed there."""
 _RUN = timedelta(hours=1)
@@ -166,7 +169,12 @@ class Run:
         planned = plan(source.secrets, listing, ledger, settings)
         notes = Notes(self._database, self._pushing.clock, self._job, planned.digests)
         notes.learn(planned.learnt, planned.forgotten)
-        await self._apply(place, planned.change, notes)
+        try:
+            await self._apply(place, planned.change, notes)
+        except RemoteError:
+            # The next attempt looks first: what was written by this one must not look like another's.
+            await self._learn_what_arrived(place, planned, notes)
+            raise
         if listing is not None:
             await self._learn_versions(place, planned, notes)
         counts = {
@@ -328,6 +336,18 @@ class Run:
             # What arrived counts, whatever became of the rest.
             await asyncio.shield(notes.flush())
             raise
+
+    async def _learn_what_arrived(self, place: _Place, planned: Plan, notes: Notes) -> None:
+        """Note versions of what was written before a run failed; where the remote doesn't show them, none."""
+        try:
+            await self._learn_versions(place, planned, notes)
+        except RemoteError as error:
+            # The error that ended the run is the one to tell; what arrived is written once more then.
+            _log.info(
+                "secret_sync_versions_not_learnt", sync_id=self._sync.record.id, kind=type(error).__name__
+            )
+            return
+        await asyncio.shield(notes.flush())
 
     async def _learn_versions(self, place: _Place, planned: Plan, notes: Notes) -> None:
         """Learn what the remote shows for what was just written, where only that tells of changes by others."""

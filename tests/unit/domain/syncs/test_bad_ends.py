@@ -6,6 +6,8 @@ import pytest
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.audit import EventType
+from keybearer.domain.syncs.jobs import JobTerms, SyncQueue
+from keybearer.domain.syncs.outcomes import Failure
 from keybearer.outbound.destinations.protocol import Traits
 from keybearer.outbound.remote import (
     RemoteDeniedError,
@@ -15,7 +17,10 @@ from keybearer.outbound.remote import (
 )
 from keybearer.store.audit import AuditFilter
 from keybearer.store.records import Project
+from keybearer.store.secret_syncs import JobStatus, Progress
+from support.async_waiting import until
 from support.sync_scene import SyncScene
+from support.virtual_time import VirtualTime
 
 pytestmark = pytest.mark.every_database
 
@@ -31,25 +36,67 @@ async def test_an_outage_midway_is_gone_through_and_what_arrived_is_not_written_
         sync_id = await scene.sync(project)
         await scene.succeeded(sync_id)
     assert remote.content == {"A": "cnry-1", "B": "cnry-2", "C": "cnry-3"}
-    # The version of A is not known after the first attempt: it is written twice, and the third time it is.
-    assert remote.puts.count("B") == remote.puts.count("C") == 1
+    assert remote.puts == ["A", "B", "C"]
 
 
-async def test_a_remote_that_throttles_for_ever_is_given_up_after_five_attempts(
+async def test_many_keys_and_a_place_that_takes_few_at_a_time_are_one_write_each(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    remote.traits = Traits(has_readable_values=False)
+    names = [f"KEY_{number:02}" for number in range(30)]
+    # The place takes ten, then asks to come later.
+    remote.on_put |= {name: [RemoteThrottledError("later")] for name in names[9::10]}
+    await scene.put(project, **dict.fromkeys(names, "cnry-1"))
+    async with scene.running():
+        await scene.succeeded(await scene.sync(project))
+    assert remote.puts == names
+
+
+async def test_a_remote_that_does_not_answer_is_tried_until_it_does_and_said_to_fail_from_the_fifth_time_on(
     scene: SyncScene, project: Project
 ) -> None:
     remote = scene.remotes["one"]
     text = "the remote throttles requests and kept asking to come later"
     remote.on_put["A"] = [RemoteThrottledError(text) for _ in range(9)]
+    told: list[Progress] = []
     await scene.put(project, A="cnry-1")
     async with scene.running():
         sync_id = await scene.sync(project)
-        assert await scene.failed(sync_id) == text
-        assert len(remote.on_put["A"]) == 4
-        assert (await scene.progress(sync_id)).at is None
-        remote.on_put.clear()
-        await scene.ask(sync_id)
+
+        async def has_failed() -> bool:
+            progress = await scene.progress(sync_id)
+            told.append(progress)
+            return progress.status == JobStatus.FAILED
+
+        await until(has_failed, awaited="a word about the failure")
+        assert len(remote.on_put["A"]) <= 4
+        assert told[-1].at is None
+        message = str(told[-1].message)
+        assert message.startswith(f"{text}; the next attempt is at 20")
         await scene.succeeded(sync_id)
+    assert remote.content == {"A": "cnry-1"}
+
+
+async def test_pauses_between_attempts_grow_to_an_hour_and_never_end(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.clock = time = VirtualTime()
+    await scene.put(project, A="cnry-1")
+    sync_id = await scene.sync(project)
+    queue = SyncQueue(scene.database, time, JobTerms())
+    pauses: list[float] = []
+    for _ in range(12):
+        (begun,) = await queue.claim(1)
+        assert await queue.fail(begun, Failure("away", is_retryable=True))
+        wait = await queue.next_due(time.now())
+        assert wait is not None
+        pauses.append(wait.total_seconds())
+        await time.advance(wait.total_seconds())
+    assert all(2.4 * 2**n <= pause <= 3 * 2**n for n, pause in enumerate(pauses[:10]))
+    assert all(2880 <= pause <= 3600 for pause in pauses[11:])
+    progress = await scene.progress(sync_id)
+    assert progress.status == JobStatus.FAILED
 
 
 @pytest.mark.parametrize(
