@@ -11,6 +11,7 @@ pytest_plugins = [
     for name in (
         "support.canary",
         "support.order_of_tests",
+        "support.tiers",
         "support.timeout_of_tests",
         "support.logging_state",
         "support.cluster_fixtures",

@@ -1,4 +1,4 @@
-"""The PostgreSQL of a run of tests, and the mark of those that ask for it."""
+"""The PostgreSQL of a run of tests."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ import pytest
 
 from tools.local.postgres import PostgresServer
 
-__all__ = ["postgres", "pytest_collection_modifyitems"]
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test that asks for PostgreSQL as deep, before tests are chosen by their marks."""
-    for item in items:
-        if isinstance(item, pytest.Function) and "postgres" in item.fixturenames:
-            item.add_marker("deep")
+__all__ = ["postgres"]
 
 
 @pytest.fixture(scope="session")

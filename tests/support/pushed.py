@@ -78,6 +78,11 @@ class Pushed:
         asked: Json = self.admin.json("POST", f"{_route(sync)}/{what}", json=body or None)["secretSync"]
         return asked
 
+    def connect_anew(self) -> None:
+        """Give the connection its credentials once more, as people do who mended them."""
+        body = {"credentials": self.account.credentials.written()}
+        self.admin.json("PATCH", f"/api/v1/app-connections/cloud/{self.connection}", json=body)
+
     def change(self, sync: Json, **options: object) -> None:
         """Give a sync other options."""
         body = {"syncOptions": {"initialSyncBehavior": "overwrite-destination", **options}}

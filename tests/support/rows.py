@@ -11,6 +11,7 @@ import inspect
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,11 @@ def each_row(
         inner = vars(test).get("rows")
         if inner is None:
             return _folded(test, table)
-        every = {
-            f"{name}, {below}": {**values, **others}
-            for name, values in table.items()
-            for below, others in inner.items()
-        }
+        every: dict[str, Mapping[str, object]] = {}
+        for (name, values), (below, others) in product(table.items(), inner.items()):
+            if (both := f"{name}, {below}") in every:
+                raise ValueError(f"a row is named twice: {both}")
+            every[both] = {**values, **others}
         return _folded(inspect.unwrap(test), every)
 
     return folded

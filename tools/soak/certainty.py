@@ -11,12 +11,13 @@ import httpx
 from tools.bench.errors import BenchError, RefusedError
 from tools.bench.kube import MERGE_PATCH, KubeApi, Manifest
 from tools.local.secrets_service import SourceProject
+from tools.local.waiting import PATIENCE_SECONDS
 from tools.soak.ledger import Change
 
 __all__ = ["Committed", "certainly", "commit"]
 
-_PATIENCE_SECONDS = 180.0
 _AGAIN_SECONDS = 0.5
+_GIVEN_UP_SECONDS = 2 * PATIENCE_SECONDS
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _DONE_ALREADY = {"POST": 409, "DELETE": 404}
 """What a request is answered with that is repeated, because nobody answered after it was carried out."""
@@ -29,9 +30,9 @@ async def certainly(api: KubeApi, method: str, path: str, body: Manifest | None 
     """The object is created, merged into, or being deleted.
 
     Raises:
-        BenchError: the API server refused it for good, or gave no answer for three minutes.
+        BenchError: the API server refused it for good, or gave no answer for twice as long as a wait may take.
     """
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _GIVEN_UP_SECONDS
     repeated = False
     while True:
         content_type = MERGE_PATCH if method == "PATCH" else "application/json"
@@ -44,7 +45,7 @@ async def certainly(api: KubeApi, method: str, path: str, body: Manifest | None 
                 raise
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             if time.monotonic() > deadline:
-                msg = f"{method} {path}: no answer for {_PATIENCE_SECONDS:g} s"
+                msg = f"{method} {path}: no answer for {_GIVEN_UP_SECONDS:g} s"
                 raise BenchError(msg) from error
         else:
             return
@@ -56,9 +57,9 @@ async def commit(project: SourceProject, path: str, change: Change) -> Committed
     """The service holds the change.
 
     Raises:
-        BenchError: the service refused it for good, or gave no answer for three minutes.
+        BenchError: the service refused it for good, or gave no answer for twice as long as a wait may take.
     """
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _GIVEN_UP_SECONDS
     at_first = True
     while True:
         try:
@@ -72,7 +73,7 @@ async def commit(project: SourceProject, path: str, change: Change) -> Committed
                 raise BenchError(msg) from error
         except httpx.TransportError as error:
             if time.monotonic() > deadline:
-                msg = f"the service gave no answer to a change of {path} for {_PATIENCE_SECONDS:g} s"
+                msg = f"the service gave no answer to a change of {path} for {_GIVEN_UP_SECONDS:g} s"
                 raise BenchError(msg) from error
         at_first = False
         await asyncio.sleep(_AGAIN_SECONDS)

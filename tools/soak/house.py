@@ -22,6 +22,7 @@ from tools.local.kube_api import KubeApi as BlockingKubeApi
 from tools.local.operator_cluster import install_operator
 from tools.local.operator_process import OperatorProcess
 from tools.local.secrets_service import RestartableService, ServiceAdmin, SourceProject
+from tools.local.waiting import PATIENCE_SECONDS
 from tools.soak.fault_proxy import FaultyProxy
 from tools.soak.options import SoakOptions
 from tools.soak.population import IDENTITY
@@ -30,8 +31,6 @@ __all__ = ["House", "open_house"]
 
 _LOOK_SECONDS = 0.5
 _TAIL_BYTES = 64 * 1024
-_TAKEOVER_SECONDS = 40.0
-"""A Lease may be taken after 15 s, and is asked for each 2 s."""
 _TOKEN_SECONDS = 300
 """Of the operator's identity: its tokens end while the soak runs."""
 
@@ -64,7 +63,7 @@ class House:
     async def leader(self) -> str:
         """Return the name of the operator that leads; where none comes to lead in time, of any."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_TAKEOVER_SECONDS):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 while True:
                     for name, operator in self.operators.items():
                         if await asyncio.to_thread(leads, operator):

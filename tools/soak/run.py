@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from tools.bench.errors import BenchError
 from tools.bench.kube import MERGE_PATCH, in_parallel, secret_path
 from tools.bench.machine import describe_machine
+from tools.local.waiting import PATIENCE_SECONDS
 from tools.soak.actors import Actors, stopped_within
 from tools.soak.course import Course, kept_up
 from tools.soak.disturbances import Disturber
@@ -30,7 +31,6 @@ from tools.soak.watcher import Follower
 __all__ = ["Soak"]
 
 _LOOK_SECONDS = 1.0
-_FIRST_SYNC_SECONDS = 60.0
 _FIRST_SYNC_SECONDS_EACH = 0.1
 _LEASE_LOST = "is not ours now"
 """What an operator says of its Lease as it ends because somebody else may hold it."""
@@ -101,7 +101,7 @@ class Soak:
         began = time.monotonic()
         for operator in course.house.operators.values():
             await asyncio.to_thread(operator.start, wait=False)
-        within = _FIRST_SYNC_SECONDS + _FIRST_SYNC_SECONDS_EACH * self._options.syncs
+        within = PATIENCE_SECONDS + _FIRST_SYNC_SECONDS_EACH * self._options.syncs
         checks = await course.until_right(within)
         if faults := [str(check) for check in checks if not check.holds]:
             msg = f"the first sync didn't end within {within:g} s: {'; '.join(faults)}"

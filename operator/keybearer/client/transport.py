@@ -6,7 +6,6 @@ from one to another. Proxies named in the environment are used, as by any httpx 
 
 from __future__ import annotations
 
-import functools
 import ssl
 from datetime import timedelta
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -219,9 +218,7 @@ def _certificate_problem(error: BaseException) -> str | None:
     return None
 
 
-@functools.lru_cache(maxsize=_POOLS_MAX)
 def _tls(ca_pem: bytes | None) -> ssl.SSLContext:
-    # To read the system's certificates takes 20 ms and megabytes, which each client of a process would.
     if ca_pem is None:
         return httpx.create_ssl_context()
     try:

@@ -11,6 +11,8 @@ from keybearer.wire.auth import AccessToken
 from support.service_fixtures import Credentials, Service
 from tools.local.waiting import eventually
 
+pytestmark = pytest.mark.every_database
+
 LOGIN = "/api/v1/auth/universal-auth/login"
 RENEW = "/api/v1/auth/token/renew"
 REVOKE = "/api/v1/auth/token/revoke"

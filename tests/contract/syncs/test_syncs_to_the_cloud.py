@@ -168,7 +168,9 @@ def test_throttling_is_waited_out(pushed: Pushed) -> None:
     assert pushed.values == {"A": "cnry-1"}
 
 
-def test_credentials_that_stopped_working_are_told_without_another_attempt(pushed: Pushed) -> None:
+def test_credentials_that_stopped_working_are_told_without_another_attempt_until_they_are_mended(
+    pushed: Pushed,
+) -> None:
     pushed.secrets.create("A", "cnry-1")
     sync = pushed.create(automatic=False)
     pushed.account.proxy.answer_instead(
@@ -180,6 +182,10 @@ def test_credentials_that_stopped_working_are_told_without_another_attempt(pushe
     assert "UnrecognizedClientException" in failed["lastSyncMessage"]
     assert failed["lastSyncedAt"] is None
     assert len(pushed.calls(before)) == 1
+    pushed.account.proxy.get_well()
+    pushed.connect_anew()
+    pushed.ended(sync)
+    assert pushed.values == {"A": "cnry-1"}
 
 
 def test_an_outage_in_the_middle_is_gone_through(pushed: Pushed) -> None:
@@ -190,15 +196,14 @@ def test_an_outage_in_the_middle_is_gone_through(pushed: Pushed) -> None:
     assert pushed.values == {name: f"cnry-{name}" for name in "ABCDE"}
 
 
-def test_an_outage_that_lasts_is_told_and_a_run_by_hand_mends_it(pushed: Pushed) -> None:
+def test_an_outage_that_lasts_is_told_and_its_end_needs_nobody(pushed: Pushed) -> None:
     pushed.secrets.create("A", "cnry-1")
     pushed.account.proxy.answer_instead("PutParameter", None, times=-1)
     sync = pushed.create()
-    assert pushed.ended(sync, "failed")["lastSyncMessage"]
+    assert "; the next attempt is at 2" in pushed.ended(sync, "failed")["lastSyncMessage"]
     pushed.account.proxy.get_well()
-    pushed.ask(sync)
-    pushed.ended(sync)
-    assert pushed.values == {"A": "cnry-1"}
+    pushed.holds(A="cnry-1")
+    eventually(lambda: (pushed.get(sync) or {})["syncStatus"] == "succeeded", awaited="a push that succeeded")
 
 
 def test_a_name_that_the_remote_refuses_is_told(pushed: Pushed) -> None:

@@ -26,6 +26,8 @@ from tools.local.waiting import PATIENCE, PATIENCE_SECONDS
 from unit.client.real_service import ONCE, Ask, ask_blocking, serving
 
 _ALLOWED = PATIENCE / 4
+_EXPIRES = PATIENCE / 50
+"""A deadline that is to pass: half of it must do for the connection."""
 """What an answer may take; less than aiohttp keeps an idle connection."""
 
 
@@ -119,7 +121,7 @@ async def test_a_body_that_drips_ends_at_the_deadline_after_its_turn_too() -> No
     async def turn(_: int | None) -> AsyncIterator[None]:
         yield
 
-    options = replace(ONCE, timeout=timedelta(seconds=1))
+    options = replace(ONCE, timeout=_EXPIRES)
     async with serving(answer) as url, AsyncKeybearer(url, options=options, body_turn=turn) as client:
         with pytest.raises(TransportError, match="no complete answer came in time"):
             await client.status.get()
@@ -137,7 +139,7 @@ async def test_an_answer_that_drips_ends_at_the_deadline(ask: Ask) -> None:
 
     async with serving(answer) as url:
         with pytest.raises(TransportError, match="in time") as error:
-            await ask(url, replace(ONCE, timeout=timedelta(seconds=1)))
+            await ask(url, replace(ONCE, timeout=_EXPIRES))
     assert error.value.sent
 
 
@@ -148,7 +150,7 @@ async def test_silence_ends_at_the_deadline(ask: Ask) -> None:
 
     async with serving(answer) as url:
         with pytest.raises(TransportError, match="in time") as error:
-            await ask(url, replace(ONCE, timeout=timedelta(seconds=1)))
+            await ask(url, replace(ONCE, timeout=_EXPIRES))
     assert error.value.sent
     assert error.value.is_retryable
 

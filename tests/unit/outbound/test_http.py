@@ -17,6 +17,7 @@ from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
 from support.directory import loopback_gate
 from tools.controlplane.certificates import create_identity
+from tools.local.waiting import PATIENCE
 
 NAME = "api.example.com"
 LISTED = "127.0.0.0/8"
@@ -67,7 +68,7 @@ async def post(
         b"{}",
         bearer=bearer,
         trusted=trust(ca_pem),
-        timeout=timedelta(seconds=5),
+        timeout=PATIENCE,
     )
 
 

@@ -104,6 +104,15 @@ def test_rows_have_names_of_their_own() -> None:
         each_row("number", [1, 1])
 
 
+def test_combinations_of_two_tables_have_names_of_their_own() -> None:
+    with pytest.raises(ValueError, match="twice: x, y, z"):
+
+        @each_row("one", ["x", "x, y"], ids=str)
+        @each_row("other", ["y, z", "z"], ids=str)
+        def compare(one: str, other: str) -> None:
+            raise AssertionError(one, other)
+
+
 def rows_that_raise(*errors: BaseException) -> None:
     with every_row() as row:
         for number, error in enumerate(errors):

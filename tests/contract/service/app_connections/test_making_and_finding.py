@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from contract.service.app_connections.provider_connections import ALL, IDP, UNKNOWN, Connections
 from keybearer.wire.app_connections import (
     AppConnectionAnswer,
@@ -14,6 +16,8 @@ from keybearer.wire.app_connections import (
 )
 from support.remotes.identity_provider import IdentityProviderCopy
 from support.service_fixtures import Client, Project, Service, Strict
+
+pytestmark = pytest.mark.every_database
 
 
 def test_a_connection_is_made_read_changed_and_deleted(
