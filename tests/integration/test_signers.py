@@ -26,6 +26,8 @@ from unit.controllers.fakes.signing_service import PROFILE_ID, PROJECT_ID, FakeS
 
 pytestmark = pytest.mark.integration
 
+_RELEASE = "keybearer-signers"
+"""Other tests of the shared cluster make the chart's own namespace."""
 _TEAM, _OTHER = "team-sign", "team-other"
 _SIGNER = signer_of(_TEAM, "web")
 _STATUS = {
@@ -62,7 +64,7 @@ subjects: [{kind: User, name: ann}]
 
 def _with_profiles(plane: ControlPlane, api: KubeApi) -> OperatorCluster:
     """A cluster with the operator's rights, two namespaces, and two users of whom one may sign."""
-    installed = install_operator(plane, api)
+    installed = install_operator(plane, api, where=_RELEASE)
     for name in (_TEAM, _OTHER):
         api.create(namespace(name))
     plane.kubectl("apply", "--filename=-", input=_ANN)
