@@ -43,13 +43,14 @@ class Pushes:
         rows = await self._connection.execute(statement.where(PushRow.sync_id == sync_id))
         return {row.name: Push(row.name, row.digest, row.remote_version) for row in rows}
 
-    async def of_others(self, sync: SyncRecord, names: Iterable[str]) -> dict[str, str]:
+    async def of_others(self, sync: SyncRecord, names: Iterable[str]) -> dict[str, str | None]:
         """Return which of these names other syncs wrote to the same place, each with the name of one that did.
 
-        The same place is the same configuration over the same connection.
+        The same place is the same configuration over the same connection. A sync of another project has no name here:
+        who sees this one need not see that.
         """
         statement = (
-            select(PushRow.name, SecretSyncRow.name)
+            select(PushRow.name, SecretSyncRow.name, SecretSyncRow.project_id)
             .join(SecretSyncRow, SecretSyncRow.id == PushRow.sync_id)
             .where(
                 SecretSyncRow.destination_digest == sync.destination_digest,
@@ -58,10 +59,11 @@ class Pushes:
             )
             .order_by(SecretSyncRow.created_at.desc(), SecretSyncRow.id)
         )
-        found: dict[str, str] = {}
+        found: dict[str, str | None] = {}
         for some in in_chunks(sorted(names), _CHUNK):
             rows = await self._connection.execute(statement.where(PushRow.name.in_(some)))
-            found.update((name, owner) for name, owner in rows)
+            for name, owner, project_id in rows:
+                found[name] = owner if project_id == sync.project_id else found.get(name)
         return found
 
     async def note(self, sync_id: str, pushes: Iterable[Push]) -> None:

@@ -77,12 +77,12 @@ def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
     return Failure(_redacted(failure.message, confidential), failure.is_retryable, failure.is_foreseen)
 
 
-def told_of_others(foreign: Collection[str], overlap: Mapping[str, str]) -> str | None:
+def told_of_others(foreign: Collection[str], overlap: Mapping[str, str | None]) -> str | None:
     """Return what is said of what others keep in the place that a sync was pushed to; None where nobody does.
 
     Args:
         foreign: names that stayed, though the key schema makes them.
-        overlap: names that other syncs write as well, each with the name of such a sync.
+        overlap: names that other syncs write as well, each with the name of such a sync of the same project, if any.
     """
     told: list[str] = []
     if foreign:
@@ -91,10 +91,11 @@ def told_of_others(foreign: Collection[str], overlap: Mapping[str, str]) -> str 
             "once with removeForeign, or set a key schema to keep apart from them"
         )
     if overlap:
-        owner = min(overlap.values())
+        owners = sorted({owner for owner in overlap.values() if owner is not None})
+        others = f"others, such as the sync '{owners[0]}'" if owners else "syncs of other projects"
         told.append(
-            f"{_counted(overlap)} of this sync {'is' if len(overlap) == 1 else 'are'} also written by others, such "
-            f"as the sync '{owner}': each overwrites what the other wrote; set key schemas to keep them apart"
+            f"{_counted(overlap)} of this sync {'is' if len(overlap) == 1 else 'are'} also written by {others}: each "
+            "overwrites what the other wrote; set key schemas to keep them apart"
         )
     return ". ".join(told) or None
 

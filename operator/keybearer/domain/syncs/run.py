@@ -302,8 +302,8 @@ class Run:
                 return {}
             raise PlanRefusedError(_FOREIGN_CONTENT) from error
 
-    async def _shared(self, names: Collection[str]) -> dict[str, str]:
-        """Return which of these names other syncs wrote to the same place, each with such a sync's name."""
+    async def _shared(self, names: Collection[str]) -> dict[str, str | None]:
+        """Return which of these names other syncs wrote to the same place, with a name of one that may be told."""
         if not names:
             return {}
         async with self._database.reading() as unit:

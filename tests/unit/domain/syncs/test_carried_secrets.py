@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from keybearer.domain.syncs.queueing import DELETES_SYNC, IMPORT_BEHAVIOR, REMOVES_FOREIGN
@@ -141,6 +143,26 @@ async def test_two_syncs_to_one_place_leave_each_other_what_both_wrote_and_say_s
         await scene.ask(second, JobKind.REMOVE)
         await scene.succeeded(second, kind=JobKind.REMOVE)
         assert remote.content == {"FIRST": "cnry-1"}
+
+
+async def test_a_sync_of_another_project_is_not_named(scene: SyncScene, project: Project) -> None:
+    other = await scene.domain.project("other")
+    await scene.put(project, BOTH="cnry-1")
+    await scene.put(other, BOTH="cnry-1")
+    theirs = await scene.sync(other, name="confidential", is_automatic=False)
+    ours = await scene.sync(project, is_automatic=False)
+    connection_id = await scene.connection(project)
+    async with scene.database.writing() as unit:
+        sync = await unit.secret_syncs.get(theirs, for_change=True)
+        assert sync is not None
+        await unit.secret_syncs.update(replace(sync.record, connection_id=connection_id))
+    async with scene.running():
+        await scene.ask(theirs)
+        await scene.succeeded(theirs)
+        await scene.ask(ours)
+        await scene.succeeded(
+            ours, saying="1 secret of this sync is also written by syncs of other projects:"
+        )
 
 
 async def test_what_was_told_of_others_stands_until_the_next_look(scene: SyncScene, project: Project) -> None:
