@@ -78,7 +78,11 @@ async def server(
     seen = Seen()
     left = list(replies)
 
+    serving: set[asyncio.Task[None]] = set()
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if (task := asyncio.current_task()) is not None:
+            serving.add(task)
         seen.connections += 1
         try:
             while True:
@@ -116,6 +120,11 @@ async def server(
         yield running.sockets[0].getsockname()[1], seen
     finally:
         running.close()
+        # A transport that the loop has no more turn to close would be told in whatever test runs then.
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+        await asyncio.sleep(0)
 
 
 @dataclass
