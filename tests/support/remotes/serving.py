@@ -11,7 +11,10 @@ from typing import Protocol
 
 from aiohttp import web
 
-__all__ = ["Asked", "Copy", "Visits", "page_of", "served"]
+__all__ = ["ATTEMPTS", "Asked", "Copy", "Visits", "page_of", "served"]
+
+ATTEMPTS = 3
+"""How often a request is sent that fails for a passing reason: an outage answers as often."""
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock, SystemClock
 from keybearer.outbound.apps.protocol import AppContext
@@ -32,6 +32,23 @@ class WayOut:
     on_wait: Callable[[timedelta], Awaitable[None]] | None = None
 
 
+class _Moved(Clock):
+    """A clock that what was waited for has moved on."""
+
+    def __init__(self, right: Clock, waits: list[timedelta]) -> None:
+        self._right = right
+        self._waits = waits
+
+    def now(self) -> datetime:
+        return self._right.now() + sum(self._waits, timedelta(0))
+
+    def monotonic(self) -> float:
+        return self._right.monotonic() + sum(self._waits, timedelta(0)).total_seconds()
+
+    def boottime(self) -> float:
+        return self._right.boottime() + sum(self._waits, timedelta(0)).total_seconds()
+
+
 @asynccontextmanager
 async def way_out(
     *, clock: Clock | None = None, trusted: ssl.SSLContext | None = None, **endpoints: str
@@ -44,7 +61,7 @@ async def way_out(
         if way.on_wait is not None:
             await way.on_wait(waits[-1])
 
-    told = clock or SystemClock()
+    told = _Moved(clock or SystemClock(), waits)
     http = RemoteHttp(loopback_gate("127.0.0.0/8"), told, trusted, wait)
     way = WayOut(AppContext(http, ShortLived(told), ORGANIZATION, endpoints), waits)
     try:
