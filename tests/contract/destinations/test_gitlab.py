@@ -300,7 +300,7 @@ async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_
 @pytest.mark.parametrize("name", ["A-B", "A/B", "A B", "Ä", "A" * 256])
 async def test_names_that_gitlab_refuses_are_told(project: VariablesPlace, target: Make, name: str) -> None:
     for trusts_ledger in (False, True):
-        with pytest.raises(RemoteRefusedError, match="letters, digits and underscores|255 at most") as caught:
+        with pytest.raises(RemoteRefusedError, match=r"letters, digits and underscores|255 at most") as caught:
             await target().push({name: "cnry-1"}, trusts_ledger=trusts_ledger)
         assert f"'{name}'" in str(caught.value)
         assert "cnry-" not in str(caught.value)
