@@ -110,13 +110,13 @@ class Listing:
     """How all entries are listed.
 
     Attributes:
-        first: asks for the first page.
+        first: makes the call for the first page.
         rows: the list within a page.
         row: what one entry is; None for what isn't told of at all.
         following: asks for the page after the answer, which was the n-th (from 1 on); None where it was the last.
     """
 
-    first: Call
+    first: Callable[[], Call]
     rows: Callable[[JsonValue], JsonValue]
     row: Callable[[JsonValue], Row | None]
     following: Callable[[RemoteAnswer, int], Call | None] = lambda _answer, _page: None
@@ -211,7 +211,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class RemoveMany:
-    """One call removes many names; those that are gone already are no error there."""
+    """One call removes many names. Where it takes 404, none was removed because one is gone: the list says which."""
 
     call: Callable[[Sequence[str]], Call]
     names: int
@@ -224,6 +224,7 @@ class Table:
     Attributes:
         place: for messages: "the project 'shop'".
         extras: what is to be kept beside a value, to compare with `Present.extras`; None compares nothing.
+        prepare: awaited once before anything is asked.
         finish: asked once after the last write, if anything was written or removed: one redeploy, say.
     """
 
@@ -233,6 +234,7 @@ class Table:
     write: Put | CreateOrUpdate | PutMany | Hook
     remove: Remove | RemoveMany
     extras: Callable[[Outgoing], Mapping[str, str] | None] = _no_extras
+    prepare: Callable[[], Awaitable[object]] | None = None
     finish: Call | None = None
 
 

@@ -186,7 +186,10 @@ class _Variables:
         return Table(
             place=self._name,
             listing=Listing(
-                first=self._page(1), rows=lambda page: page, row=self._row, following=by_number(self._page)
+                first=lambda: self._page(1),
+                rows=lambda page: page,
+                row=self._row,
+                following=by_number(self._page),
             ),
             write=CreateOrUpdate(
                 create=self._create,

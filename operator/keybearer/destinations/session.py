@@ -156,9 +156,12 @@ class Session:
             answer = await self._authorized(call)
         return answer if also(answer) else self.judged(answer, call)
 
-    async def ask_without_token(self, call: Call) -> RemoteAnswer:
+    async def ask_without_token(
+        self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
+    ) -> RemoteAnswer:
         """Return the answer to a login, as `ask` does."""
-        return self.judged(await self._send(self._request(call)), call)
+        answer = await self._send(self._request(call))
+        return answer if also(answer) else self.judged(answer, call)
 
     def judged(self, answer: RemoteAnswer, call: Call) -> RemoteAnswer:
         """Return the answer if it is a good one for the call.

@@ -12,7 +12,7 @@ from aiohttp import web
 from keybearer.destinations import bounds
 from keybearer.destinations.engine import table
 from keybearer.destinations.gitlab import GITLAB, AccessTokenCredentials
-from keybearer.destinations.protocol import Refused
+from keybearer.destinations.protocol import Refused, Written
 from keybearer.destinations.remote import (
     Limits,
     RemoteAnswer,
@@ -300,7 +300,9 @@ async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_
 @pytest.mark.parametrize("name", ["A-B", "A/B", "A B", "Ä", "A" * 256])
 async def test_names_that_gitlab_refuses_are_told(project: VariablesPlace, target: Make, name: str) -> None:
     for trusts_ledger in (False, True):
-        with pytest.raises(RemoteRefusedError, match=r"letters, digits and underscores|255 at most") as caught:
+        with pytest.raises(
+            RemoteRefusedError, match=r"letters, digits and underscores|255 at most"
+        ) as caught:
             await target().push({name: "cnry-1"}, trusts_ledger=trusts_ledger)
         assert f"'{name}'" in str(caught.value)
         assert "cnry-" not in str(caught.value)
@@ -426,7 +428,7 @@ async def test_a_variable_that_comes_and_goes_is_an_outage(
 async def test_a_name_that_is_gone_already_counts_as_removed(project: VariablesPlace, target: Make) -> None:
     project.put("LAST", "cnry-l")
     written = await run(target().make(), change_of(None, "GONE", "LAST"))
-    assert [one.name for one in written if one.is_removed] == ["GONE", "LAST"]
+    assert written == [Written("GONE", is_removed=True), Written("LAST", is_removed=True)]
     assert project.values() == {}
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from keybearer.destinations.engine.opening import Opening, open_destination
 from keybearer.destinations.form import DestinationKind
 from keybearer.destinations.protocol import Destination
 from keybearer.destinations.session import AppContext, Session
 from keybearer.wire.credentials import Credentials
+from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["check", "opened"]
@@ -14,7 +17,7 @@ __all__ = ["check", "opened"]
 
 def opened(
     kind: DestinationKind,
-    config: dict[str, object],
+    config: Mapping[str, object] | DestinationConfig,
     credentials: Credentials,
     context: AppContext,
     *,
@@ -25,14 +28,14 @@ def opened(
 
     Args:
         kind: of the catalogue.
-        config: `destinationConfig`, as on the wire.
+        config: `destinationConfig`, as on the wire or validated.
         credentials: of the connection.
         context: a way out.
         naming: how keys become names; as they are by default.
         options: `syncOptions` beside `initialSyncBehavior`, by their names on the wire.
     """
     given = Opening(
-        kind.config.validate_python(config),
+        config if isinstance(config, DestinationConfig) else kind.config.validate_python(config),
         kind.options.model_validate({"initialSyncBehavior": "overwrite-destination", **options}),
         naming or KeyNaming("", ""),
         credentials,

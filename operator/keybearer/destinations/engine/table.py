@@ -30,6 +30,7 @@ from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["TableDestination"]
 
+_TRIES = 3
 _LOOKED_UP_AT_ONCE = 8
 _PAGES_MAX = 4000
 """After so many a list has no end; the smallest pages of a vendor have ten entries."""
@@ -51,6 +52,7 @@ class TableDestination:
         self._table = table
         self._naming = naming
         self._known: Mapping[str, Present] | None = None
+        self._is_prepared = False
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
         """Return what is to be kept beside that value."""
@@ -62,6 +64,7 @@ class TableDestination:
         Raises:
             RemoteError: they can't be read, or are too many.
         """
+        await self._prepare()
         found: dict[str, Present] = {}
         bounds = Bounds()
         async for name, present in self._listed(self._table.listing):
@@ -74,7 +77,7 @@ class TableDestination:
         return found
 
     async def _listed(self, listing: Listing) -> AsyncIterator[tuple[str, Present | None]]:
-        call = listing.first
+        call = listing.first()
         for page in range(1, _PAGES_MAX + 1):
             answer = await self._session.ask(call)
             rows = listing.rows(answer.json())
@@ -126,6 +129,9 @@ class TableDestination:
         Raises:
             RemoteError: something of it wasn't done.
         """
+        if not change.put and not change.delete and not change.is_resumed:
+            return
+        await self._prepare()
         is_changed = False
         try:
             async for told in self._put_all(change.put):
@@ -139,6 +145,11 @@ class TableDestination:
             await self._finish(is_needed=is_changed)
             raise
         await self._finish(is_needed=is_changed or change.is_resumed)
+
+    async def _prepare(self) -> None:
+        if self._table.prepare is not None and not self._is_prepared:
+            await self._table.prepare()
+            self._is_prepared = True
 
     async def _finish(self, *, is_needed: bool) -> None:
         if is_needed and self._table.finish is not None:
@@ -200,7 +211,7 @@ class TableDestination:
         remove = self._table.remove
         if isinstance(remove, RemoveMany):
             for batch in in_chunks(names, remove.names):
-                await self._session.ask(remove.call(batch))
+                await self._remove_batch(remove, batch)
                 for name in batch:
                     yield Written(name, is_removed=True)
             return
@@ -208,11 +219,21 @@ class TableDestination:
             await self._remove(remove, name)
             yield Written(name, is_removed=True)
 
+    async def _remove_batch(self, remove: RemoveMany, names: Sequence[str]) -> None:
+        for _ in range(_TRIES):
+            if not names or (await self._session.ask(remove.call(names))).status != 404:
+                return
+            present = await self.read(names)
+            names = [name for name in names if name in present]
+        raise RemoteUnavailableError(
+            f"names kept vanishing from {self._table.place} while they were being removed"
+        )
+
     async def _remove(self, remove: Remove, name: str) -> None:
         answer = await self._session.ask(remove.call(name))
         if answer.status == 404:
             # Either somebody was faster, or the whole place can't be seen any more: then nothing was removed.
-            await self._session.ask(self._table.listing.first)
+            await self._session.ask(self._table.listing.first())
 
 
 def _weight(one: Outgoing) -> int:
