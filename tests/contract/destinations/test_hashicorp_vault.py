@@ -1,4 +1,4 @@
-"""The driver of `hashicorp-vault` against a real Vault, with both versions of its key-value engine."""
+"""The driver of `hashicorp-vault` against a real server, with both versions of its key-value engine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from keybearer.outbound.short_lived import Issued
 from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
 from keybearer.wire.destinations.hashicorp_vault import VaultConfig
 from support.remotes.driving import change_of, given_to, read, run
-from support.remotes.vault import VERSION_1, VERSION_2, VaultPlace, VaultServer
+from support.remotes.vault import VERSION_1, VERSION_2, VaultPlace
 from support.remotes.way_out import WayOut
 from support.service_proxy import Matches, ServiceRequest
 
@@ -43,6 +43,18 @@ def secret(way: WayOut, vault_place: VaultPlace) -> Secret:
     """Return what makes a driver, as each run gets its own."""
     given = given_to(vault_place.config, vault_place.credentials, way.context)
     return lambda: VaultSecret(given)
+
+
+def many(count: int) -> dict[str, str]:
+    """Return that many keys."""
+    return {f"KEY_{number:04}": f"cnry-{number}" for number in range(count)}
+
+
+def unlimited(place: VaultPlace) -> str:
+    """Return where the server takes any number of strings."""
+    if not place.server.unlimited_url:
+        pytest.skip("the server of KEYBEARER_TEST_VAULT has one listener")
+    return place.server.unlimited_url
 
 
 def is_write(request: ServiceRequest) -> bool:
@@ -132,12 +144,188 @@ async def test_a_whole_number_of_others_stays_what_it_is_at_any_size(
     assert vault_place.values == {"number": 12345678901234567890123, "ONE": "cnry-1"}
 
 
-async def test_many_keys_are_one_write(secret: Secret, vault_place: VaultPlace) -> None:
-    values = {f"KEY_{number:04}": f"cnry-{number}" for number in range(2000)}
+async def test_what_one_request_may_hold_is_one_write(secret: Secret, vault_place: VaultPlace) -> None:
+    values = many(400)
     mark = vault_place.proxy.mark()
-    assert len(await run(secret(), change_of(values))) == 2000
+    assert len(await run(secret(), change_of(values))) == 400
     assert vault_place.writes(since=mark) == ["POST"]
-    assert len(await read(secret())) == 2000
+    assert vault_place.values == values
+
+
+@only_version_2
+async def test_more_keys_than_one_request_may_hold_are_written_in_pieces(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    values = many(1600)
+    mark = vault_place.proxy.mark()
+    assert await run(secret(), change_of(values)) == [Written(name) for name in values]
+    assert vault_place.writes(since=mark) == ["POST", "PATCH", "PATCH", "PATCH"]
+    assert vault_place.values == values
+    mark = vault_place.proxy.mark()
+    assert len(await run(secret(), change_of(values | {"KEY_0007": "cnry-new"}, "ABSENT"))) == 1601
+    assert vault_place.writes(since=mark) == ["PATCH"]
+    assert vault_place.values == values | {"KEY_0007": "cnry-new"}
+
+
+@only_version_2
+async def test_pieces_leave_what_others_keep_and_remove_what_goes(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    old = {f"OLD_{number:04}": "cnry-o" for number in range(500)}
+    vault_place.put({**FOREIGN, **old})
+    mark = vault_place.proxy.mark()
+    told = await run(secret(), change_of(many(500), *old))
+    assert vault_place.writes(since=mark) == ["PATCH", "PATCH", "PATCH"]
+    assert told == [*map(Written, many(500)), *(Written(name, is_removed=True) for name in old)]
+    assert vault_place.values == FOREIGN | many(500)
+
+
+@only_version_2
+async def test_what_somebody_else_writes_between_two_pieces_is_kept(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    def theirs(number: int) -> None:
+        if number == 1:
+            vault_place.put({**(vault_place.values or {}), "THEIRS": "cnry-t", "KEY_0001": "cnry-other"})
+
+    with vault_place.proxy.answering(before_writes(3, theirs), 500, None):
+        told = await run(secret(), change_of(many(1000)))
+    assert {one.name for one in told} == many(1000).keys()
+    assert len(told) == 1000
+    assert vault_place.values == many(1000) | {"THEIRS": "cnry-t"}
+
+
+@only_version_2
+async def test_a_secret_that_is_deleted_between_two_pieces_is_made_again(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    path = f"{vault_place.config.mount}/metadata/{vault_place.config.path}"
+
+    def gone(number: int) -> None:
+        if number == 1:
+            vault_place.server.call("DELETE", path, status=204)
+
+    with vault_place.proxy.answering(before_writes(3, gone), 500, None):
+        await run(secret(), change_of(many(1000)))
+    assert vault_place.values == many(1000)
+
+
+@only_version_2
+async def test_an_outage_between_two_pieces_leaves_the_rest_to_the_next_run(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    written: list[Written] = []
+    writes = itertools.count()
+    with (
+        vault_place.proxy.answering(lambda request: is_write(request) and next(writes) >= 2, 502, {}),
+        pytest.raises(RemoteUnavailableError, match="502"),
+    ):
+        await run(secret(), change_of(many(1600)), written)
+    assert [one.name for one in written] == [*many(800)]
+    assert vault_place.values == many(800)
+    mark = vault_place.proxy.mark()
+    assert len(await run(secret(), change_of(many(1600)))) == 1600
+    assert vault_place.writes(since=mark) == ["PATCH", "PATCH"]
+    assert vault_place.values == many(1600)
+
+
+def without_patch(place: VaultPlace, url: str, way: WayOut) -> VaultSecret:
+    """Return a driver whose token may do all but patch, at a listener of the server."""
+    policy = f'path "{place.path}" {{ capabilities = ["create", "read", "update"] }}'
+    token = AccessTokenCredentials(instance_url=url, access_token=place.server.token(policy))
+    return VaultSecret(given_to(place.config, token, way.context))
+
+
+@only_version_2
+async def test_who_may_not_patch_is_told_so_when_the_whole_is_too_much(
+    vault_place: VaultPlace, way: WayOut
+) -> None:
+    place = without_patch(vault_place, vault_place.proxy.url, way)
+    # As much as the server takes at once: more than the driver sends of itself.
+    vault_place.put(many(450))
+    mark = vault_place.proxy.mark()
+    await run(place, change_of(many(451)))
+    assert vault_place.writes(since=mark) == ["PATCH", "POST"]
+    assert vault_place.values == many(451)
+    with pytest.raises(RemoteRefusedError, match=r"1,000 keys of .* grant the capability patch") as caught:
+        await run(place, change_of(many(1000)))
+    assert "cnry-" not in str(caught.value)
+    assert vault_place.values == many(451)
+
+
+@only_version_2
+async def test_who_may_not_patch_writes_the_whole_where_the_server_takes_it(
+    vault_place: VaultPlace, way: WayOut
+) -> None:
+    place = without_patch(vault_place, unlimited(vault_place), way)
+    vault_place.put({"THEIRS": "cnry-t"})
+    assert len(await run(place, change_of(many(1600)))) == 1600
+    assert vault_place.values == many(1600) | {"THEIRS": "cnry-t"}
+
+
+@only_version_2
+@pytest.mark.parametrize(
+    "told",
+    [
+        "refused JSON input due to high complexity: exceeded maximum number of strings",
+        "failed to parse JSON input: JSON object exceeds allowed entry count",
+    ],
+)
+async def test_a_server_that_takes_less_at_once_gets_smaller_pieces(
+    secret: Secret, vault_place: VaultPlace, told: str
+) -> None:
+    refused = itertools.count()
+    with vault_place.proxy.answering(
+        lambda request: is_write(request) and next(refused) < 2, 400, {"errors": [told]}
+    ):
+        assert len(await run(secret(), change_of(many(400)))) == 400
+    assert vault_place.writes() == ["POST", "POST", "POST", "PATCH", "PATCH", "PATCH"]
+    assert vault_place.values == many(400)
+
+
+@only_version_2
+async def test_a_server_that_takes_next_to_nothing_ends_the_run(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    told = {"errors": ["exceeded maximum number of strings cnry-1"]}
+    with (
+        vault_place.proxy.answering(is_write, 400, told),
+        pytest.raises(RemoteRefusedError, match="fewer than the 25 keys") as caught,
+    ):
+        await run(secret(), change_of(many(400)))
+    assert "cnry-" not in str(caught.value)
+
+
+@only_version_1
+async def test_version_1_takes_as_many_keys_as_fit_one_request(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    await run(secret(), change_of(many(500)))
+    assert vault_place.values == many(500)
+    for count in (501, 1600):
+        with pytest.raises(
+            RemoteRefusedError, match=f"{count:,} keys of .* use an engine of version 2"
+        ) as caught:
+            await run(secret(), change_of(many(count)))
+        assert "max_request_json_strings" in str(caught.value)
+        assert "cnry-" not in str(caught.value)
+        assert vault_place.values == many(500)
+
+
+@only_version_1
+async def test_version_1_takes_more_where_the_listener_does(vault_place: VaultPlace, way: WayOut) -> None:
+    token = vault_place.token.model_copy(update={"instance_url": unlimited(vault_place)})
+    await run(VaultSecret(given_to(vault_place.config, token, way.context)), change_of(many(1600)))
+    assert vault_place.values == many(1600)
+
+
+async def test_a_refusal_that_repeats_a_value_is_not_shown(secret: Secret, vault_place: VaultPlace) -> None:
+    told = {"errors": ["error converting input cnry-1 for field data", "invalid character 'c'"]}
+    with (
+        vault_place.proxy.answering(is_write, 400, told),
+        pytest.raises(RemoteRefusedError, match=r"^Vault answers 400 to a write to [a-z0-9/]+$"),
+    ):
+        await run(secret(), change_of({"ONE": "cnry-1"}))
 
 
 @only_version_2
@@ -343,18 +531,18 @@ async def test_who_may_only_read_is_denied_by_the_write(way: WayOut, vault_place
     [
         ("nowhere", RemoteDeniedError, "shows no secrets engine at nowhere"),
         ("team", RemoteDeniedError, "shows no secrets engine at team"),
-        ("team/kv/app", RemoteMissingError, "no secrets engine at team/kv/app"),
+        ("team/engine/app", RemoteMissingError, "no secrets engine at team/engine/app"),
         ("cubbyhole", RemoteRefusedError, "type cubbyhole"),
     ],
 )
+@only_version_2
 async def test_a_mount_must_be_a_key_value_engine(
-    way: WayOut, vault_server: VaultServer, mount: str, error: type[Exception], text: str
+    way: WayOut, vault_place: VaultPlace, mount: str, error: type[Exception], text: str
 ) -> None:
-    root = AccessTokenCredentials(
-        instance_url=vault_server.url, access_token=vault_server.root.headers["X-Vault-Token"]
-    )
-    config = VaultConfig(mount=mount, path="app")
-    with pytest.raises(error, match=text):
+    engine, server = vault_place.config.mount, vault_place.server
+    root = AccessTokenCredentials(instance_url=server.url, access_token=server.root.headers["X-Vault-Token"])
+    config = VaultConfig(mount=mount.replace("team/engine", engine), path="app")
+    with pytest.raises(error, match=text.replace("team/engine", engine)):
         await read(VaultSecret(given_to(config, root, way.context)))
 
 
@@ -367,22 +555,26 @@ async def test_a_secret_too_large_for_the_server_is_refused(secret: Secret, vaul
 
 
 async def test_more_keys_than_are_held_in_memory_are_refused(secret: Secret, vault_place: VaultPlace) -> None:
-    vault_place.put({f"K{number}": "v" for number in range(10_001)})
+    vault_place.put(many(10_001))
     with pytest.raises(RemoteRefusedError, match="10,000"):
         await read(secret())
 
 
 async def test_a_secret_is_not_made_larger_than_can_be_read_back(
-    secret: Secret, vault_place: VaultPlace
+    vault_place: VaultPlace, way: WayOut
 ) -> None:
-    full = {f"K{number}": "v" for number in range(10_000)}
+    token = vault_place.token.model_copy(update={"instance_url": unlimited(vault_place)})
+    place = VaultSecret(given_to(vault_place.config, token, way.context))
+    full = many(10_000)
     vault_place.put(full)
-    assert len(await read(secret())) == 10_000
+    assert len(await read(place)) == 10_000
     with pytest.raises(RemoteRefusedError, match="10,000"):
-        await run(secret(), change_of({"ONE": "cnry-1"}))
+        await run(place, change_of({"ONE": "cnry-1"}))
     assert vault_place.values == full
-    await run(secret(), change_of({"ONE": "cnry-1"}, "K0"))
-    assert vault_place.values == {name: "v" for name in full if name != "K0"} | {"ONE": "cnry-1"}
+    await run(place, change_of({"ONE": "cnry-1"}, "KEY_0000"))
+    assert vault_place.values == {name: value for name, value in full.items() if name != "KEY_0000"} | {
+        "ONE": "cnry-1"
+    }
 
 
 @pytest.mark.parametrize("content", [[], {}, {"data": []}, "text"], ids=repr)
