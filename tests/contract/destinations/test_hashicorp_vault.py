@@ -546,12 +546,24 @@ async def test_a_mount_must_be_a_key_value_engine(
         await read(VaultSecret(given_to(config, root, way.context)))
 
 
-async def test_a_secret_too_large_for_the_server_is_refused(secret: Secret, vault_place: VaultPlace) -> None:
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (413, "http: request body too large"),
+        # Of raft's storage: max_entry_size.
+        (500, "put failed due to value being too large; got 2003984 bytes, max: 1048576 bytes"),
+    ],
+)
+async def test_a_secret_too_large_for_the_server_is_refused_for_good(
+    secret: Secret, vault_place: VaultPlace, status: int, told: str
+) -> None:
     with (
-        vault_place.proxy.answering(is_write, 413, {"errors": ["cnry-x"]}),
-        pytest.raises(RemoteRefusedError, match="413"),
+        vault_place.proxy.answering(is_write, status, {"errors": [f"{told} cnry-1"]}),
+        pytest.raises(RemoteRefusedError, match="larger than the server takes") as caught,
     ):
         await run(secret(), change_of({"ONE": "cnry-1"}))
+    assert str(status) in str(caught.value)
+    assert "cnry-" not in str(caught.value)
 
 
 async def test_more_keys_than_are_held_in_memory_are_refused(secret: Secret, vault_place: VaultPlace) -> None:

@@ -42,6 +42,8 @@ _STRINGS_MIN = 50
 _TOO_MANY = (b"exceeded maximum number of strings", b"exceeds allowed entry count")
 """What OpenBao and Vault say of a request that holds more, with 400. It is told in our own words: after a write no
 text of a server is shown, as some may repeat what was sent."""
+_TOO_LARGE = b"value being too large"
+"""What the server says, with 500, of a secret that its storage doesn't take. raft takes 1 MiB by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,12 @@ class VaultSecret:
         if answer.status == 400 and any(text in answer.body for text in _TOO_MANY):
             self._send_less(len(write.data))
             return False
+        if answer.status == 413 or (answer.status == 500 and _TOO_LARGE in answer.body):
+            raise RemoteRefusedError(
+                f"the secret {self._place} would be larger than the server takes (Vault answers {answer.status}): "
+                "sync a smaller folder to it, or raise max_entry_size of its storage and max_request_size of its "
+                "listener"
+            )
         raise self._failure(answer, "a write to", has_values=True)
 
     def _send_less(self, count: int) -> None:
