@@ -1,8 +1,4 @@
-"""HTTP with remotes that a connection leads to: through the gate, kept alive, patient with those who throttle.
-
-What a remote answers is classified once, so that the sync engine knows what is worth another try. No text of an
-error holds a header, a body that was sent, or a value: a remote that echoes what it was given is not quoted.
-"""
+"""HTTP with remotes that a connection leads to: through the gate, kept alive, at the pace that they ask for."""
 
 from __future__ import annotations
 
@@ -10,20 +6,32 @@ import asyncio
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
-from urllib.parse import quote, urlsplit
+from dataclasses import replace
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 import httpcore
-import orjson
-from pydantic import JsonValue
 
 from keybearer.base.clock import Clock
-from keybearer.outbound.errors import OutboundError, OutboundFailedError, OutboundRefusedError
+from keybearer.destinations.remote import (
+    NO_LIMITS,
+    Limits,
+    RemoteAnswer,
+    RemoteDeniedError,
+    RemoteError,
+    RemoteMissingError,
+    RemoteRefusedError,
+    RemoteRequest,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+    quotable,
+    segment,
+)
+from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
 from keybearer.outbound.gate import Gate
 from keybearer.outbound.http import GatedBackend
+from keybearer.outbound.pace import Pace, Paces, asked_wait
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import HTTP_PORTS, OutboundUrl, parse_url
 
@@ -46,122 +54,20 @@ _BODY_LIMIT_BYTES = 16 * 1024 * 1024
 _EXCHANGE = timedelta(seconds=30)
 _THROTTLED_RETRIES = 10
 """wire.md section 3.5."""
-_THROTTLED_WAIT = timedelta(seconds=1)
-_THROTTLED_WAIT_MAX = timedelta(seconds=30)
+_PATIENCE = timedelta(seconds=5)
+"""A longer wait is not sat out: it holds a worker, and others go on meanwhile."""
+_PARKED = timedelta(seconds=30)
+"""Where a remote goes on asking to come later, and doesn't say when."""
+_REPEATS = (timedelta(milliseconds=500), timedelta(seconds=2))
+"""Pauses before a request that failed for a passing reason is repeated."""
+_PASSING = frozenset({500, 502, 503, 504})
+_READING = frozenset({"GET", "HEAD"})
 _HEADER_VALUE = re.compile(r"[ -~]*")
 _VISIBLE = re.compile(r"[!-~]*")
-_OPAQUE = re.compile(r"[A-Za-z0-9_.+=-]{20,}")
-_QUOTED_MAX = 300
 _CONNECTIONS = 100
 _AT_ONCE = 10
 """Requests to one place: a remote that is slow takes no turn from the others."""
 _KEPT = timedelta(seconds=20)
-
-
-class RemoteError(OutboundError):
-    """A remote didn't do what it was asked; the text may be shown to whoever may see the sync or connection.
-
-    Attributes:
-        is_retryable: whether the same may work later, by itself.
-    """
-
-    is_retryable = False
-
-
-class RemoteDeniedError(RemoteError):
-    """The remote doesn't take the credentials, or they may not do this."""
-
-
-class RemoteMissingError(RemoteError):
-    """What the configuration names (a repository, a mount, a project) isn't there."""
-
-
-class RemoteRefusedError(RemoteError):
-    """The remote can't hold this: a name or a value it doesn't take, too many of them."""
-
-
-class RemoteThrottledError(RemoteError):
-    """The remote kept asking to come later."""
-
-    is_retryable = True
-
-
-class RemoteUnavailableError(RemoteError):
-    """The remote can't be reached, fails, or answers something that can't be used."""
-
-    is_retryable = True
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteRequest:
-    """A request; neither headers nor content ever show."""
-
-    method: str
-    url: str = field(repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    content: bytes = field(default=b"", repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteAnswer:
-    """What came back; names of headers in lower case."""
-
-    status: int
-    headers: Mapping[str, str] = field(repr=False)
-    body: bytes = field(repr=False)
-
-    def json(self) -> JsonValue:
-        """Return the body read as JSON.
-
-        Raises:
-            RemoteUnavailableError: it is none; what answers is hardly the remote that was meant.
-        """
-        try:
-            content: JsonValue = orjson.loads(self.body)
-        except orjson.JSONDecodeError:
-            raise RemoteUnavailableError(
-                f"the remote answers {self.status} with something other than JSON"
-            ) from None
-        return content
-
-
-Throttling = Callable[[RemoteAnswer], bool]
-"""Whether an answer asks to come later."""
-
-
-def quotable(text: str) -> str:
-    """Return what a remote says as it may be shown: in one line, cut, and without anything that looks like a token.
-
-    A remote, or what stands before it, may repeat what it was sent; long runs of letters and digits are left out
-    before the text is cut, so that no half of one stays.
-    """
-    return _OPAQUE.sub("[...]", " ".join(text.split()))[:_QUOTED_MAX]
-
-
-def asked_wait(answer: RemoteAnswer, now: datetime) -> timedelta | None:
-    """Return how long an answer asks to wait (RFC 9110 section 10.2.3), unbounded; None where it doesn't say."""
-    given = answer.headers.get("retry-after", "").strip()
-    if given.isdecimal() and len(given) < 9:
-        return timedelta(seconds=int(given))
-    try:
-        return parsedate_to_datetime(given).astimezone(UTC) - now if given else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def segment(text: str) -> str:
-    """Return a text as one segment of a URL's path, whatever it holds.
-
-    Raises:
-        RemoteRefusedError: it would step out of its place.
-    """
-    if text in (".", ".."):
-        raise RemoteRefusedError("a name must not be . or ..")
-    return quote(text, safe="")
-
-
-def _asks_to_wait(answer: RemoteAnswer) -> bool:
-    return answer.status == 429
 
 
 class RemoteHttp:
@@ -194,6 +100,7 @@ class RemoteHttp:
         self._sleep = sleep
         self._trusted = trusted
         self._pools: dict[tuple[str, Gate], httpcore.AsyncConnectionPool] = {}
+        self._paces = Paces()
         self._turns: WeakValueDictionary[tuple[str, str, int], asyncio.Semaphore] = WeakValueDictionary()
 
     def now(self) -> datetime:
@@ -210,30 +117,55 @@ class RemoteHttp:
         for pool in pools.values():
             await pool.aclose()
 
-    async def send(self, request: RemoteRequest, *, is_throttled: Throttling = _asks_to_wait) -> RemoteAnswer:
-        """Return what the remote answers, whatever its status; while it is throttled, wait and ask again.
+    async def send(
+        self, request: RemoteRequest, *, limits: Limits = NO_LIMITS, place: str = ""
+    ) -> RemoteAnswer:
+        """Return what the remote answers, whatever its status; one that failed for a passing reason is repeated.
+
+        Args:
+            request: to be sent.
+            limits: how the remote limits those who ask.
+            place: who asks; requests of one place at one origin wait together, others don't.
 
         Raises:
             RemoteRefusedError: the URL or a header has a form that can't be sent, or the host may not be called.
-            RemoteThrottledError: it asked to come later too often.
+            RemoteThrottledError: it asks to come later than is waited for here; the error says when.
             RemoteUnavailableError: it can't be reached or verified, took too long, or answers too much.
         """
-        answer = await self._once(request)
-        for _ in range(_THROTTLED_RETRIES):
-            if not is_throttled(answer):
-                return answer
-            await self._sleep(self._wait(answer).total_seconds())
-            answer = await self._once(request)
-        if is_throttled(answer):
-            raise RemoteThrottledError("the remote throttles requests and kept asking to come later")
-        return answer
-
-    def _wait(self, answer: RemoteAnswer) -> timedelta:
-        wait = asked_wait(answer, self._clock.now()) or _THROTTLED_WAIT
-        return min(max(wait, _THROTTLED_WAIT), _THROTTLED_WAIT_MAX)
-
-    async def _once(self, request: RemoteRequest) -> RemoteAnswer:
         url, target = _target(request.url)
+        pace = self._paces.of(url.origin, place)
+        for _ in range(1 + _THROTTLED_RETRIES):
+            await self._wait_for(pace, limits, is_write=request.method not in _READING)
+            answer = await self._repeatedly(request, url, target)
+            if not pace.hear(answer, limits, self._clock.now()):
+                return answer
+        raise RemoteThrottledError(
+            "the remote throttles requests and kept asking to come later", wait=_PARKED
+        )
+
+    async def _wait_for(self, pace: Pace, limits: Limits, *, is_write: bool) -> None:
+        while wait := max(pace.delay(limits, self._clock.now(), is_write=is_write), timedelta(0)):
+            if wait > _PATIENCE:
+                raise RemoteThrottledError(
+                    f"the remote limits requests; it takes more in {_in_words(wait)}", wait=wait
+                )
+            await self._sleep(wait.total_seconds())
+
+    async def _repeatedly(
+        self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL
+    ) -> RemoteAnswer:
+        for pause in _REPEATS if request.is_repeatable else ():
+            try:
+                answer = await self._once(request, url, target)
+            except _PassingError:
+                await self._sleep(pause.total_seconds())
+                continue
+            if answer.status not in _PASSING:
+                return answer
+            await self._sleep(pause.total_seconds())
+        return await self._once(request, url, target)
+
+    async def _once(self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL) -> RemoteAnswer:
         headers = {"Host": _authority(url), "User-Agent": "keybearer", **request.headers}
         if any(not _HEADER_VALUE.fullmatch(value) for value in headers.values()):
             raise RemoteRefusedError("the credentials hold a character that no header may")
@@ -246,10 +178,10 @@ class RemoteHttp:
         except OutboundRefusedError as error:
             raise RemoteRefusedError(str(error)) from error
         except OutboundFailedError as error:
-            raise RemoteUnavailableError(str(error)) from error
+            raise _PassingError(str(error)) from error
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
             # Its text may repeat what was sent; TLS that can't be verified comes here as well.
-            raise RemoteUnavailableError(f"no usable answer came: {type(error).__name__}") from error
+            raise _PassingError(f"no usable answer came: {type(error).__name__}") from error
 
     async def _exchange(
         self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL, headers: Mapping[str, str]
@@ -284,6 +216,15 @@ class RemoteHttp:
                 network_backend=GatedBackend(gate, needs_listing=url.scheme == "http"),
             )
         return pool
+
+
+class _PassingError(RemoteUnavailableError):
+    """No answer came, which may be otherwise in a moment."""
+
+
+def _in_words(wait: timedelta) -> str:
+    seconds = round(wait.total_seconds())
+    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
 def _target(text: str) -> tuple[OutboundUrl, httpcore.URL]:

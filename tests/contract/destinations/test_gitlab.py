@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from keybearer.outbound.apps.gitlab import GitLab
-from keybearer.outbound.destinations import bounds
-from keybearer.outbound.destinations import gitlab as driver
-from keybearer.outbound.destinations.gitlab import GitLabVariables
-from keybearer.outbound.destinations.protocol import KeepsExtras
-from keybearer.outbound.remote import (
+from keybearer.destinations import bounds
+from keybearer.destinations.engine import table
+from keybearer.destinations.gitlab import GITLAB, AccessTokenCredentials
+from keybearer.destinations.protocol import Refused, Written
+from keybearer.destinations.remote import (
+    Limits,
     RemoteAnswer,
     RemoteDeniedError,
-    RemoteHttp,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections.gitlab import AccessTokenCredentials
-from keybearer.wire.destinations.gitlab import GITLAB
 from keybearer.wire.key_schema import KeyNaming
-from support.remotes.driving import change_of, given_to, run
+from support.remotes.driving import change_of, run
 from support.remotes.gitlab import GitLabCopy, VariablesPlace, too_many
+from support.remotes.opened import check, opened
 from support.remotes.outages import WRITTEN_BEFORE, push_through_an_outage
 from support.remotes.pushing import Target
-from support.remotes.serving import served
+from support.remotes.serving import ATTEMPTS, served
+from support.remotes.spoiling import spoil
 from support.remotes.way_out import WayOut, way_out
 
 TOKEN = "glpat-cnry-admin"
@@ -80,12 +78,8 @@ def target(way: WayOut) -> Make:
     def make(
         config: dict[str, Any] | None = None, given: AccessTokenCredentials | None = None, **fields: object
     ) -> Target:
-        made = given_to(
-            GITLAB.config.validate_python({**(config or PROJECT), **fields}),
-            given or credentials(),
-            way.context,
-        )
-        return Target(lambda: GitLabVariables(made))
+        wanted = {**(config or PROJECT), **fields}
+        return Target(lambda: opened(GITLAB, wanted, given or credentials(), way.context))
 
     return make
 
@@ -157,8 +151,9 @@ async def test_an_update_that_gitlab_makes_in_another_environment_is_told(
     made = target(GROUP).make()
     await made.read([])
     group.variables.pop()
-    with pytest.raises(RemoteRefusedError, match="another environment scope"):
-        await run(made, change_of({"ONE": "cnry-new"}))
+    (told,) = await run(made, change_of({"ONE": "cnry-new"}))
+    assert isinstance(told, Refused)
+    assert "another environment scope" in told.message
 
 
 async def test_a_new_key_of_a_run_that_lists_nothing_is_created_after_all(
@@ -260,7 +255,7 @@ async def test_a_throttled_run_waits_and_goes_on(
     copy.visits.answer_instead("POST", "/variables", too_many, times=2)
     await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
     assert project.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
-    assert way.waits == [timedelta(seconds=4)] * 2
+    assert [round(wait.total_seconds()) for wait in way.waits] == [4, 4]
 
 
 async def test_a_run_that_is_throttled_for_ever_ends(
@@ -298,16 +293,18 @@ async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_
     copy: GitLabCopy, project: VariablesPlace, target: Make, answer: Callable[[], web.Response] | None
 ) -> None:
     source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
-    copy.visits.answer_instead("POST", "/variables", answer, after=WRITTEN_BEFORE)
+    copy.visits.answer_instead("POST", "/variables", answer, times=ATTEMPTS, after=WRITTEN_BEFORE)
     await push_through_an_outage(target(), project.values, source)
 
 
 @pytest.mark.parametrize("name", ["A-B", "A/B", "A B", "Ä", "A" * 256])
 async def test_names_that_gitlab_refuses_are_told(project: VariablesPlace, target: Make, name: str) -> None:
     for trusts_ledger in (False, True):
-        with pytest.raises(RemoteRefusedError, match="for its key: keys are letters") as caught:
+        with pytest.raises(
+            RemoteRefusedError, match=r"letters, digits and underscores|255 at most"
+        ) as caught:
             await target().push({name: "cnry-1"}, trusts_ledger=trusts_ledger)
-        assert f"'{name}' of the project 'acme/shop'" in str(caught.value)
+        assert f"'{name}'" in str(caught.value)
         assert "cnry-" not in str(caught.value)
     assert project.values() == {}
 
@@ -318,14 +315,14 @@ async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
     project.put("STALE", "cnry-s")
     pushed = target()
     pushed.own("STALE")
-    with pytest.raises(RemoteRefusedError, match=r"the variable 'A-B'.*Refused as well: C-D"):
+    with pytest.raises(RemoteRefusedError, match=r"'A-B': a name there .*'C-D': a name there"):
         await pushed.push({"A-B": "cnry-1", "C-D": "cnry-2", "LAST": "cnry-3"})
     assert project.values() == {"LAST": "cnry-3"}
     assert (pushed.written, pushed.removed) == (["LAST"], ["STALE"])
 
 
 async def test_a_value_that_is_too_long_is_told_without_it(project: VariablesPlace, target: Make) -> None:
-    with pytest.raises(RemoteRefusedError, match="for its value") as caught:
+    with pytest.raises(RemoteRefusedError, match="takes 10,000 at most") as caught:
         await target().push({"LONG": "cnry-" + "x" * 10_000})
     assert "cnry-" not in str(caught.value)
     assert project.values() == {}
@@ -352,7 +349,9 @@ async def test_what_gitlab_says_of_a_write_is_never_told(
 async def test_a_value_that_can_not_be_masked_is_told_before_it_is_sent(
     copy: GitLabCopy, project: VariablesPlace, target: Make, mark: str, value: str
 ) -> None:
-    with pytest.raises(RemoteRefusedError, match=r"can't mask the variable 'ONE'.*8 characters") as caught:
+    with pytest.raises(
+        RemoteRefusedError, match=r"'ONE': a value must be one line of 8 characters"
+    ) as caught:
         await target(**{mark: True}).push({"ONE": value})
     assert "cnry-" not in str(caught.value)
     assert (copy.visits.writes(), project.values()) == ([], {})
@@ -393,7 +392,6 @@ async def test_marks_that_somebody_changes_are_seen(project: VariablesPlace, tar
     project.put("ONE", "cnry-12345", masked=True)
     project.put("TWO", "cnry-12345", protected=True)
     made = target(shouldMaskSecrets=True).make()
-    assert isinstance(made, KeepsExtras)
     found = await made.read([])
     (outgoing,) = change_of({"ONE": "cnry-12345"}).put
     assert found["ONE"].extras == made.extras_of(outgoing)
@@ -430,7 +428,7 @@ async def test_a_variable_that_comes_and_goes_is_an_outage(
 async def test_a_name_that_is_gone_already_counts_as_removed(project: VariablesPlace, target: Make) -> None:
     project.put("LAST", "cnry-l")
     written = await run(target().make(), change_of(None, "GONE", "LAST"))
-    assert [one.name for one in written if one.is_removed] == ["GONE", "LAST"]
+    assert written == [Written("GONE", is_removed=True), Written("LAST", is_removed=True)]
     assert project.values() == {}
 
 
@@ -464,12 +462,12 @@ async def test_a_list_of_another_form_is_an_outage(copy: GitLabCopy, target: Mak
 async def test_a_list_without_end_is_no_list(
     copy: GitLabCopy, target: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "_PAGES_MAX", 5)
+    monkeypatch.setattr(table, "_PAGES_MAX", 5)
     endless = [{"key": "ONE", "value": ""}]
     copy.visits.answer_instead(
         "GET", "", lambda: web.json_response(endless, headers={"x-next-page": "2"}), times=-1
     )
-    with pytest.raises(RemoteUnavailableError, match="end of the variables"):
+    with pytest.raises(RemoteUnavailableError, match="no end to the list of the project"):
         await target().make().read([])
     assert len(copy.visits.asked) == 5
 
@@ -509,13 +507,13 @@ async def test_an_instance_below_a_path_is_asked_there(
 
 @pytest.mark.parametrize("kind", ["personal", "project"])
 async def test_a_token_that_gitlab_takes_is_right(copy: GitLabCopy, way: WayOut, kind: str) -> None:
-    await GitLab().check(credentials(accessTokenType=kind), way.context)
+    await check(GITLAB, credentials(accessTokenType=kind), way.context)
     assert copy.visits.lines() == ["GET /api/v4/user"]
 
 
 async def test_a_token_that_gitlab_does_not_take_is_wrong(way: WayOut) -> None:
     with pytest.raises(RemoteDeniedError) as caught:
-        await GitLab().check(credentials("glpat-cnry-wrong"), way.context)
+        await check(GITLAB, credentials("glpat-cnry-wrong"), way.context)
     assert str(caught.value).endswith("was revoked: 401 Unauthorized")
 
 
@@ -523,7 +521,7 @@ async def test_what_gitlab_says_is_not_told_where_it_repeats_the_token(copy: Git
     echo = {"message": f"the token {TOKEN} may not"}
     copy.visits.answer_instead("GET", "/user", lambda: web.json_response(echo, status=403))
     with pytest.raises(RemoteDeniedError) as caught:
-        await GitLab().check(credentials(), way.context)
+        await check(GITLAB, credentials(), way.context)
     assert "cnry-" not in str(caught.value)
 
 
@@ -542,35 +540,12 @@ async def test_what_gitlab_says_is_not_told_where_it_repeats_the_token(copy: Git
 async def test_what_is_no_gitlab_is_told(
     copy: GitLabCopy, way: WayOut, answer: Callable[[], web.Response] | None, error: type[Exception]
 ) -> None:
-    copy.visits.answer_instead("GET", "/user", answer)
+    copy.visits.answer_instead("GET", "/user", answer, times=ATTEMPTS)
     with pytest.raises(error):
-        await GitLab().check(credentials(), way.context)
+        await check(GITLAB, credentials(), way.context)
 
 
 # What the copy is worth: drivers that are wrong fail on it.
-
-
-class Spoiled(RemoteHttp):
-    """A way out that shows what a wrong driver would see, or sends what it would send."""
-
-    def __init__(
-        self,
-        right: RemoteHttp,
-        request: Callable[[RemoteRequest], RemoteRequest] = lambda request: request,
-        answer: Callable[[RemoteAnswer], RemoteAnswer] = lambda answer: answer,
-        **how: Any,  # noqa: ANN401 - of the right one
-    ) -> None:
-        self._right = right
-        self._request = request
-        self._answer = answer
-        self._how = how
-
-    async def send(self, request: RemoteRequest, **how: Any) -> RemoteAnswer:  # noqa: ANN401 - passed on
-        return self._answer(await self._right.send(self._request(request), **{**how, **self._how}))
-
-
-def spoil(way: WayOut, **how: Any) -> None:  # noqa: ANN401 - passed on
-    way.context = dataclasses.replace(way.context, http=Spoiled(way.context.http, **how))
 
 
 async def test_a_driver_with_a_wrong_header_is_refused(
@@ -602,7 +577,7 @@ async def test_a_driver_that_skips_a_page_leaves_what_should_be_removed(
 async def test_a_driver_that_ignores_limits_fails_on_them(
     copy: GitLabCopy, way: WayOut, project: VariablesPlace, target: Make
 ) -> None:
-    spoil(way, is_throttled=lambda _: False)
+    spoil(way, limits=Limits(is_throttled=lambda _: False))
     copy.visits.answer_instead("POST", "", too_many)
     with pytest.raises(RemoteRefusedError):
         await target().push({"ONE": "cnry-1"})

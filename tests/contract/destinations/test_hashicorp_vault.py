@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from keybearer.destinations.remote import Limits
 from keybearer.outbound.apps.hashicorp_vault import Vault, VaultSession
 from keybearer.outbound.destinations import hashicorp_vault as driver
 from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
 from keybearer.outbound.destinations.protocol import Written
 from keybearer.outbound.remote import (
-    RemoteAnswer,
     RemoteDeniedError,
-    RemoteHttp,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
@@ -27,6 +27,8 @@ from keybearer.outbound.short_lived import Issued
 from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
 from keybearer.wire.destinations.hashicorp_vault import VaultConfig
 from support.remotes.driving import change_of, given_to, read, run
+from support.remotes.limits import VAULT, VAULT_BARE, Standing
+from support.remotes.spoiling import spoil
 from support.remotes.vault import VERSION_1, VERSION_2, VaultPlace
 from support.remotes.way_out import WayOut
 from support.service_proxy import Matches, ServiceRequest
@@ -35,14 +37,14 @@ Secret = Callable[[], VaultSecret]
 
 only_version_2 = pytest.mark.parametrize("vault_place", [VERSION_2], indirect=True, ids=["version 2"])
 only_version_1 = pytest.mark.parametrize("vault_place", [VERSION_1], indirect=True, ids=["version 1"])
+MINUTE, NOW = timedelta(minutes=1), datetime.now(UTC)
 FOREIGN = {"text": "cnry-f", "number": 123456789, "flag": True, "tree": {"a": [1, None]}}
 
 
 @pytest.fixture
 def secret(way: WayOut, vault_place: VaultPlace) -> Secret:
     """Return what makes a driver, as each run gets its own."""
-    given = given_to(vault_place.config, vault_place.credentials, way.context)
-    return lambda: VaultSecret(given)
+    return lambda: VaultSecret(given_to(vault_place.config, vault_place.credentials, way.context))
 
 
 def many(count: int) -> dict[str, str]:
@@ -637,13 +639,43 @@ async def test_a_driver_that_writes_without_check_and_set_is_caught(
 
 
 async def test_a_driver_that_takes_throttling_for_an_answer_is_caught(
-    secret: Secret, vault_place: VaultPlace, way: WayOut, monkeypatch: pytest.MonkeyPatch
+    secret: Secret, vault_place: VaultPlace, way: WayOut
 ) -> None:
-    async def impatient(self: RemoteHttp, request: RemoteRequest) -> RemoteAnswer:
-        return await self._once(request)
-
-    monkeypatch.setattr(RemoteHttp, "send", impatient)
+    spoil(way, limits=Limits(is_throttled=lambda _: False))
     with quota(vault_place), pytest.raises(RemoteUnavailableError, match="429"):
         await run(secret(), change_of({"ONE": "cnry-1"}))
     assert way.waits == []
     assert vault_place.values is None
+
+
+async def test_a_limit_is_told_by_the_server_as_the_tests_of_the_pace_have_it(
+    vault_place: VaultPlace,
+) -> None:
+    server = vault_place.server
+    with quota(vault_place):
+        kept, bare = (server.root.get(f"/v1/{vault_place.path}") for _ in range(2))
+        assert (kept.status_code, bare.status_code) == (404, VAULT_BARE.status)
+        assert told(bare.headers) == told(VAULT_BARE.refusal(MINUTE, NOW).headers) == {}
+    server.call("POST", "sys/quotas/config", {"enable_rate_limit_response_headers": True}, status=204)
+    try:
+        with quota(vault_place):
+            kept, refused = (server.root.get(f"/v1/{vault_place.path}") for _ in range(2))
+    finally:
+        server.call("POST", "sys/quotas/config", {"enable_rate_limit_response_headers": False}, status=204)
+    assert (kept.status_code, refused.status_code) == (404, VAULT.status)
+    ours = VAULT.refusal(MINUTE, NOW, limit=1)
+    assert told(refused.headers).keys() == told(ours.headers).keys()
+    # Seconds from now, not an instant.
+    assert 0 < int(refused.headers["x-ratelimit-reset"]) <= 60
+    assert refused.headers["retry-after"] == refused.headers["x-ratelimit-reset"]
+    assert told(kept.headers).keys() == VAULT.told_always(Standing(1, 0, NOW + MINUTE, NOW)).keys()
+    assert refused.json().keys() == json.loads(ours.text or "").keys()
+
+
+def told(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return what the headers say of limits."""
+    return {
+        name.lower(): text
+        for name, text in headers.items()
+        if "ratelimit" in name.lower() or name.lower() == "retry-after"
+    }

@@ -11,6 +11,7 @@ from keybearer.outbound.destinations.protocol import (
     DriverInput,
     Outgoing,
     Present,
+    Refused,
     Written,
 )
 from keybearer.wire.connections.base import Credentials
@@ -38,8 +39,8 @@ async def read(destination: Destination) -> dict[str, Present]:
 
 
 async def run(
-    destination: Destination, change: Change, written: list[Written] | None = None
-) -> list[Written]:
+    destination: Destination, change: Change, written: list[Written | Refused] | None = None
+) -> list[Written | Refused]:
     """Make the change and return what was told; `written` has it also where the driver fails midway."""
     told = [] if written is None else written
     async for one in destination.apply(change):

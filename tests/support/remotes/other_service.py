@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from keybearer.wire.connections.external_infisical import MachineIdentityCredentials
-from keybearer.wire.destinations.external_infisical import ExternalInfisicalConfig
+from keybearer.destinations.external_infisical import ExternalInfisicalConfig, MachineIdentityCredentials
 from support.service_fixtures import ProjectSecrets, Service, ServiceProcess, start_service
 from support.service_proxy import ServiceProxy
 

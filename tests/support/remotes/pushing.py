@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from keybearer.destinations.protocol import Destination, Outgoing, Refused, Written
+from keybearer.destinations.remote import RemoteRefusedError
 from keybearer.domain.syncs.plan import Settings, Wanted, naming_of, plan, wanted_names
-from keybearer.outbound.destinations.protocol import Destination, Outgoing, Written
 from keybearer.store.pushes import Push
 from keybearer.wire.key_schema import KeyNaming
 
@@ -43,7 +44,7 @@ class Target:
         """Make the place hold the source; list it first unless the ledger is trusted.
 
         Raises:
-            RemoteError: the remote doesn't do it.
+            RemoteError: the remote doesn't do it, or refuses names: all others are written then.
         """
         driver = self.make()
         settings = Settings(
@@ -53,13 +54,21 @@ class Target:
             _digest,
             removes_foreign=removes_foreign,
         )
-        wanted = [Wanted(key, value) for key, value in source.items()]
+        refused = {
+            name: reason
+            for name, value in source.items()
+            if (reason := driver.traits.rules.refusal(settings.naming.name_of(name), value)) is not None
+        }
+        wanted = [Wanted(key, value) for key, value in source.items() if key not in refused]
         names = wanted_names(wanted, driver.traits, settings.naming).keys() | self.ledger.keys()
         listing = None if trusts_ledger else await driver.read(sorted(names))
         planned = plan(wanted, listing, self.ledger, settings)
         self.ledger |= {push.name: push for push in planned.learnt}
         self.told = []
         async for written in driver.apply(planned.change):
+            if isinstance(written, Refused):
+                refused[written.name] = written.message
+                continue
             self.told.append(written)
             if written.is_removed:
                 self.ledger.pop(written.name, None)
@@ -67,6 +76,8 @@ class Target:
                 digest = planned.digests[written.name]
                 self.ledger[written.name] = Push(written.name, digest, written.version)
         await self._learn_versions(driver)
+        if refused:
+            raise RemoteRefusedError("; ".join(f"'{name}': {reason}" for name, reason in refused.items()))
 
     async def _learn_versions(self, driver: Destination) -> None:
         """Versions that no write told are taken from a listing, while nobody else has had a chance."""

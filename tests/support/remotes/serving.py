@@ -13,7 +13,10 @@ from aiohttp import web
 
 from support.remotes.limits import Limit
 
-__all__ = ["Asked", "Copy", "Visits", "page_of", "served"]
+__all__ = ["ATTEMPTS", "Asked", "Copy", "Visits", "page_of", "served"]
+
+ATTEMPTS = 3
+"""How often a request is sent that fails for a passing reason: an outage answers as often."""
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -6,18 +6,18 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from keybearer.outbound.remote import RemoteAnswer, RemoteHttp, RemoteRequest
+from keybearer.destinations.remote import Http, RemoteAnswer, RemoteRequest
 from support.remotes.way_out import WayOut
 
 __all__ = ["spoil"]
 
 
-class _Spoiled(RemoteHttp):
+class _Spoiled(Http):
     """A way out that shows what a wrong driver would see, or sends what it would send."""
 
     def __init__(
         self,
-        right: RemoteHttp,
+        right: Http,
         request: Callable[[RemoteRequest], RemoteRequest],
         answer: Callable[[RemoteAnswer], RemoteAnswer],
         how: dict[str, Any],

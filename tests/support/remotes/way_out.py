@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock, SystemClock
 from keybearer.outbound.apps.protocol import AppContext
@@ -24,12 +24,31 @@ class WayOut:
     """The context of an app, and the waits that it asked for.
 
     Attributes:
+        clock: of the way out, which each wait moves on: for the limits of a copy.
         on_wait: called with each wait, in place of the time that would have passed.
     """
 
     context: AppContext
     waits: list[timedelta] = field(default_factory=list)
+    clock: Clock = field(default_factory=SystemClock)
     on_wait: Callable[[timedelta], Awaitable[None]] | None = None
+
+
+class _Moved(Clock):
+    """A clock that what was waited for has moved on."""
+
+    def __init__(self, right: Clock, waits: list[timedelta]) -> None:
+        self._right = right
+        self._waits = waits
+
+    def now(self) -> datetime:
+        return self._right.now() + sum(self._waits, timedelta(0))
+
+    def monotonic(self) -> float:
+        return self._right.monotonic() + sum(self._waits, timedelta(0)).total_seconds()
+
+    def boottime(self) -> float:
+        return self._right.boottime() + sum(self._waits, timedelta(0)).total_seconds()
 
 
 @asynccontextmanager
@@ -44,9 +63,9 @@ async def way_out(
         if way.on_wait is not None:
             await way.on_wait(waits[-1])
 
-    told = clock or SystemClock()
+    told = _Moved(clock or SystemClock(), waits)
     http = RemoteHttp(loopback_gate("127.0.0.0/8"), told, trusted, wait)
-    way = WayOut(AppContext(http, ShortLived(told), ORGANIZATION, endpoints), waits)
+    way = WayOut(AppContext(http, ShortLived(told), ORGANIZATION, endpoints), waits, told)
     try:
         yield way
     finally:

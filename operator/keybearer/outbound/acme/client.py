@@ -11,6 +11,7 @@ from typing import TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from keybearer.destinations.remote import Limits
 from keybearer.outbound.acme.account_key import AccountKey, encoded
 from keybearer.outbound.acme.errors import AcmeProblemError
 from keybearer.outbound.acme.messages import Account, Authorization, Directory, Identifier, Order, Problem
@@ -32,6 +33,8 @@ _NONCE = re.compile(r"[A-Za-z0-9_-]{1,512}")
 _JOSE = "application/jose+json"
 _CHAIN = "application/pem-certificate-chain"
 _TOLD_MAX = 600
+_NEVER_THROTTLED = Limits(is_throttled=lambda _: False)
+"""What an authority says of limits is a problem document like any other."""
 _URN = "urn:ietf:params:acme:error:"
 
 
@@ -172,7 +175,9 @@ class AcmeClient:
                 account_url=self._account_url if as_account else None,
             )
             answer = await self._send(
-                RemoteRequest("POST", url, {"Content-Type": _JOSE, "Accept": accept}, body)
+                RemoteRequest(
+                    "POST", url, {"Content-Type": _JOSE, "Accept": accept}, body, is_repeatable=False
+                )
             )
             if answer.status in (200, 201):
                 return answer
@@ -192,7 +197,7 @@ class AcmeClient:
 
     async def _send(self, request: RemoteRequest) -> RemoteAnswer:
         # Who is throttled waits as a job, not within an exchange.
-        answer = await self._http.send(request, is_throttled=lambda _: False)
+        answer = await self._http.send(request, limits=_NEVER_THROTTLED)
         given = answer.headers.get("replay-nonce", "")
         self._nonce = given if _NONCE.fullmatch(given) else None
         return answer

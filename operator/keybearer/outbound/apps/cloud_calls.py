@@ -14,12 +14,12 @@ from urllib.parse import urlencode
 import orjson
 from pydantic import JsonValue
 
+from keybearer.destinations.remote import Http, Limits
 from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
 from keybearer.outbound.remote import (
     RemoteAnswer,
     RemoteDeniedError,
     RemoteError,
-    RemoteHttp,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
@@ -181,7 +181,7 @@ class CloudCalls:
         endpoint: takes the place of the vendor's hosts, where it is given.
     """
 
-    def __init__(self, http: RemoteHttp, key: CloudKey, endpoint: str | None = None) -> None:
+    def __init__(self, http: Http, key: CloudKey, endpoint: str | None = None) -> None:
         self._http = http
         self._key = key
         self._endpoint = endpoint
@@ -230,7 +230,9 @@ class CloudCalls:
         if not url.endswith("/"):
             url = f"{url}/"
         signed = sign("POST", url, headers, content, key=self._key, scope=scope, now=self._http.now())
-        return await self._http.send(RemoteRequest("POST", url, signed, content), is_throttled=_is_throttled)
+        return await self._http.send(
+            RemoteRequest("POST", url, signed, content), limits=Limits(is_throttled=_is_throttled)
+        )
 
 
 def _usual_place(scope: Scope) -> str:

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from keybearer.outbound.apps.answers import field_of
 from keybearer.outbound.apps.codehost_api import (
+    LIMITS,
     CodehostApi,
     CodehostPlace,
-    asks_to_wait,
     own_credentials,
     place_of,
 )
@@ -136,7 +136,7 @@ async def _token_for(
         {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"},
         urlencode(form).encode(),
     )
-    answer = await context.http.send(request, is_throttled=asks_to_wait)
+    answer = await context.http.send(request, limits=LIMITS)
     if answer.status >= 300:
         raise RemoteUnavailableError(f"the code host answers {answer.status} to the exchange of a code")
     given = answer.json()

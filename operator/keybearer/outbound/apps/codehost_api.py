@@ -11,6 +11,7 @@ import jwt
 import orjson
 from pydantic import JsonValue
 
+from keybearer.destinations.remote import Limits
 from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.remote import (
     RemoteAnswer,
@@ -33,7 +34,7 @@ from keybearer.wire.connections.codehost import (
     PatCredentials,
 )
 
-__all__ = ["APP", "CodehostApi", "CodehostPlace", "asks_to_wait", "own_credentials", "place_of"]
+__all__ = ["APP", "LIMITS", "CodehostApi", "CodehostPlace", "asks_to_wait", "own_credentials", "place_of"]
 
 APP = "codehost"
 _HOST = "github.com"
@@ -88,6 +89,9 @@ def asks_to_wait(answer: RemoteAnswer) -> bool:
         or answer.headers.get("x-ratelimit-remaining") == "0"
         or _SECONDARY_LIMIT in answer.body.lower()
     )
+
+
+LIMITS = Limits(is_throttled=asks_to_wait, unsaid_wait=timedelta(minutes=1), writes_per_minute=80)
 
 
 class CodehostApi:
@@ -162,7 +166,7 @@ class CodehostApi:
             headers["Content-Type"] = "application/json"
             content = orjson.dumps(body)
         request = RemoteRequest(method, f"{self.place.api}{path}", headers, content)
-        return await self._context.http.send(request, is_throttled=asks_to_wait)
+        return await self._context.http.send(request, limits=LIMITS)
 
     async def _issue(self, credentials: InstallationCredentials) -> Issued:
         app_id, key = self._app_of(credentials)

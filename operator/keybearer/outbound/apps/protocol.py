@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from keybearer.outbound.remote import RemoteHttp
-from keybearer.outbound.short_lived import ShortLived
+from keybearer.destinations.session import AppContext
 from keybearer.wire.connections.base import Credentials
 
 __all__ = ["App", "AppContext", "Exchanging", "Rotatable"]
-
-
-@dataclass(frozen=True, slots=True)
-class AppContext:
-    """What an app works with beside the credentials.
-
-    Attributes:
-        http: the way out.
-        short_lived: tokens that were got for credentials and still hold.
-        organization_id: of the connection; what a role is assumed with, as external id.
-        endpoints: where a remote is that has one address for everybody, by the app's name, if not at the usual place.
-        own_credentials: what the service itself has at a remote, by the app's name; for methods that rest on the
-            remote's trust in the service.
-    """
-
-    http: RemoteHttp
-    short_lived: ShortLived
-    organization_id: str
-    endpoints: Mapping[str, str] = field(default_factory=dict)
-    own_credentials: Mapping[str, Credentials] = field(default_factory=dict, repr=False)
 
 
 class App(Protocol):

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from keybearer.wire.strict import StrictModel
+from keybearer.wire.credentials import Credentials, ShownCredentials
 
 __all__ = ["AppModel", "Credentials", "MethodModel", "ShownCredentials"]
-
-
-class Credentials(StrictModel):
-    """Credentials as they are given; fields that are secret are `Confidential`."""
-
-
-class ShownCredentials(StrictModel):
-    """Credentials as they are answered: without what is secret (wire.md section 4.2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,19 @@
-"""What all destinations share: how the first sync is resolved, names of keys, and what describes a destination."""
+"""What describes a destination of the former form."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated
 
-from pydantic import AfterValidator, Field, JsonValue, TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 
-from keybearer.wire.base import Flag
-from keybearer.wire.key_schema import KEY_SCHEMA_PATTERN, check_key_schema
-from keybearer.wire.limits import KEY_SCHEMA_MAX
-from keybearer.wire.strict import StrictModel
+from keybearer.wire.destination_forms import (
+    DestinationConfig,
+    ImportBehavior,
+    InitialSyncBehavior,
+    KeySchema,
+    SyncOptions,
+)
 
 __all__ = [
     "DestinationConfig",
@@ -22,41 +23,6 @@ __all__ = [
     "KeySchema",
     "SyncOptions",
 ]
-
-
-class InitialSyncBehavior(StrEnum):
-    """How the first sync deals with what the destination holds already."""
-
-    OVERWRITE_DESTINATION = "overwrite-destination"
-    IMPORT_PRIORITIZE_SOURCE = "import-prioritize-source"
-    IMPORT_PRIORITIZE_DESTINATION = "import-prioritize-destination"
-
-
-class ImportBehavior(StrEnum):
-    """Which value stays where both sides have a key (wire.md section 3.1)."""
-
-    PRIORITIZE_SOURCE = "prioritize-source"
-    PRIORITIZE_DESTINATION = "prioritize-destination"
-
-
-KeySchema = Annotated[
-    str,
-    Field(max_length=KEY_SCHEMA_MAX, json_schema_extra={"pattern": KEY_SCHEMA_PATTERN}),
-    AfterValidator(check_key_schema),
-]
-"""`{{secretKey}}` once, perhaps `{{environment}}`, and letters, digits, `_`, `-`, `/` around them."""
-
-
-class SyncOptions(StrictModel):
-    """Options that every destination takes; those that can import narrow nothing, others only overwrite."""
-
-    initial_sync_behavior: InitialSyncBehavior
-    key_schema: KeySchema | None = None
-    disable_secret_deletion: Flag | None = None
-
-
-class DestinationConfig(StrictModel):
-    """Where within the remote the secrets go; each destination has its own fields."""
 
 
 def _whole(config: DestinationConfig) -> Mapping[str, JsonValue]:

@@ -1,0 +1,173 @@
+"""What an app is: the credentials it takes, how requests are made with them, and what its answers mean."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from keybearer.destinations.remote import (
+    NO_LIMITS,
+    Limits,
+    RemoteAnswer,
+    RemoteError,
+    RemoteRequest,
+    field_of,
+)
+from keybearer.wire.credentials import Credentials, ShownCredentials
+
+if TYPE_CHECKING:
+    from keybearer.destinations.session import Session
+
+__all__ = [
+    "Answers",
+    "App",
+    "Issued",
+    "Method",
+    "Rotation",
+    "bearer",
+    "in_header",
+    "proves_its_token",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to authenticate with an app.
+
+    Attributes:
+        given: what is given for it.
+        shown: what is answered: the fields of the kept credentials that it has as well.
+        kept: what is stored where that isn't what is given: a code is good for one exchange. The app then has an
+            `exchange`.
+        is_rotatable: whether its credentials can replace themselves. The app then has a `rotation`.
+    """
+
+    given: type[Credentials]
+    shown: type[ShownCredentials] = ShownCredentials
+    kept: type[Credentials] | None = None
+    is_rotatable: bool = False
+
+    @property
+    def stored(self) -> type[Credentials]:
+        """What is stored."""
+        return self.kept or self.given
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A token that a remote gave for credentials, by the remote's words for its parts, and until when it holds."""
+
+    parts: Mapping[str, str] = field(repr=False)
+    ends_at: datetime
+
+
+def _nothing(_: JsonValue) -> JsonValue:
+    return None
+
+
+def _unclassified(_: RemoteAnswer) -> type[RemoteError] | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the answers of an app mean, for the errors that people read.
+
+    Attributes:
+        who: what answers, as people call it: "GitLab".
+        hints: what to do about a refusal, by status; the text follows the sentence.
+        message: the remote's own words within an answer, shown where the request held no value.
+        word: the remote's word for the error, such as `NOT_FOUND`, shown in every case.
+        kind: which error an answer is, where the status alone doesn't say it.
+        limits: how the remote limits those who ask.
+    """
+
+    who: str
+    hints: Mapping[int, str] = field(default_factory=dict)
+    message: Callable[[JsonValue], JsonValue] = lambda content: field_of(content, "message")
+    word: Callable[[JsonValue], JsonValue] = _nothing
+    kind: Callable[[RemoteAnswer], type[RemoteError] | None] = _unclassified
+    limits: Limits = NO_LIMITS
+
+
+def in_header(
+    name: str, scheme: str = ""
+) -> Callable[[RemoteRequest, Mapping[str, str], Session], RemoteRequest]:
+    """Return what sends a token in that header, after the word of a scheme if there is one."""
+
+    def authorized(request: RemoteRequest, parts: Mapping[str, str], _: Session) -> RemoteRequest:
+        return replace(request, headers={**request.headers, name: f"{scheme}{parts['token']}"})
+
+    return authorized
+
+
+bearer = in_header("Authorization", "Bearer ")
+"""Sends a bearer token (RFC 6750)."""
+
+
+async def proves_its_token(session: Session) -> None:
+    """Return if the remote gives a new token for the credentials.
+
+    Raises:
+        RemoteError: it doesn't, or can't be asked.
+    """
+    session.forget_token()  # what was got before proves nothing of now
+    await session.token()
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """How credentials are replaced by new ones.
+
+    Attributes:
+        renew: returns new credentials that work, made by those of the session; these work until `retire`.
+        retire: makes old credentials worthless by means of those of the session.
+    """
+
+    renew: Callable[[Session], Awaitable[Credentials]]
+    retire: Callable[[Session, Credentials], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """An app that connections lead to. Every function of it raises a `RemoteError` where the remote refuses.
+
+    Attributes:
+        name: interface.md's word.
+        title: as people write it.
+        methods: by their word on the wire.
+        own: what the service itself may be given for the remote, `--app-credentials`; None where nothing is of use.
+        root: where the remote's API is, without a slash at the end.
+        answers: what its answers mean.
+        headers: of every request.
+        static: the token that credentials hold themselves; None where one is issued for them.
+        issue: gets a token for the credentials of a session. Issued tokens are kept while they hold.
+        stale: statuses by which the remote says that an issued token holds no more: another one is got, once.
+        authorize: returns a request as it is sent with a token's parts.
+        check: returns if the remote takes the credentials of the session.
+        exchange: returns what is to be kept of credentials that a person gave; called once, before `check`.
+    """
+
+    name: str
+    title: str
+    methods: Mapping[str, Method]
+    own: type[Credentials] | None = None
+    root: Callable[[Session], str]
+    answers: Answers
+    headers: Mapping[str, str] = field(default_factory=lambda: {"Accept": "application/json"})
+    static: Callable[[Credentials], str | None] = lambda _: None
+    issue: Callable[[Session], Awaitable[Issued]] | None = None
+    stale: frozenset[int] = frozenset({401})
+    authorize: Callable[[RemoteRequest, Mapping[str, str], Session], RemoteRequest] = bearer
+    check: Callable[[Session], Awaitable[None]] = proves_its_token
+    exchange: Callable[[Session], Awaitable[Credentials]] | None = None
+    rotation: Rotation | None = None
+
+    @property
+    def is_rotatable(self) -> bool:
+        """Whether credentials of any method can replace themselves."""
+        return any(method.is_rotatable for method in self.methods.values())

@@ -1,0 +1,227 @@
+"""A folder at another server of this API, a second one of ours too (wire.md section 2).
+
+The server may know the newer routes (v4) or only the older ones (v3). Values are read and written as they are stored:
+references in them stay text. A batch is one transaction there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Annotated
+from urllib.parse import urlencode
+
+from pydantic import JsonValue, StringConstraints
+
+from keybearer.destinations.app import Answers, App, Issued, Method
+from keybearer.destinations.form import (
+    DestinationKind,
+    Listing,
+    Place,
+    PutMany,
+    RemoveMany,
+    Row,
+    Table,
+    config_of,
+)
+from keybearer.destinations.protocol import Outgoing, Present
+from keybearer.destinations.remote import (
+    RemoteAnswer,
+    RemoteDeniedError,
+    RemoteError,
+    RemoteUnavailableError,
+    field_of,
+)
+from keybearer.destinations.session import Call, Session
+from keybearer.wire.base import Confidential
+from keybearer.wire.credentials import Credentials, ShownCredentials
+from keybearer.wire.destination_forms import DestinationConfig
+from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
+
+__all__ = ["EXTERNAL_INFISICAL", "ExternalInfisicalConfig", "MachineIdentityCredentials"]
+
+_BATCH = 100
+_TOKEN_MAX = timedelta(hours=1)
+_NEW = {
+    "secrets": "/api/v4/secrets",
+    "batch": "/api/v4/secrets/batch",
+    "project": "projectId",
+    "imports": "includeImports",
+}
+_OLD = {
+    "secrets": "/api/v3/secrets/raw",
+    "batch": "/api/v3/secrets/batch/raw",
+    "project": "workspaceId",
+    "imports": "include_imports",
+}
+
+
+def _text(longest: int, pattern: str = r"\S") -> StringConstraints:
+    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest, pattern=pattern)
+
+
+class MachineIdentityCredentials(Credentials):
+    """What a machine identity logs in with, by Universal Auth (wire.md section 1.2)."""
+
+    instance_url: InstanceUrl
+    machine_identity_client_id: Annotated[
+        str, _text(36, r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+    ]
+    machine_identity_client_secret: Annotated[Confidential, _text(512)]
+
+
+class _Shown(ShownCredentials):
+    instance_url: str
+    machine_identity_client_id: str
+
+
+class ExternalInfisicalConfig(DestinationConfig):
+    """Words of the other server: whether they name something there shows when secrets are carried."""
+
+    project_id: Annotated[str, _text(64)]
+    environment: Annotated[str, _text(ENVIRONMENT_SLUG_MAX)]
+    secret_path: Annotated[str, _text(FOLDER_PATH_MAX)]
+
+
+async def _log_in(session: Session) -> Issued:
+    """Return a token, and which routes the server has: without the newer ones it answers 404 to them."""
+    given = session.given(MachineIdentityCredentials)
+    call = Call(
+        method="POST",
+        path="/api/v1/auth/universal-auth/login",
+        to="log the machine identity in",
+        body={
+            "clientId": given.machine_identity_client_id,
+            "clientSecret": given.machine_identity_client_secret,
+        },
+        holds_values=True,
+    )
+    content = (await session.ask_without_token(call)).json()
+    token, seconds = field_of(content, "accessToken"), field_of(content, "expiresIn")
+    if not isinstance(token, str) or not token or not isinstance(seconds, int | float):
+        raise RemoteUnavailableError("the server answers the login of the machine identity without a token")
+    # One without an end is got anew after this time.
+    lasts = (
+        min(timedelta(seconds=seconds), _TOKEN_MAX)
+        if 0 < seconds < _TOKEN_MAX.total_seconds()
+        else _TOKEN_MAX
+    )
+    probe = Call(
+        method="GET",
+        path=_NEW["secrets"],
+        to="say which routes it has",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    answer = await session.ask_without_token(probe, also=lambda found: found.status < 500)
+    return Issued({"token": token, "routes": "old" if answer.status == 404 else "new"}, session.now() + lasts)
+
+
+def _kind(answer: RemoteAnswer) -> type[RemoteError] | None:
+    waits = answer.status == 200 and field_of(answer.json_or_none(), "approval") is not None
+    return RemoteDeniedError if waits else None
+
+
+_APP = App(
+    name="external-infisical",
+    title="Infisical",
+    methods={"machine-identity": Method(MachineIdentityCredentials, _Shown)},
+    # People name the server with the API's path as well as without.
+    root=lambda session: (
+        session.given(MachineIdentityCredentials).instance_url.rstrip("/").removesuffix("/api")
+    ),
+    issue=_log_in,
+    stale=frozenset(
+        {401, 403}
+    ),  # published servers answer 403 for a token that has ended (wire.md section 8.2)
+    answers=Answers(
+        who="the server",
+        word=lambda content: field_of(content, "error"),
+        kind=_kind,
+        hints={200: "changes of that folder need somebody's approval at the server, and none was made"},
+    ),
+)
+
+
+class _Folder:
+    def __init__(self, place: Place) -> None:
+        self._session = place.session
+        self._config = place.configured(ExternalInfisicalConfig)
+        self._routes = _NEW
+
+    def table(self) -> Table:
+        return Table(
+            place=f"the folder {self._config.secret_path}",
+            prepare=self._choose_routes,
+            listing=Listing(first=self._list, rows=lambda page: field_of(page, "secrets"), row=_row),
+            write=PutMany(call=self._put, names=_BATCH, versions=_versions),
+            remove=RemoveMany(self._remove, _BATCH),
+        )
+
+    async def _choose_routes(self) -> None:
+        self._routes = _OLD if (await self._session.token())["routes"] == "old" else _NEW
+
+    def _where(self) -> dict[str, JsonValue]:
+        given = self._config
+        return {
+            self._routes["project"]: given.project_id,
+            "environment": given.environment,
+            "secretPath": given.secret_path,
+        }
+
+    def _list(self) -> Call:
+        asked = {"viewSecretValue": "true", "expandSecretReferences": "false", "recursive": "false"}
+        query = urlencode({**self._where(), **asked, self._routes["imports"]: "false"})
+        return Call(method="GET", path=f"{self._routes['secrets']}?{query}", to="list secrets")
+
+    def _put(self, batch: Sequence[Outgoing]) -> Call:
+        items: list[JsonValue] = [{"secretKey": one.name, "secretValue": one.value} for one in batch]
+        named = f"the secret '{batch[0].name}'" if len(batch) == 1 else "a batch of secrets"
+        body: JsonValue = {**self._where(), "mode": "upsert", "secrets": items}
+        return Call(
+            method="PATCH", path=self._routes["batch"], to=f"write {named}", body=body, holds_values=True
+        )
+
+    def _remove(self, names: Sequence[str]) -> Call:
+        items: list[JsonValue] = [{"secretKey": name, "type": "shared"} for name in names]
+        body: JsonValue = {**self._where(), "secrets": items}
+        return Call(
+            method="DELETE",
+            path=self._routes["batch"],
+            to="remove secrets",
+            body=body,
+            taken=frozenset({404}),
+        )
+
+
+def _versions(answer: RemoteAnswer) -> Mapping[str, str]:
+    written = field_of(answer.json(), "secrets")
+    told = (
+        {str(field_of(one, "secretKey")): field_of(one, "version") for one in written}
+        if isinstance(written, list)
+        else {}
+    )
+    return {name: str(version) for name, version in told.items() if isinstance(version, int)}
+
+
+def _row(secret: JsonValue) -> Row | None:
+    if (field_of(secret, "type") or "shared") != "shared":
+        return None
+    name, value, version = (field_of(secret, part) for part in ("secretKey", "secretValue", "version"))
+    if field_of(secret, "secretValueHidden") is True:
+        raise RemoteDeniedError(
+            "the machine identity may not see the values of secrets there, which a sync needs"
+        )
+    if not isinstance(name, str) or not name or not isinstance(value, str):
+        raise RemoteUnavailableError("the server lists a secret that has no key or no value")
+    return Row(name, Present(value, str(version) if isinstance(version, int) else None))
+
+
+EXTERNAL_INFISICAL = DestinationKind(
+    name="external-infisical",
+    title="Infisical",
+    app=_APP,
+    can_import=True,
+    config=config_of(ExternalInfisicalConfig),
+    open=lambda place: _Folder(place).table(),
+)

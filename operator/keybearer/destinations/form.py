@@ -1,0 +1,346 @@
+"""What a destination is: one value that says where secrets go, how they are read and written, and what it takes.
+
+A vendor's module makes one `DestinationKind`. Its `open` returns a `Table` or a `Document`: a description with calls
+and small functions, which `keybearer.destinations.engine` runs. The engine owns paging, batches, the order of writes,
+refusals of single names, bounds, and what is told of each name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import Annotated, TypeVar, cast
+
+from pydantic import Field, JsonValue, TypeAdapter
+
+from keybearer.destinations.app import App
+from keybearer.destinations.protocol import Outgoing, Present, Traits
+from keybearer.destinations.remote import RemoteAnswer
+from keybearer.destinations.session import Call, Session
+from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
+from keybearer.wire.key_schema import KeyNaming
+
+__all__ = [
+    "CreateOrUpdate",
+    "DestinationKind",
+    "Document",
+    "DocumentChange",
+    "Found",
+    "Hook",
+    "Listing",
+    "LookUp",
+    "Place",
+    "Put",
+    "PutMany",
+    "Remove",
+    "RemoveMany",
+    "Row",
+    "Table",
+    "UnbuiltDestination",
+    "by_number",
+    "config_of",
+]
+
+_C = TypeVar("_C", bound=DestinationConfig)
+_O = TypeVar("_O", bound=SyncOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A configured destination over one connection, as a vendor's module gets it.
+
+    Attributes:
+        naming: how keys become names; a document's own name is made by it.
+    """
+
+    session: Session
+    config: DestinationConfig
+    options: SyncOptions
+    naming: KeyNaming
+
+    def configured(self, kind: type[_C]) -> _C:
+        """Return the configuration as one of that class.
+
+        Raises:
+            TypeError: it is another's.
+        """
+        if not isinstance(self.config, kind):
+            raise TypeError(type(self.config).__name__)
+        return self.config
+
+    def optioned(self, kind: type[_O]) -> _O:
+        """Return the options as those of that class.
+
+        Raises:
+            TypeError: they are another's.
+        """
+        if not isinstance(self.options, kind):
+            raise TypeError(type(self.options).__name__)
+        return self.options
+
+
+def config_of(*kinds: type[DestinationConfig], by: str | None = None) -> TypeAdapter[DestinationConfig]:
+    """Return what validates a configuration of one of these classes; the field `by` says which of several it is."""
+    if by is None:
+        return TypeAdapter(kinds[0])
+    union = reduce(or_, kinds)
+    return TypeAdapter(cast("type[DestinationConfig]", Annotated[union, Field(discriminator=by)]))
+
+
+def _none(_: RemoteAnswer) -> str | None:
+    return None
+
+
+def _no_extras(_: Outgoing) -> Mapping[str, str] | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry of a list: its name, and what there is of it; None where it is none of ours to read or write."""
+
+    name: str
+    present: Present | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """How all entries are listed.
+
+    Attributes:
+        first: makes the call for the first page.
+        rows: the list within a page.
+        row: what one entry is; None for what isn't told of at all.
+        following: asks for the page after the answer, which was the n-th (from 1 on); None where it was the last.
+    """
+
+    first: Callable[[], Call]
+    rows: Callable[[JsonValue], JsonValue]
+    row: Callable[[JsonValue], Row | None]
+    following: Callable[[RemoteAnswer, int], Call | None] = lambda _answer, _page: None
+
+
+def by_number(page: Callable[[int], Call]) -> Callable[[RemoteAnswer, int], Call | None]:
+    """Return what asks for pages by their numbers, as long as an answer says that there is a next one.
+
+    The link to it (RFC 8288) is not followed: it may lead anywhere.
+    """
+
+    def following(answer: RemoteAnswer, number: int) -> Call | None:
+        has_next = answer.headers.get("x-next-page") or 'rel="next"' in answer.headers.get("link", "")
+        return page(number + 1) if has_next else None
+
+    return following
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookUp:
+    """How values are asked for that a list doesn't show, some at a time.
+
+    Attributes:
+        call: asks for one name.
+        present: what the answer says; None where the name is gone, or can't be read.
+    """
+
+    call: Callable[[str], Call]
+    present: Callable[[str, RemoteAnswer], Present | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """One call writes a name, whether it is there or not; `version` reads what was written from the answer."""
+
+    call: Callable[[Outgoing], Call]
+    version: Callable[[RemoteAnswer], str | None] = _none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateOrUpdate:
+    """One call creates, another one overwrites.
+
+    Attributes:
+        is_taken: whether a creation was refused because the name is there.
+        is_missing: whether an update was refused because the name isn't there.
+        creates_first: which is tried first where it isn't known what is there.
+        is_replaced: whether an entry can't become by an update what it is to be: it is removed, and created anew.
+    """
+
+    create: Callable[[Outgoing], Call]
+    update: Callable[[Outgoing], Call]
+    is_taken: Callable[[RemoteAnswer], bool]
+    is_missing: Callable[[RemoteAnswer], bool] = lambda answer: answer.status == 404
+    creates_first: bool = False
+    is_replaced: Callable[[Present], bool] = lambda _: False
+    version: Callable[[RemoteAnswer], str | None] = _none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutMany:
+    """One call writes many names; where it is refused, the engine sends halves, so that all others are written.
+
+    Attributes:
+        names: at most in one call.
+        size_bytes: of names and values in one call; a longer single one goes alone.
+        versions: by name, where the answer tells them.
+    """
+
+    call: Callable[[Sequence[Outgoing]], Call]
+    names: int
+    size_bytes: int = 512 * 1024
+    versions: Callable[[RemoteAnswer], Mapping[str, str]] = lambda _: {}
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A function writes one name, where that takes more than calls can say; it returns the version, if there is one.
+
+    Its second argument says whether the name was there when the place was listed; None where it wasn't listed.
+    """
+
+    put: Callable[[Outgoing, bool | None], Awaitable[str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """One call removes a name. It takes 404: the name is gone, or the place can't be seen, as the list then tells."""
+
+    call: Callable[[str], Call]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveMany:
+    """One call removes many names. Where it takes 404, none was removed because one is gone: the list says which."""
+
+    call: Callable[[Sequence[str]], Call]
+    names: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A place with an entry for each name.
+
+    Attributes:
+        place: for messages: "the project 'shop'".
+        extras: what is to be kept beside a value, to compare with `Present.extras`; None compares nothing.
+        prepare: awaited once before anything is asked.
+        finish: asked once after the last write, if anything was written or removed: one redeploy, say.
+    """
+
+    place: str
+    listing: Listing
+    look_up: LookUp | None = None
+    write: Put | CreateOrUpdate | PutMany | Hook
+    remove: Remove | RemoveMany
+    extras: Callable[[Outgoing], Mapping[str, str] | None] = _no_extras
+    prepare: Callable[[], Awaitable[object]] | None = None
+    finish: Call | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a document holds, as JSON read it.
+
+    Attributes:
+        version: what a write follows, so that nothing is lost of what somebody else wrote meanwhile.
+        extras: what is kept beside the document (tags, say).
+    """
+
+    data: Mapping[str, JsonValue] = field(repr=False)
+    version: str | int | None = None
+    extras: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """What one write changes in a document.
+
+    Attributes:
+        found: what was read before; None where there is no document.
+        whole: all that it is to hold then; empty where it is to go.
+        put: the entries of it that are new or other.
+        delete: names that are to go.
+    """
+
+    found: Found | None
+    whole: Mapping[str, JsonValue] = field(repr=False)
+    put: Mapping[str, JsonValue] = field(repr=False)
+    delete: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One remote object that holds all keys; entries of others stay in it.
+
+    Attributes:
+        place: for messages: "the secret 'app/config'".
+        read: what is there; None where nothing is. Raises `ForeignContentError` for a form that no run of ours wrote.
+        write: makes a change and returns what is there then; None where the document has changed since it was read.
+        chunk: how many entries one write changes; None where it is written as a whole anyway.
+        extras: as a table's.
+        is_versioned: whether `Found.version` is the version of every key.
+    """
+
+    place: str
+    read: Callable[[], Awaitable[Found | None]]
+    write: Callable[[DocumentChange], Awaitable[Found | None]]
+    chunk: int | None = None
+    extras: Callable[[Outgoing], Mapping[str, str] | None] = _no_extras
+    is_versioned: bool = False
+
+
+def _whole(config: DestinationConfig) -> Mapping[str, JsonValue]:
+    return config.written()
+
+
+def _agree(_config: DestinationConfig, _options: SyncOptions) -> None:
+    """Any two of them go together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestinationKind:
+    """A destination.
+
+    Attributes:
+        name: interface.md's word.
+        title: as people write it.
+        app: of the connections that it takes.
+        can_import: whether its secrets can be read back.
+        can_remove: whether they can be removed when the sync is deleted.
+        config: validates `destinationConfig`; a union of models where a field selects the shape.
+        options: validates `syncOptions`.
+        place: what of a configuration tells one place from another; two syncs with equal places share it. All of it,
+            unless a field says how something is written and not where.
+        agree: raises ValueError where a configuration and options that are each right don't go together.
+        traits: what kind of place a configuration names.
+        open: what the engine runs.
+    """
+
+    name: str
+    title: str
+    app: App
+    can_import: bool
+    can_remove: bool = True
+    config: TypeAdapter[DestinationConfig]
+    options: type[SyncOptions] = SyncOptions
+    place: Callable[[DestinationConfig], Mapping[str, JsonValue]] = _whole
+    agree: Callable[[DestinationConfig, SyncOptions], None] = _agree
+    traits: Callable[[DestinationConfig], Traits] = lambda _: Traits()
+    open: Callable[[Place], Table | Document]
+
+    @property
+    def connection(self) -> str:
+        """The word of its app."""
+        return self.app.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnbuiltDestination:
+    """A destination that is offered (wire.md section 3.7), and that nothing here can write to yet."""
+
+    name: str
+    title: str
+    connection: str
+    can_import: bool
+    can_remove: bool = True

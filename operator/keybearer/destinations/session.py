@@ -1,0 +1,244 @@
+"""Requests to one remote in the name of one connection: its token, one more login, and errors in words."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import orjson
+from pydantic import JsonValue
+
+from keybearer.destinations.app import App, Issued
+from keybearer.destinations.remote import (
+    Http,
+    RemoteAnswer,
+    RemoteDeniedError,
+    RemoteError,
+    RemoteMissingError,
+    RemoteRefusedError,
+    RemoteRequest,
+    RemoteUnavailableError,
+    quotable,
+)
+from keybearer.destinations.short_lived import ShortLived
+from keybearer.wire.credentials import Credentials
+
+__all__ = ["AppContext", "Call", "Session"]
+
+_C = TypeVar("_C", bound=Credentials)
+_WORD = re.compile(r"[A-Za-z0-9_.:, -]{1,100}")
+_JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class AppContext:
+    """What an app works with together with the credentials.
+
+    Attributes:
+        http: the way out.
+        short_lived: tokens that were got for credentials and still hold.
+        organization_id: of the connection; what a role is assumed with, as external id.
+        endpoints: where a remote is that has one address for everybody, by the app's name, if not at the usual place.
+        own_credentials: what the service itself has at a remote, by the app's name; for methods that rest on the
+            remote's trust in the service.
+    """
+
+    http: Http
+    short_lived: ShortLived
+    organization_id: str
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+    own_credentials: Mapping[str, Credentials] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request of an API.
+
+    Attributes:
+        to: what is asked for, as messages say it: "GitLab refuses to ...".
+        path: quoted, from the root of the API on, with its query; or a whole URL.
+        body: sent as JSON; bytes are sent as they are.
+        taken: statuses that are no error here, beside those of success.
+        holds_values: whether what is sent holds a value or credential: what the remote says of it isn't shown then.
+        is_repeatable: whether nothing is lost if it is carried out twice, because no answer to the first one came.
+        explain: what people can do about a refusal, read from the answer; it repeats nothing that was sent.
+    """
+
+    method: str
+    path: str
+    to: str
+    body: JsonValue | bytes = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    taken: frozenset[int] = frozenset()
+    holds_values: bool = False
+    is_repeatable: bool = True
+    explain: Callable[[RemoteAnswer], str] = lambda _: ""
+
+
+class Session:
+    """What a destination and an app ask with.
+
+    Attributes:
+        app: what is asked.
+        credentials: of the connection.
+        context: what is asked with.
+    """
+
+    def __init__(self, app: App, credentials: Credentials, context: AppContext) -> None:
+        self.app = app
+        self.credentials = credentials
+        self.context = context
+        self._sent: tuple[str, ...] = ()
+
+    def given(self, kind: type[_C]) -> _C:
+        """Return the credentials as those of one method.
+
+        Raises:
+            TypeError: they are of another.
+        """
+        if not isinstance(self.credentials, kind):
+            raise TypeError(type(self.credentials).__name__)
+        return self.credentials
+
+    def root(self, usual: str) -> str:
+        """Return where the app is: at its usual place, unless the operator of the service says otherwise."""
+        return self.context.endpoints.get(self.app.name, usual).rstrip("/")
+
+    def now(self) -> datetime:
+        """Return the present instant."""
+        return self.context.http.now()
+
+    async def pause(self, wait: timedelta) -> None:
+        """Return after that time: a remote needs a moment until what it answered holds everywhere."""
+        await self.context.http.pause(wait)
+
+    async def token(self) -> Mapping[str, str]:
+        """Return what requests are sent with.
+
+        Raises:
+            RemoteError: the remote gives none.
+        """
+        held = self.app.static(self.credentials)
+        if held is not None:
+            return {"token": held}
+        issue = self.app.issue
+        if issue is None:
+            return {}
+        return await self.kept(self.credentials, lambda: issue(self))
+
+    async def kept(
+        self, credentials: Credentials, issue: Callable[[], Awaitable[Issued]]
+    ) -> Mapping[str, str]:
+        """Return the token that is kept for these credentials, or a new one."""
+        return await self.context.short_lived.get(self._key(credentials), issue)
+
+    def forget_token(self, *others: Credentials) -> None:
+        """Have the next request get a new token for these credentials and for the session's own."""
+        for credentials in (self.credentials, *others):
+            self.context.short_lived.forget(self._key(credentials))
+
+    async def ask(
+        self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
+    ) -> RemoteAnswer:
+        """Return an answer of success, one of the statuses that the call takes, or one that `also` takes.
+
+        Raises:
+            RemoteError: the remote doesn't do it; the text says what was asked, and why.
+        """
+        answer = await self._authorized(call)
+        if answer.status in self.app.stale and self._has_issued():
+            # Tokens are revoked or used up before their time; a new one tells.
+            self.forget_token()
+            answer = await self._authorized(call)
+        return answer if also(answer) else self.judged(answer, call)
+
+    async def ask_without_token(
+        self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
+    ) -> RemoteAnswer:
+        """Return the answer to a login, as `ask` does."""
+        answer = await self._send(self._request(call))
+        return answer if also(answer) else self.judged(answer, call)
+
+    def judged(self, answer: RemoteAnswer, call: Call) -> RemoteAnswer:
+        """Return the answer if it is a good one for the call.
+
+        Raises:
+            RemoteError: it is none.
+        """
+        if (
+            200 <= answer.status < 300 and self.app.answers.kind(answer) is None
+        ) or answer.status in call.taken:
+            return answer
+        raise self._error_of(answer, call)
+
+    def _has_issued(self) -> bool:
+        return self.app.issue is not None and self.app.static(self.credentials) is None
+
+    async def _authorized(self, call: Call) -> RemoteAnswer:
+        parts = await self.token()
+        self._sent = tuple(parts.values())
+        return await self._send(self.app.authorize(self._request(call), parts, self))
+
+    async def _send(self, request: RemoteRequest) -> RemoteAnswer:
+        return await self.context.http.send(
+            request, limits=self.app.answers.limits, place=":".join(self._key(self.credentials))
+        )
+
+    def _request(self, call: Call) -> RemoteRequest:
+        headers = {**self.app.headers, **call.headers}
+        content = b""
+        if isinstance(call.body, bytes):
+            content = call.body
+        elif call.body is not None:
+            content = orjson.dumps(call.body)
+        if content:
+            headers.setdefault("Content-Type", _JSON)
+        url = call.path if "://" in call.path else f"{self.app.root(self)}{call.path}"
+        return RemoteRequest(call.method, url, headers, content, call.is_repeatable)
+
+    def _error_of(self, answer: RemoteAnswer, call: Call) -> RemoteError:
+        answers, status = self.app.answers, answer.status
+        content = answer.json_or_none()
+        said = self._said(content, call)
+        advice = answers.hints.get(status, "")
+        explained = call.explain(answer)
+        ending = f"{f'; {explained}' if explained else ''}{f'; {advice}' if advice else ''}{said}"
+        kind = answers.kind(answer) or _kind_of(status)
+        if kind is RemoteDeniedError:
+            if status == 401:
+                return kind(f"{answers.who} doesn't take the credentials{ending}")
+            return kind(f"the credentials may not {call.to}{ending}")
+        if kind is RemoteMissingError:
+            if 300 <= status < 400:
+                return kind(f"{answers.who} can't {call.to}: the place was moved; name its new place")
+            return kind(
+                f"{answers.who} can't {call.to}: there is no such place, or the credentials may not see it{ending}"
+            )
+        if kind is RemoteRefusedError:
+            return kind(f"{answers.who} refuses to {call.to}{ending}")
+        return kind(f"{answers.who} answers {status} when asked to {call.to}{ending}")
+
+    def _said(self, content: JsonValue, call: Call) -> str:
+        """Return the remote's words as they may be shown: nothing that repeats what was sent."""
+        answers = self.app.answers
+        word = answers.word(content)
+        named = f" ({word})" if isinstance(word, str) and _WORD.fullmatch(word) else ""
+        message = None if call.holds_values else answers.message(content)
+        if not isinstance(message, str) or not message.strip() or any(part in message for part in self._sent):
+            return named
+        return f"{named}: {quotable(re.sub(r'[^ -~]+', ' ', message))}"
+
+    def _key(self, credentials: Credentials) -> tuple[str, ...]:
+        return self.app.name, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
+
+
+def _kind_of(status: int) -> type[RemoteError]:
+    if status in (401, 403):
+        return RemoteDeniedError
+    if status in (404, 410) or 300 <= status < 400:
+        return RemoteMissingError
+    return RemoteRefusedError if 400 <= status < 500 else RemoteUnavailableError

@@ -1,0 +1,125 @@
+"""When a remote may be asked again: what its answers say of limits, in every form, and writes that are spread.
+
+`Retry-After` (RFC 9110 section 10.2.3), reset and remaining counts with and without `x-` before them (GitHub, GitLab
+and others), and the fields of draft-ietf-httpapi-ratelimit-headers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from keybearer.destinations.remote import Limits, RemoteAnswer
+
+__all__ = ["Pace", "Paces", "asked_wait"]
+
+_PACES_MAX = 10_000
+_WAIT_MAX = timedelta(hours=24)
+_SINCE_1970 = 1_000_000_000
+"""A reset that is larger is an instant, a smaller one a number of seconds: vendors differ, and say neither."""
+_RESETS = ("x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset")
+_REMAINING = ("x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining")
+_STRUCTURED = re.compile(r";\s*r=(\d{1,9})(?=.*;\s*t=(\d{1,9}))|;\s*t=(\d{1,9})(?=.*;\s*r=(\d{1,9}))")
+_MINUTE = timedelta(minutes=1)
+
+
+def asked_wait(answer: RemoteAnswer, now: datetime) -> timedelta | None:
+    """Return how long an answer asks to wait (RFC 9110 section 10.2.3), unbounded; None where it doesn't say."""
+    given = answer.headers.get("retry-after", "").strip()
+    if given.isdecimal() and len(given) < 9:
+        return timedelta(seconds=int(given))
+    try:
+        return parsedate_to_datetime(given).astimezone(UTC) - now if given else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(answer: RemoteAnswer, names: tuple[str, ...]) -> float | None:
+    for name in names:
+        given = answer.headers.get(name, "").strip()
+        if re.fullmatch(r"\d{1,12}(\.\d{1,9})?", given):
+            return float(given)
+    return None
+
+
+def _until_reset(answer: RemoteAnswer, now: datetime) -> timedelta | None:
+    reset = _number(answer, _RESETS)
+    if reset is None:
+        return None
+    seconds = reset - now.timestamp() if reset > _SINCE_1970 else reset
+    return timedelta(seconds=max(seconds, 0))
+
+
+def _used_up(answer: RemoteAnswer, now: datetime) -> timedelta | None:
+    """Return how long it is until there is something left; None where there is, or the answer doesn't say."""
+    structured = _STRUCTURED.search(answer.headers.get("ratelimit", ""))
+    if structured:
+        left, seconds = (structured[1], structured[2]) if structured[1] else (structured[4], structured[3])
+        return timedelta(seconds=int(seconds)) if int(left) == 0 else None
+    return _until_reset(answer, now) if _number(answer, _REMAINING) == 0 else None
+
+
+class Pace:
+    """The pace of one place: who asks, and where."""
+
+    def __init__(self) -> None:
+        self._not_before: datetime | None = None
+        self._writes_left = 0.0
+        self._refilled_at: datetime | None = None
+
+    def delay(self, limits: Limits, now: datetime, *, is_write: bool) -> timedelta:
+        """Return how long a request has to wait; one that need not wait counts as sent."""
+        waits = [timedelta(0)]
+        if self._not_before is not None:
+            waits.append(self._not_before - now)
+        if is_write and limits.writes_per_minute is not None:
+            waits.append(self._spread(limits.writes_per_minute, now))
+        wait = max(waits)
+        if not wait and is_write:
+            self._writes_left -= 1
+        return wait
+
+    def _spread(self, per_minute: int, now: datetime) -> timedelta:
+        if self._refilled_at is None:
+            self._writes_left = float(per_minute)
+        else:
+            gained = per_minute * ((now - self._refilled_at) / _MINUTE)
+            self._writes_left = min(float(per_minute), self._writes_left + gained)
+        self._refilled_at = now
+        if self._writes_left >= 1:
+            return timedelta(0)
+        # Half of them at once: who waits for each single one holds a worker for as long.
+        return _MINUTE * ((per_minute / 2 - self._writes_left) / per_minute)
+
+    def hear(self, answer: RemoteAnswer, limits: Limits, now: datetime) -> bool:
+        """Take note of what an answer says of limits; return whether it asks to come later."""
+        if limits.is_throttled(answer):
+            asked = asked_wait(answer, now) or _used_up(answer, now) or _until_reset(answer, now)
+            self._hold(max(asked or limits.unsaid_wait, timedelta(seconds=1)), now)
+            return True
+        used_up = _used_up(answer, now)
+        if used_up is not None:
+            self._hold(used_up, now)
+        return False
+
+    def _hold(self, wait: timedelta, now: datetime) -> None:
+        until = now + min(wait, _WAIT_MAX)
+        self._not_before = until if self._not_before is None else max(self._not_before, until)
+
+
+class Paces:
+    """The paces of all places that were asked of late."""
+
+    def __init__(self) -> None:
+        self._paces: OrderedDict[tuple[str, str, int, str], Pace] = OrderedDict()
+
+    def of(self, origin: tuple[str, str, int], place: str) -> Pace:
+        """Return the pace of those who ask as that place at the origin."""
+        key = (*origin, place)
+        pace = self._paces.setdefault(key, Pace())
+        self._paces.move_to_end(key)
+        while len(self._paces) > _PACES_MAX:
+            self._paces.popitem(last=False)
+        return pace

@@ -1,0 +1,53 @@
+"""Opens a destination as the sync engine does, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from keybearer.destinations.engine.opening import Opening, open_destination
+from keybearer.destinations.form import DestinationKind
+from keybearer.destinations.protocol import Destination
+from keybearer.destinations.session import AppContext, Session
+from keybearer.wire.credentials import Credentials
+from keybearer.wire.destination_forms import DestinationConfig
+from keybearer.wire.key_schema import KeyNaming
+
+__all__ = ["check", "opened"]
+
+
+def opened(
+    kind: DestinationKind,
+    config: Mapping[str, object] | DestinationConfig,
+    credentials: Credentials,
+    context: AppContext,
+    *,
+    naming: KeyNaming | None = None,
+    **options: object,
+) -> Destination:
+    """Return a destination for one run.
+
+    Args:
+        kind: of the catalogue.
+        config: `destinationConfig`, as on the wire or validated.
+        credentials: of the connection.
+        context: a way out.
+        naming: how keys become names; as they are by default.
+        options: `syncOptions` beside `initialSyncBehavior`, by their names on the wire.
+    """
+    given = Opening(
+        config if isinstance(config, DestinationConfig) else kind.config.validate_python(config),
+        kind.options.model_validate({"initialSyncBehavior": "overwrite-destination", **options}),
+        naming or KeyNaming("", ""),
+        credentials,
+        context,
+    )
+    return open_destination(kind, given)
+
+
+async def check(kind: DestinationKind, credentials: Credentials, context: AppContext) -> None:
+    """Have the app of a kind judge the credentials.
+
+    Raises:
+        RemoteError: it doesn't take them.
+    """
+    await kind.app.check(Session(kind.app, credentials, context))
