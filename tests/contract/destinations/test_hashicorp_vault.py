@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from keybearer.destinations.protocol import Refused, Written
 from keybearer.destinations.remote import Limits
 from keybearer.outbound.apps.hashicorp_vault import Vault, VaultSession
 from keybearer.outbound.destinations import hashicorp_vault as driver
 from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
-from keybearer.outbound.destinations.protocol import Written
 from keybearer.outbound.remote import (
     RemoteDeniedError,
     RemoteMissingError,
@@ -216,7 +216,7 @@ async def test_a_secret_that_is_deleted_between_two_pieces_is_made_again(
 async def test_an_outage_between_two_pieces_leaves_the_rest_to_the_next_run(
     secret: Secret, vault_place: VaultPlace
 ) -> None:
-    written: list[Written] = []
+    written: list[Written | Refused] = []
     writes = itertools.count()
     with (
         vault_place.proxy.answering(lambda request: is_write(request) and next(writes) >= 2, 502, {}),
@@ -369,7 +369,7 @@ async def test_a_first_version_of_somebody_else_is_kept(secret: Secret, vault_pl
 
 @only_version_2
 async def test_one_who_never_stops_writing_ends_the_run(secret: Secret, vault_place: VaultPlace) -> None:
-    written: list[Written] = []
+    written: list[Written | Refused] = []
     endless = before_writes(99, lambda number: vault_place.put({"THEIRS": f"cnry-{number}"}))
     with (
         vault_place.proxy.answering(endless, 500, None),
@@ -435,7 +435,7 @@ async def test_an_outage_before_the_write_leaves_the_secret_as_it_was(
     secret: Secret, vault_place: VaultPlace, status: int
 ) -> None:
     vault_place.put({"ONE": "cnry-1"})
-    written: list[Written] = []
+    written: list[Written | Refused] = []
     with (
         vault_place.proxy.answering(is_write, status, {"errors": ["cnry-2 is echoed"]}),
         pytest.raises(RemoteUnavailableError, match=str(status)) as caught,

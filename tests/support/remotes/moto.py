@@ -183,7 +183,7 @@ class CloudProxy:
                 return self._answer(call, day.fault)
         if self.limit is not None and self.limit.refusal(call.method, request.path) is not None:
             return self._answer(call, THROTTLING)
-        fault = await self._refusal(call)
+        fault = await self._refusal(request, call)
         if fault is not None:
             return self._answer(call, fault)
         self._passed_on += 1
@@ -204,11 +204,17 @@ class CloudProxy:
                 status=answer.status, body=body, headers={"Content-Type": answer.content_type}
             )
 
-    async def _refusal(self, call: CloudCall) -> Fault | None:
+    async def _refusal(self, request: web.BaseRequest, call: CloudCall) -> Fault | None:
         if call.service not in _DESCRIBED:
             return None
         issues = await asyncio.to_thread(
-            self._moto.ask, "described", service=call.service, operation=call.operation, body=call.body
+            self._moto.ask,
+            "described",
+            service=call.service,
+            operation=call.operation,
+            body=call.body,
+            target=request.headers.get("X-Amz-Target", ""),
+            content_type=request.headers.get("Content-Type", ""),
         )
         issues += _by_the_manual(call)
         self.issues += [f"{call.operation}: {issue}" for issue in issues]
