@@ -93,6 +93,7 @@ class Session:
         self.credentials = credentials
         self.context = context
         self._sent: tuple[str, ...] = ()
+        self._has_new_token = False
 
     def given(self, kind: type[_C]) -> _C:
         """Return the credentials as those of one method.
@@ -128,7 +129,12 @@ class Session:
         issue = self.app.issue
         if issue is None:
             return {}
-        return await self.kept(self.credentials, lambda: issue(self))
+
+        async def get_new() -> Issued:
+            self._has_new_token = True
+            return await issue(self)
+
+        return await self.kept(self.credentials, get_new)
 
     async def kept(
         self, credentials: Credentials, issue: Callable[[], Awaitable[Issued]]
@@ -150,7 +156,7 @@ class Session:
             RemoteError: the remote doesn't do it; the text says what was asked, and why.
         """
         answer = await self._authorized(call)
-        if answer.status in self.app.stale and self._has_issued():
+        if answer.status in self.app.stale and self._may_get_another():
             # Tokens are revoked or used up before their time; a new one tells.
             self.forget_token()
             answer = await self._authorized(call)
@@ -175,8 +181,9 @@ class Session:
             return answer
         raise self._error_of(answer, call)
 
-    def _has_issued(self) -> bool:
-        return self.app.issue is not None and self.app.static(self.credentials) is None
+    def _may_get_another(self) -> bool:
+        is_issued = self.app.issue is not None and self.app.static(self.credentials) is None
+        return is_issued and not self._has_new_token
 
     async def _authorized(self, call: Call) -> RemoteAnswer:
         parts = await self.token()

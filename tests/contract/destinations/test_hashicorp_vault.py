@@ -10,12 +10,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keybearer.destinations.protocol import Refused, Written
-from keybearer.destinations.remote import Limits
-from keybearer.outbound.apps.hashicorp_vault import Vault, VaultSession
-from keybearer.outbound.destinations import hashicorp_vault as driver
-from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
-from keybearer.outbound.remote import (
+from keybearer.destinations.hashicorp_vault import (
+    HASHICORP_VAULT,
+    AccessTokenCredentials,
+    AppRoleCredentials,
+    VaultConfig,
+)
+from keybearer.destinations.protocol import Destination, Refused, Written
+from keybearer.destinations.remote import (
+    Limits,
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
@@ -23,17 +26,16 @@ from keybearer.outbound.remote import (
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.outbound.short_lived import Issued
-from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
-from keybearer.wire.destinations.hashicorp_vault import VaultConfig
-from support.remotes.driving import change_of, given_to, read, run
+from keybearer.destinations.session import Session
+from support.remotes.driving import change_of, read, run
 from support.remotes.limits import VAULT, VAULT_BARE, Standing
+from support.remotes.opened import check, opened
 from support.remotes.spoiling import spoil
 from support.remotes.vault import VERSION_1, VERSION_2, VaultPlace
 from support.remotes.way_out import WayOut
 from support.service_proxy import Matches, ServiceRequest
 
-Secret = Callable[[], VaultSecret]
+Secret = Callable[[], Destination]
 
 only_version_2 = pytest.mark.parametrize("vault_place", [VERSION_2], indirect=True, ids=["version 2"])
 only_version_1 = pytest.mark.parametrize("vault_place", [VERSION_1], indirect=True, ids=["version 1"])
@@ -44,7 +46,7 @@ FOREIGN = {"text": "cnry-f", "number": 123456789, "flag": True, "tree": {"a": [1
 @pytest.fixture
 def secret(way: WayOut, vault_place: VaultPlace) -> Secret:
     """Return what makes a driver, as each run gets its own."""
-    return lambda: VaultSecret(given_to(vault_place.config, vault_place.credentials, way.context))
+    return lambda: opened(HASHICORP_VAULT, vault_place.config, vault_place.credentials, way.context)
 
 
 def many(count: int) -> dict[str, str]:
@@ -231,11 +233,11 @@ async def test_an_outage_between_two_pieces_leaves_the_rest_to_the_next_run(
     assert vault_place.values == many(1600)
 
 
-def without_patch(place: VaultPlace, url: str, way: WayOut) -> VaultSecret:
+def without_patch(place: VaultPlace, url: str, way: WayOut) -> Destination:
     """Return a driver whose token may do all but patch, at a listener of the server."""
     policy = f'path "{place.path}" {{ capabilities = ["create", "read", "update"] }}'
     token = AccessTokenCredentials(instance_url=url, access_token=place.server.token(policy))
-    return VaultSecret(given_to(place.config, token, way.context))
+    return opened(HASHICORP_VAULT, place.config, token, way.context)
 
 
 @only_version_2
@@ -317,7 +319,7 @@ async def test_version_1_takes_as_many_keys_as_fit_one_request(
 @only_version_1
 async def test_version_1_takes_more_where_the_listener_does(vault_place: VaultPlace, way: WayOut) -> None:
     token = vault_place.token.model_copy(update={"instance_url": unlimited(vault_place)})
-    await run(VaultSecret(given_to(vault_place.config, token, way.context)), change_of(many(1600)))
+    await run(opened(HASHICORP_VAULT, vault_place.config, token, way.context), change_of(many(1600)))
     assert vault_place.values == many(1600)
 
 
@@ -325,7 +327,7 @@ async def test_a_refusal_that_repeats_a_value_is_not_shown(secret: Secret, vault
     told = {"errors": ["error converting input cnry-1 for field data", "invalid character 'c'"]}
     with (
         vault_place.proxy.answering(is_write, 400, told),
-        pytest.raises(RemoteRefusedError, match=r"^Vault answers 400 to a write to [a-z0-9/]+$"),
+        pytest.raises(RemoteRefusedError, match=r"^Vault refuses to write [a-z0-9/]+$"),
     ):
         await run(secret(), change_of({"ONE": "cnry-1"}))
 
@@ -467,32 +469,32 @@ async def test_a_server_that_is_away_is_unavailable(way: WayOut, vault_place: Va
     for given in (vault_place.credentials, vault_place.token):
         away = given.model_copy(update={"instance_url": "http://127.0.0.1:1"})
         with pytest.raises(RemoteUnavailableError):
-            await Vault().check(away, way.context)
+            await check(HASHICORP_VAULT, away, way.context)
         with pytest.raises(RemoteUnavailableError):
-            await read(VaultSecret(given_to(vault_place.config, away, way.context)))
+            await read(opened(HASHICORP_VAULT, vault_place.config, away, way.context))
 
 
 async def test_credentials_that_work_pass(way: WayOut, vault_place: VaultPlace) -> None:
-    await Vault().check(vault_place.credentials, way.context)
-    await Vault().check(vault_place.token, way.context)
+    await check(HASHICORP_VAULT, vault_place.credentials, way.context)
+    await check(HASHICORP_VAULT, vault_place.token, way.context)
 
 
 @pytest.mark.parametrize("field", ["role_id", "secret_id"])
 async def test_a_wrong_role_is_denied(way: WayOut, vault_place: VaultPlace, field: str) -> None:
     wrong = vault_place.credentials.model_copy(update={field: "cnry-wrong"})
     with pytest.raises(RemoteDeniedError) as caught:
-        await Vault().check(wrong, way.context)
+        await check(HASHICORP_VAULT, wrong, way.context)
     assert "cnry-" not in str(caught.value)
     with pytest.raises(RemoteDeniedError):
-        await read(VaultSecret(given_to(vault_place.config, wrong, way.context)))
+        await read(opened(HASHICORP_VAULT, vault_place.config, wrong, way.context))
 
 
 async def test_a_wrong_token_is_denied(way: WayOut, vault_place: VaultPlace) -> None:
     wrong = vault_place.token.model_copy(update={"access_token": "cnry-wrong"})
     with pytest.raises(RemoteDeniedError, match="access token"):
-        await Vault().check(wrong, way.context)
+        await check(HASHICORP_VAULT, wrong, way.context)
     with pytest.raises(RemoteDeniedError):
-        await read(VaultSecret(given_to(vault_place.config, wrong, way.context)))
+        await read(opened(HASHICORP_VAULT, vault_place.config, wrong, way.context))
 
 
 def _logins(place: VaultPlace) -> int:
@@ -505,22 +507,19 @@ async def test_one_login_serves_many_runs_until_its_token_is_refused(
     await read(secret())
     await read(secret())
     assert _logins(vault_place) == 1
-    kept = await way.context.short_lived.get(VaultSession(vault_place.credentials, way.context)._key, _never)
+    kept = await Session(HASHICORP_VAULT.app, vault_place.credentials, way.context).token()
+    assert _logins(vault_place) == 1
     vault_place.server.call("POST", "auth/token/revoke", {"token": kept["token"]}, status=204)
     await run(secret(), change_of({"ONE": "cnry-1"}))
     assert _logins(vault_place) == 2
     assert vault_place.values == {"ONE": "cnry-1"}
 
 
-async def _never() -> Issued:
-    raise AssertionError("a token is kept")
-
-
 async def test_who_may_only_read_is_denied_by_the_write(way: WayOut, vault_place: VaultPlace) -> None:
     policy = f'path "{vault_place.path}" {{ capabilities = ["read"] }}'
     role_id, secret_id = vault_place.server.role(policy)
     reader = AppRoleCredentials(instance_url=vault_place.proxy.url, role_id=role_id, secret_id=secret_id)
-    place = VaultSecret(given_to(vault_place.config, reader, way.context))
+    place = opened(HASHICORP_VAULT, vault_place.config, reader, way.context)
     assert await read(place) == {}
     with pytest.raises(RemoteDeniedError, match="policies") as caught:
         await run(place, change_of({"ONE": "cnry-1"}))
@@ -531,8 +530,8 @@ async def test_who_may_only_read_is_denied_by_the_write(way: WayOut, vault_place
 @pytest.mark.parametrize(
     ("mount", "error", "text"),
     [
-        ("nowhere", RemoteDeniedError, "shows no secrets engine at nowhere"),
-        ("team", RemoteDeniedError, "shows no secrets engine at team"),
+        ("nowhere", RemoteDeniedError, "secrets engine at nowhere; Vault shows no"),
+        ("team", RemoteDeniedError, "secrets engine at team; Vault shows no"),
         ("team/engine/app", RemoteMissingError, "no secrets engine at team/engine/app"),
         ("cubbyhole", RemoteRefusedError, "type cubbyhole"),
     ],
@@ -545,7 +544,7 @@ async def test_a_mount_must_be_a_key_value_engine(
     root = AccessTokenCredentials(instance_url=server.url, access_token=server.root.headers["X-Vault-Token"])
     config = VaultConfig(mount=mount.replace("team/engine", engine), path="app")
     with pytest.raises(error, match=text.replace("team/engine", engine)):
-        await read(VaultSecret(given_to(config, root, way.context)))
+        await read(opened(HASHICORP_VAULT, config, root, way.context))
 
 
 @pytest.mark.parametrize(
@@ -578,7 +577,7 @@ async def test_a_secret_is_not_made_larger_than_can_be_read_back(
     vault_place: VaultPlace, way: WayOut
 ) -> None:
     token = vault_place.token.model_copy(update={"instance_url": unlimited(vault_place)})
-    place = VaultSecret(given_to(vault_place.config, token, way.context))
+    place = opened(HASHICORP_VAULT, vault_place.config, token, way.context)
     full = many(10_000)
     vault_place.put(full)
     assert len(await read(place)) == 10_000
@@ -606,31 +605,27 @@ async def test_an_answer_of_another_form_is_no_answer(
 # Drivers that are broken: the tests above would not let them pass.
 
 
-async def test_a_driver_with_another_header_for_its_token_is_caught(
-    secret: Secret, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = VaultSession._request
-
-    def elsewhere(*given: object) -> RemoteRequest:
-        request = whole(*given)  # type: ignore[arg-type] # passed on as they are
+async def test_a_driver_with_another_header_for_its_token_is_caught(secret: Secret, way: WayOut) -> None:
+    def elsewhere(request: RemoteRequest) -> RemoteRequest:
         headers = {name.replace("X-Vault-Token", "X-Token"): value for name, value in request.headers.items()}
         return RemoteRequest(request.method, request.url, headers, request.content)
 
-    monkeypatch.setattr(VaultSession, "_request", elsewhere)
+    spoil(way, request=elsewhere)
     with pytest.raises(RemoteDeniedError):
         await read(secret())
 
 
 @only_version_2
 async def test_a_driver_that_writes_without_check_and_set_is_caught(
-    secret: Secret, vault_place: VaultPlace, monkeypatch: pytest.MonkeyPatch
+    secret: Secret, vault_place: VaultPlace, way: WayOut
 ) -> None:
-    whole = driver._encoded
+    def careless(request: RemoteRequest) -> RemoteRequest:
+        if not request.content or "/data/" not in request.url:
+            return request
+        body = {"data": json.loads(request.content)["data"]}
+        return RemoteRequest(request.method, request.url, request.headers, json.dumps(body).encode())
 
-    def careless(body: object) -> bytes:
-        return whole({"data": body["data"]} if isinstance(body, dict) and "options" in body else body)
-
-    monkeypatch.setattr(driver, "_encoded", careless)
+    spoil(way, request=careless)
     with vault_place.proxy.answering(
         before_writes(1, lambda _: vault_place.put({"THEIRS": "cnry-2"})), 500, None
     ):
@@ -642,7 +637,7 @@ async def test_a_driver_that_takes_throttling_for_an_answer_is_caught(
     secret: Secret, vault_place: VaultPlace, way: WayOut
 ) -> None:
     spoil(way, limits=Limits(is_throttled=lambda _: False))
-    with quota(vault_place), pytest.raises(RemoteUnavailableError, match="429"):
+    with quota(vault_place), pytest.raises(RemoteRefusedError):
         await run(secret(), change_of({"ONE": "cnry-1"}))
     assert way.waits == []
     assert vault_place.values is None

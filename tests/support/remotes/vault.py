@@ -15,8 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
-from keybearer.wire.destinations.hashicorp_vault import VaultConfig
+from keybearer.destinations.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials, VaultConfig
 from support.service_proxy import ServiceProxy
 from tools.local.openbao import open_bao
 from tools.local.waiting import PATIENCE_SECONDS, eventually
