@@ -309,6 +309,8 @@ def _count(content: JsonValue) -> int:
                 left += inner.values()
             case list() as inner:
                 left += inner
+            case _:
+                pass
     return count
 
 
