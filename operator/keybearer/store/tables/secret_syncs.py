@@ -112,8 +112,10 @@ class FormerPlaceRow(Row):
 
     id: Mapped[str] = mapped_column(Uuid, primary_key=True)
     sync_id: Mapped[str] = mapped_column(Uuid, ForeignKey("secret_syncs.id", ondelete="CASCADE"), index=True)
-    # No cascade: a connection that is still needed is not deleted.
-    connection_id: Mapped[str] = mapped_column(Uuid, ForeignKey("app_connections.id"), index=True)
+    # A connection that is still needed is not deleted, but with its project: that comes to it before it comes here.
+    connection_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("app_connections.id", ondelete="CASCADE"), index=True
+    )
     destination_config: Mapped[dict[str, Any]] = mapped_column(JSON)
     destination_digest: Mapped[str] = mapped_column(String(64))
     sync_options: Mapped[dict[str, Any]] = mapped_column(JSON)

@@ -39,6 +39,7 @@ def upgrade() -> None:
             ["connection_id"],
             ["app_connections.id"],
             name="fk_sync_former_places_connection_id_app_connections",
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name="pk_sync_former_places"),
     )
