@@ -19,9 +19,14 @@ SCRIPTED = "scripted"
 
 
 class ScriptedConfig(DestinationConfig):
-    """Which remote."""
+    """Which remote; of one object that holds all keys, the key schema is a part of its place."""
 
     place: str
+    is_document: bool = False
+
+
+def _is_document(config: DestinationConfig) -> bool:
+    return isinstance(config, ScriptedConfig) and config.is_document
 
 
 @dataclass
@@ -33,6 +38,7 @@ class ScriptedRemote:
         on_put: raised when this name is written, as often as the list holds errors.
         on_read: raised when it is listed, likewise.
         hold: cleared, every write waits until it is set.
+        hold_reads: likewise of listings.
         busy: how many runs are in it now, and the most there ever were.
     """
 
@@ -45,11 +51,13 @@ class ScriptedRemote:
     on_put: dict[str, list[RemoteError]] = field(default_factory=dict)
     on_read: list[RemoteError] = field(default_factory=list)
     hold: asyncio.Event = field(default_factory=asyncio.Event)
+    hold_reads: asyncio.Event = field(default_factory=asyncio.Event)
     busy: int = 0
     most_busy: int = 0
 
     def __post_init__(self) -> None:
         self.hold.set()
+        self.hold_reads.set()
 
     @property
     def writes(self) -> int:
@@ -79,6 +87,7 @@ class _ScriptedDestination:
         remote = self.remote
         remote.listings += 1
         await asyncio.sleep(0)
+        await remote.hold_reads.wait()
         if remote.on_read:
             raise remote.on_read.pop(0)
         return {
@@ -123,7 +132,13 @@ class ScriptedRemotes:
     def __init__(self) -> None:
         self._by_place: dict[str, ScriptedRemote] = {}
         self.busy = self.most_busy = 0
-        model = DestinationModel(SCRIPTED, "hashicorp-vault", TypeAdapter(ScriptedConfig), SyncOptions)
+        model = DestinationModel(
+            SCRIPTED,
+            "hashicorp-vault",
+            TypeAdapter(ScriptedConfig),
+            SyncOptions,
+            is_one_object=_is_document,
+        )
         self.wiring = Wiring(
             lambda name: replace(model) if name == SCRIPTED else None, {SCRIPTED: self._driver}
         )
@@ -131,6 +146,14 @@ class ScriptedRemotes:
     def __getitem__(self, place: str) -> ScriptedRemote:
         return self._by_place.setdefault(place, ScriptedRemote())
 
+    def alias(self, place: str, other: str) -> None:
+        """Have two places be one remote."""
+        self._by_place[place] = self[other]
+
     def _driver(self, given: DriverInput) -> _ScriptedDestination:
         assert isinstance(given.config, ScriptedConfig)
+        if given.config.is_document:
+            document = self[f"{given.config.place}/{given.naming.name_of('doc')}"]
+            document.traits = replace(document.traits, is_one_object=True)
+            return _ScriptedDestination(self, document)
         return _ScriptedDestination(self, self[given.config.place])
