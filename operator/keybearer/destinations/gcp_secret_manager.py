@@ -152,14 +152,13 @@ async def _impersonate(session: Session) -> Issued:
             f"the service's account {own.client_email} may not impersonate {email}: that takes the role Service "
             f"Account Token Creator on it, and that the account exists ({_word(answer.json_or_none())})"
         )
-    given = answer.json()
-    token, ends = field_of(given, "accessToken"), field_of(given, "expireTime")
+    given, ends = field_of(answer.json(), "accessToken"), field_of(answer.json(), "expireTime")
+    if not isinstance(given, str) or not isinstance(ends, str):
+        raise RemoteUnavailableError("Google answers without a token of the service account")
     try:
-        return Issued({"token": str(token)}, datetime.fromisoformat(ends if isinstance(token, str) else ""))
-    except (TypeError, ValueError):
-        raise RemoteUnavailableError(
-            "Google answers without a token of the service account and its end"
-        ) from None
+        return Issued({"token": given}, datetime.fromisoformat(ends))
+    except ValueError:
+        raise RemoteUnavailableError("Google gives a token without an end that is a time") from None
 
 
 async def _log_in(session: Session, own: OwnAccountCredentials) -> Issued:
@@ -302,8 +301,9 @@ def _latest(name: str, answer: RemoteAnswer) -> Present:
     content = answer.json()
     if answer.status == 404 or (answer.status == 400 and _word(content) == "FAILED_PRECONDITION"):
         return Present(None)
-    data = field_of(content, "payload", "data") or ""
-    if answer.status != 200 or not isinstance(data, str):
+    payload = field_of(content, "payload")
+    data = field_of(payload, "data") or ""
+    if answer.status != 200 or not isinstance(payload, dict | None) or not isinstance(data, str):
         raise RemoteUnavailableError(
             f"Google answers {answer.status} without the value of the secret '{name}'"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import functools
 import json
@@ -14,6 +15,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from keybearer.destinations import bounds
+from keybearer.destinations.app import Issued
 from keybearer.destinations.engine import table
 from keybearer.destinations.gcp_secret_manager import (
     GCP_SECRET_MANAGER,
@@ -30,6 +32,7 @@ from keybearer.destinations.remote import (
     RemoteThrottledError,
     RemoteUnavailableError,
 )
+from keybearer.destinations.session import Session
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, run
 from support.remotes.gcp import GcpCopy, exhausted, new_key, refusal
@@ -393,19 +396,28 @@ async def test_what_is_no_google_is_told(copy: GcpCopy, way: WayOut, status: int
         await check(GCP_SECRET_MANAGER, credentials(), way.context)
 
 
-def test_the_usual_places_are_the_vendor_s(way: WayOut) -> None:
-    usual = dataclasses.replace(way.context, endpoints={})
-    account = GcpAccount(credentials(), usual)
-    assert account.root_of("https://oauth2.googleapis.com") == "https://oauth2.googleapis.com"
-    for config, url in (
-        (SCOPES["everywhere"][0], f"https://secretmanager.googleapis.com/v1/{PROJECT}/secrets"),
-        (
-            SCOPES["in a region"][0],
-            f"https://secretmanager.europe-west4.rep.googleapis.com/v1/{REGION}/secrets",
-        ),
-    ):
-        given = given_to(GCP_SECRET_MANAGER.config.validate_python(config), credentials(), usual)
-        assert GcpSecrets(given)._root == url
+@pytest.mark.parametrize(
+    ("scope", "url"),
+    [
+        ("everywhere", f"https://secretmanager.googleapis.com/v1/{PROJECT}/secrets"),
+        ("in a region", f"https://secretmanager.europe-west4.rep.googleapis.com/v1/{REGION}/secrets"),
+    ],
+)
+async def test_the_usual_places_are_the_vendor_s(way: WayOut, scope: str, url: str) -> None:
+    asked: list[str] = []
+
+    def note(request: RemoteRequest) -> RemoteRequest:
+        asked.append(request.url)
+        raise RemoteUnavailableError("far away")
+
+    token = Issued({"token": "cnry-t"}, datetime.max.replace(tzinfo=UTC))
+    session = Session(GCP_SECRET_MANAGER.app, credentials(), way.context)
+    await session.kept(credentials(), partial(asyncio.sleep, 0, token))
+    way.context = dataclasses.replace(way.context, endpoints={})
+    spoil(way, request=note)
+    with pytest.raises(RemoteUnavailableError):
+        await opened(GCP_SECRET_MANAGER, SCOPES[scope][0], credentials(), way.context).read([])
+    assert [one.partition("?")[0] for one in asked] == [url]
 
 
 @pytest.mark.parametrize(
