@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import functools
 import json
 from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -412,7 +412,11 @@ async def test_the_usual_places_are_the_vendor_s(way: WayOut, scope: str, url: s
 
     token = Issued({"token": "cnry-t"}, datetime.max.replace(tzinfo=UTC))
     session = Session(GCP_SECRET_MANAGER.app, credentials(), way.context)
-    await session.kept(credentials(), partial(asyncio.sleep, 0, token))
+
+    async def issue() -> Issued:
+        return token
+
+    await session.kept(credentials(), issue)
     way.context = dataclasses.replace(way.context, endpoints={})
     spoil(way, request=note)
     with pytest.raises(RemoteUnavailableError):
