@@ -23,6 +23,7 @@ from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 from keybearer.wire.key_schema import KeyNaming
 
 __all__ = [
+    "PLAIN",
     "CreateOrUpdate",
     "DestinationKind",
     "Document",
@@ -37,6 +38,8 @@ __all__ = [
     "Remove",
     "RemoveMany",
     "Row",
+    "Shut",
+    "Spelling",
     "Table",
     "UnbuiltDestination",
     "by_number",
@@ -98,11 +101,41 @@ def _no_extras(_: Outgoing) -> Mapping[str, str] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Shut:
+    """Why an entry can be neither read nor written: "is disabled"."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """An entry of a list: its name, and what there is of it; None where it is none of ours to read or write."""
 
     name: str
-    present: Present | None
+    present: Present | Shut | None
+
+
+def _same(name: str) -> str:
+    return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """How a remote spells names, where that isn't as a sync does.
+
+    Attributes:
+        spelt: the remote's spelling of a sync's name.
+        fold: what is the same for all names that are the same for the remote.
+        read: the sync's name for an entry that it doesn't want.
+    """
+
+    spelt: Callable[[str], str] = _same
+    fold: Callable[[str], str] = _same
+    read: Callable[[str], str] = _same
+
+
+PLAIN = Spelling()
+"""Names are spelt as a sync has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,11 +174,11 @@ class LookUp:
 
     Attributes:
         call: asks for one name.
-        present: what the answer says; None where the name is gone, or can't be read.
+        present: what the answer says; None where the name is gone.
     """
 
     call: Callable[[str], Call]
-    present: Callable[[str, RemoteAnswer], Present | None]
+    present: Callable[[str, RemoteAnswer], Present | Shut | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +256,7 @@ class Table:
 
     Attributes:
         place: for messages: "the project 'shop'".
+        spelling: how names are spelt there; calls get the remote's spelling.
         extras: what is to be kept beside a value, to compare with `Present.extras`; None compares nothing.
         prepare: awaited once before anything is asked.
         finish: asked once after the last write, if anything was written or removed: one redeploy, say.
@@ -233,6 +267,7 @@ class Table:
     look_up: LookUp | None = None
     write: Put | CreateOrUpdate | PutMany | Hook
     remove: Remove | RemoveMany
+    spelling: Spelling = PLAIN
     extras: Callable[[Outgoing], Mapping[str, str] | None] = _no_extras
     prepare: Callable[[], Awaitable[object]] | None = None
     finish: Call | None = None

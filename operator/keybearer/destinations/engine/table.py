@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from keybearer.base.runs import in_chunks, in_runs
 from keybearer.destinations.bounds import Bounds
+from keybearer.destinations.engine.looking_up import each
 from keybearer.destinations.form import (
     CreateOrUpdate,
     Hook,
@@ -16,6 +17,9 @@ from keybearer.destinations.form import (
     PutMany,
     Remove,
     RemoveMany,
+    Row,
+    Shut,
+    Spelling,
     Table,
 )
 from keybearer.destinations.protocol import Change, Outgoing, Present, Refused, Traits, Written
@@ -31,7 +35,6 @@ from keybearer.wire.key_schema import KeyNaming
 __all__ = ["TableDestination"]
 
 _TRIES = 3
-_LOOKED_UP_AT_ONCE = 8
 _PAGES_MAX = 4000
 """After so many a list has no end; the smallest pages of a vendor have ten entries."""
 
@@ -52,6 +55,8 @@ class TableDestination:
         self._table = table
         self._naming = naming
         self._known: Mapping[str, Present] | None = None
+        self._spelt: dict[str, str] = {}
+        self._shut: dict[str, str] = {}
         self._is_prepared = False
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
@@ -65,18 +70,26 @@ class TableDestination:
             RemoteError: they can't be read, or are too many.
         """
         await self._prepare()
+        spelling = self._table.spelling
+        wanted = _by_fold(names, spelling)
         found: dict[str, Present] = {}
         bounds = Bounds()
-        async for name, present in self._listed(self._table.listing):
-            bounds.add(name, (present and present.value) or "")
-            if present is not None:
-                found[name] = present
+        self._spelt, self._shut = {}, {}
+        async for row in self._listed(self._table.listing):
+            value = row.present.value if isinstance(row.present, Present) else None
+            bounds.add(row.name, value or "")
+            if isinstance(row.present, Shut):
+                self._shut[spelling.fold(row.name)] = row.present.reason
+            elif row.present is not None:
+                ours = wanted.get(spelling.fold(row.name)) or [spelling.read(row.name)]
+                found |= dict.fromkeys(ours, row.present)
+                self._spelt |= dict.fromkeys(ours, row.name)
         if self._table.look_up is not None:
             await self._look_up(self._table.look_up, found, frozenset(names), bounds)
         self._known = found
         return found
 
-    async def _listed(self, listing: Listing) -> AsyncIterator[tuple[str, Present | None]]:
+    async def _listed(self, listing: Listing) -> AsyncIterator[Row]:
         call = listing.first()
         for page in range(1, _PAGES_MAX + 1):
             answer = await self._session.ask(call)
@@ -88,7 +101,7 @@ class TableDestination:
             for one in rows:
                 row = listing.row(one)
                 if row is not None:
-                    yield row.name, row.present
+                    yield row
             # Vendors' links are read for what follows and never followed to another host.
             following = listing.following(answer, page)
             if following is None:
@@ -101,27 +114,23 @@ class TableDestination:
     ) -> None:
         """Ask for the values of names that are this sync's; a name that is gone is left out."""
 
-        async def one(name: str) -> None:
-            present = look_up.present(name, await self._session.ask(look_up.call(name)))
-            if present is None:
-                del found[name]
+        async def one(asked: tuple[str, list[str]]) -> None:
+            spelt, ours = asked
+            present = look_up.present(spelt, await self._session.ask(look_up.call(spelt)))
+            if isinstance(present, Present):
+                bounds.grow(present.value or "")
+                found.update(dict.fromkeys(ours, present))
                 return
-            bounds.grow(present.value or "")
-            found[name] = present
-
-        ours = iter([name for name in found if name in wanted or self._naming.key_of(name) is not None])
-
-        async def work() -> None:
+            if isinstance(present, Shut):
+                self._shut[self._table.spelling.fold(spelt)] = present.reason
             for name in ours:
-                await one(name)
+                del found[name]
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(_LOOKED_UP_AT_ONCE):
-                    group.create_task(work())
-        except BaseExceptionGroup as failures:
-            # The first failure ends the others; whoever calls knows single errors only.
-            raise failures.exceptions[0] from None
+        by_spelling: dict[str, list[str]] = {}
+        for name in found:
+            if name in wanted or self._naming.key_of(name) is not None:
+                by_spelling.setdefault(self._spelt[name], []).append(name)
+        await each(by_spelling.items(), one)
 
     async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         """Write, then remove, then finish; a refused name stops none of the others.
@@ -134,10 +143,10 @@ class TableDestination:
         await self._prepare()
         is_changed = False
         try:
-            async for told in self._put_all(change.put):
+            async for told in self._put_all(change):
                 is_changed = is_changed or isinstance(told, Written)
                 yield told
-            async for written in self._remove_all(change.delete):
+            async for written in self._remove_all(change.delete, _by_fold(change.held, self._table.spelling)):
                 is_changed = True
                 yield written
         except RemoteError:
@@ -155,46 +164,78 @@ class TableDestination:
         if is_needed and self._table.finish is not None:
             await self._session.ask(self._table.finish)
 
-    async def _put_all(self, put: Sequence[Outgoing]) -> AsyncIterator[Written | Refused]:
-        write = self._table.write
-        if isinstance(write, PutMany):
-            runs = in_runs(put, _weight, count_max=write.names, weight_max=write.size_bytes)
-            waiting = list(runs)[::-1]
-            while waiting:
-                batch = waiting.pop()
-                try:
-                    versions = write.versions(await self._session.ask(write.call(batch)))
-                except RemoteRefusedError as error:
-                    if len(batch) > 1:
-                        middle = len(batch) // 2
-                        waiting += [batch[middle:], batch[:middle]]
-                    else:
-                        yield Refused.by(error, batch[0].name)
-                    continue
-                for one in batch:
-                    yield Written(one.name, version=versions.get(one.name))
-            return
-        for one in put:
-            try:
-                version = await self._put(write, one)
-            except RemoteRefusedError as error:
-                yield Refused.by(error, one.name)
+    async def _put_all(self, change: Change) -> AsyncIterator[Written | Refused]:
+        held = _by_fold(change.held | {one.name for one in change.put}, self._table.spelling)
+        put: list[Outgoing] = []
+        for one in change.put:
+            reason = self._reason_against(one.name, held)
+            if reason is None:
+                put.append(one)
             else:
-                yield Written(one.name, version=version)
+                yield Refused(one.name, reason, is_local=True)
+        write = self._table.write
+        told = self._put_many(write, put) if isinstance(write, PutMany) else self._put_each(write, put)
+        async for outcome in told:
+            yield outcome
 
-    async def _put(self, write: Put | CreateOrUpdate | Hook, one: Outgoing) -> str | None:
+    async def _put_each(
+        self, write: Put | CreateOrUpdate | Hook, put: Sequence[Outgoing]
+    ) -> AsyncIterator[Written | Refused]:
+        for one in put:
+            outcome: Written | Refused
+            try:
+                version = await self._put(write, replace(one, name=self._spelling_of(one.name)), one.name)
+                outcome = Written(one.name, version=version)
+            except RemoteRefusedError as error:
+                outcome = Refused.by(error, one.name)
+            yield outcome
+
+    async def _put_many(self, write: PutMany, put: Sequence[Outgoing]) -> AsyncIterator[Written | Refused]:
+        waiting = list(in_runs(put, _weight, count_max=write.names, weight_max=write.size_bytes))[::-1]
+        while waiting:
+            batch = waiting.pop()
+            try:
+                versions = write.versions(await self._session.ask(write.call(batch)))
+            except RemoteRefusedError as error:
+                if len(batch) == 1:
+                    yield Refused.by(error, batch[0].name)
+                else:
+                    middle = len(batch) // 2
+                    waiting += [batch[middle:], batch[:middle]]
+                continue
+            for one in batch:
+                yield Written(one.name, version=versions.get(one.name))
+
+    def _spelling_of(self, name: str) -> str:
+        return self._spelt.get(name) or self._table.spelling.spelt(name)
+
+    def _reason_against(self, name: str, held: Mapping[str, Sequence[str]]) -> str | None:
+        """Return why a name is not written although the destination would take such names; None if it is."""
+        fold = self._table.spelling.fold(name)
+        same = held.get(fold, ())
+        if len(same) > 1:
+            named = " and ".join(repr(one) for one in sorted(same))
+            return f"the names {named} are the same for the destination; rename one of them"
+        if fold in self._shut:
+            return (
+                f"'{name}' {self._shut[fold]} at the destination, so it is left as it is; see to it there, or rename "
+                "the secret here"
+            )
+        return None
+
+    async def _put(self, write: Put | CreateOrUpdate | Hook, one: Outgoing, name: str) -> str | None:
         match write:
             case Put():
                 return write.version(await self._session.ask(write.call(one)))
             case CreateOrUpdate():
-                return write.version(await self._create_or_update(write, one))
+                return write.version(await self._create_or_update(write, one, name))
             case Hook():
-                return await write.put(one, None if self._known is None else one.name in self._known)
+                return await write.put(one, None if self._known is None else name in self._known)
 
-    async def _create_or_update(self, write: CreateOrUpdate, one: Outgoing) -> RemoteAnswer:
-        present = None if self._known is None else self._known.get(one.name)
+    async def _create_or_update(self, write: CreateOrUpdate, one: Outgoing, name: str) -> RemoteAnswer:
+        present = None if self._known is None else self._known.get(name)
         if present is not None and write.is_replaced(present):
-            async for _ in self._remove_all([one.name]):
+            async for _ in self._remove_all([name], {}):
                 present = None
         creates = write.creates_first if self._known is None else present is None
         # Somebody else may create or delete it meanwhile, so the first step may work in the end.
@@ -205,19 +246,22 @@ class TableDestination:
             answer = await self._session.ask(call, also=is_wrong)
             if not is_wrong(answer):
                 return answer
-        raise RemoteUnavailableError(f"'{one.name}' comes and goes in {self._table.place}")
+        raise RemoteUnavailableError(f"'{name}' comes and goes in {self._table.place}")
 
-    async def _remove_all(self, names: Sequence[str]) -> AsyncIterator[Written]:
+    async def _remove_all(
+        self, names: Sequence[str], held: Mapping[str, Sequence[str]]
+    ) -> AsyncIterator[Written]:
+        """Remove names, but for those that are the same to the remote as one that it is to hold."""
         remove = self._table.remove
-        if isinstance(remove, RemoveMany):
-            for batch in in_chunks(names, remove.names):
-                await self._remove_batch(remove, batch)
-                for name in batch:
-                    yield Written(name, is_removed=True)
-            return
-        for name in names:
-            await self._remove(remove, name)
-            yield Written(name, is_removed=True)
+        for batch in in_chunks(names, remove.names if isinstance(remove, RemoveMany) else 1):
+            gone = [self._spelling_of(one) for one in batch if self._table.spelling.fold(one) not in held]
+            if isinstance(remove, RemoveMany):
+                await self._remove_batch(remove, gone)
+            else:
+                for spelt in gone:
+                    await self._remove(remove, spelt)
+            for name in batch:
+                yield Written(name, is_removed=True)
 
     async def _remove_batch(self, remove: RemoveMany, names: Sequence[str]) -> None:
         for _ in range(_TRIES):
@@ -238,3 +282,10 @@ class TableDestination:
 
 def _weight(one: Outgoing) -> int:
     return len(one.name) + len(one.value.encode())
+
+
+def _by_fold(names: Iterable[str], spelling: Spelling) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        found.setdefault(spelling.fold(name), []).append(name)
+    return found
