@@ -258,6 +258,7 @@ async def test_a_name_that_is_gone_already_counts_as_removed(copy: AzureCopy, ta
     written = await run(target().make(), change_of(None, "GONE", "LAST", "NOT/A/NAME"))
     assert written == [Written(name, is_removed=True) for name in ("GONE", "LAST", "NOT/A/NAME")]
     assert copy.values() == {}
+    assert writes(copy) == ["DELETE /secrets/GONE", "DELETE /secrets/LAST"], "no other path is asked"
 
 
 async def test_all_pages_are_read(copy: AzureCopy, target: Make) -> None:
@@ -335,7 +336,11 @@ async def test_what_the_vault_says_of_a_write_is_never_told(copy: AzureCopy, tar
 
 
 @pytest.mark.parametrize(
-    "listed", [[], {}, {"value": 1}, {"value": [1]}, {"value": [{"id": "https://a/b/c"}]}]
+    "listed",
+    [
+        *([], {}, {"value": 1}, {"value": [1]}, {"value": [{"id": "https://a/b/c"}]}),
+        pytest.param({"value": [{"id": "https://a/secrets/A.B"}]}, id="a name that no secret has"),
+    ],
 )
 async def test_a_list_of_another_form_is_an_outage(copy: AzureCopy, target: Make, listed: object) -> None:
     copy.visits.answer_instead("GET", "", lambda: web.json_response(listed))

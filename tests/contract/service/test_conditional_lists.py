@@ -152,6 +152,26 @@ def test_an_organization_role_and_its_loss_end_the_tag(service: Service, secrets
     assert ask(client, secrets, tag).status_code == 403
 
 
+def test_a_list_that_shows_less_without_an_organization_role_has_another_tag(
+    service: Service, secrets: ProjectSecrets
+) -> None:
+    """No secret has changed: the tag ends by what its reader may do."""
+    secrets.folder("/web")
+    secrets.create("ROOT", "cnry-root")
+    secrets.create("WEB", "cnry-web", path="/web")
+    identity = service.create_identity(organization_role="admin", roles={secrets.project.id: "no-access"})
+    place = {"environment": "dev", "secretPath": "/web/**"}
+    grant = {"identityId": identity.identity_id, "actions": ["read", "read-value"], **place}
+    secrets.client.json("POST", f"/api/v1/projects/{secrets.project.id}/grants", json=grant)
+    client = service.client(service.login(identity))
+    whole = ask(client, secrets, recursive="true")
+    assert [one["secretKey"] for one in whole.json()["secrets"]] == ["ROOT", "WEB"]
+    secrets.client.json("PATCH", f"/api/v1/identities/{identity.identity_id}", json={"role": "no-access"})
+    part = ask(client, secrets, whole.headers["etag"], recursive="true")
+    assert part.status_code == 200
+    assert [one["secretKey"] for one in part.json()["secrets"]] == ["WEB"]
+
+
 def test_a_change_in_a_referenced_project_ends_the_tag(service: Service, secrets: ProjectSecrets) -> None:
     other = service.create_project(name="other")
     service.create_secret(other, "KEY", "cnry-one")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import URL
+from sqlalchemy import URL, select, update
 
 from keybearer.base.ids import IdentityId, new_uuid
 from keybearer.domain.auth_methods import AuthMethods
@@ -17,6 +17,8 @@ from keybearer.store.auth_methods import CREDENTIALS
 from keybearer.store.database import Database
 from keybearer.store.engines import database_url
 from keybearer.store.records import Identity
+from keybearer.store.sealing.envelope import UnsealError
+from keybearer.store.tables.auth_methods import KubernetesAuthRow
 from support.async_waiting import until
 from support.databases import OwnDatabase
 from support.service_domain import ServiceDomain, service_domain
@@ -119,6 +121,21 @@ async def test_everything_opens_between_any_two_transactions(domain: ServiceDoma
         assert await keys(domain.database) == 1
         async with domain.database.reading() as unit:
             assert await unit.credential_resealing.under_way() is None
+
+
+async def test_a_token_that_is_moved_to_another_row_does_not_open(domain: ServiceDomain) -> None:
+    one, other, *_ = await filled(domain)
+    async with domain.database.writing() as unit:
+        of_one = select(KubernetesAuthRow.reviewer_token).where(KubernetesAuthRow.identity_id == one)
+        envelope = (await unit._connection.execute(of_one)).scalar_one()
+        await unit._connection.execute(
+            update(KubernetesAuthRow)
+            .where(KubernetesAuthRow.identity_id == other)
+            .values(reviewer_token=envelope)
+        )
+    with pytest.raises(UnsealError):
+        await tokens(domain.database, [other])
+    assert await tokens(domain.database, [one]) == ["cnry-0"]
 
 
 async def test_what_is_written_between_them_needs_no_former_key(domain: ServiceDomain) -> None:

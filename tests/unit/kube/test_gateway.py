@@ -161,6 +161,16 @@ async def test_no_write_is_sent_without_leave(
     assert [seen.method for seen in server.seen] == ["GET"]
 
 
+async def test_only_who_may_write_passes_as_the_leader(tmp_path: Path) -> None:
+    async with gateway_to(tmp_path, STORED) as (gateway, _):
+        gateway.require_lead()
+    async with gateway_to(tmp_path, STORED, may_write=refuse) as (gateway, server):
+        with pytest.raises(LeaseLostError):
+            gateway.require_lead()
+
+    assert server.seen == []
+
+
 async def test_a_name_that_is_none_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     async with gateway_to(tmp_path, STORED) as (gateway, server):
         with pytest.raises(InvalidError):

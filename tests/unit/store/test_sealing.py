@@ -3,7 +3,7 @@ from __future__ import annotations
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keybearer.base.errors import ConfigurationError
@@ -56,6 +56,8 @@ def test_a_changed_byte_anywhere_keeps_an_envelope_closed(text: Plaintext, posit
 
 
 @given(first=parts, second=parts)
+@example(first=["a,b"], second=["a", "b"])
+@example(first=["a,1:b"], second=["a", "b"])
 def test_associated_data_of_different_records_never_runs_together(
     first: list[str | int], second: list[str | int]
 ) -> None:
@@ -81,6 +83,17 @@ def test_another_version_of_a_key_does_not_open() -> None:
     new = SealingKey(key_name(key_id_of(old.name), 2), old.material)
     with pytest.raises(UnsealError, match="names key"):
         new.open(old.seal(Plaintext(b"cnry-old"), b""), b"")
+
+
+def test_an_envelope_that_is_renamed_to_another_key_does_not_open() -> None:
+    """Even where the other key is the same bytes: the name in front is authenticated."""
+    key = fresh_key()
+    other = SealingKey(key_name(uuid4(), 1), key.material)
+    sealed = key.seal(Plaintext(b"cnry-sealed"), b"row")
+    renamed = Ciphertext(sealed.replace(key.name, other.name, 1))
+    assert key_name_of(renamed) == other.name
+    with pytest.raises(UnsealError):
+        other.open(renamed, b"row")
 
 
 @pytest.mark.parametrize(

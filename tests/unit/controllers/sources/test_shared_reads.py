@@ -70,6 +70,21 @@ class TestSingleFlight:
             assert impatient.cancelled()
         assert len(session.asked) == 1
 
+    @in_virtual_time
+    async def test_a_poll_that_is_due_while_a_read_begins_asks_nothing_itself(self) -> None:
+        session = FakeSession(listing("cnry-1"), seconds=5)
+        async with reading() as desk:
+            await desk.read(session)
+            await asyncio.sleep(60)
+            wanted = asyncio.create_task(desk.read(session, "b", not_before=now()))
+            await asyncio.sleep(0)  # the read is on its way, and its first step is still to come
+            (held,) = desk.reader._sources.values()
+            assert held.reading is not None
+            desk.reader._poll(held)
+
+            assert values(await wanted) == ["cnry-1"]
+        assert len(session.asked) == 2
+
 
 class TestNotBefore:
     @in_virtual_time

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
 
 from keybearer.domain.connections.credentials import credentials_of, retiring_of
 from keybearer.domain.connections.proving import Proving
@@ -22,6 +23,8 @@ from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.remote import RemoteDeniedError, RemoteError, RemoteUnavailableError
 from keybearer.store.app_connections import AppConnection, OpenedConnection
+from keybearer.store.sealing.envelope import UnsealError
+from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.wire.connections.base import AppModel, Credentials
 from keybearer.wire.connections.cloud import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.wire.connections.registry import app_model
@@ -118,8 +121,8 @@ class World:
     rotation: ConnectionRotation
     model: AppModel
 
-    async def connect(self, terms: Terms = NEVER) -> AppConnection:
-        new = NewAppConnection(self.model, "access-key", "c", None, None, key("key-0"), terms)
+    async def connect(self, terms: Terms = NEVER, *, name: str = "c") -> AppConnection:
+        new = NewAppConnection(self.model, "access-key", name, None, None, key("key-0"), terms)
         return (await self.connections.create(self.domain.admin, new)).connection
 
     async def opened(self, connection: AppConnection) -> OpenedConnection:
@@ -428,6 +431,19 @@ async def test_credentials_open_between_any_two_steps_of_a_new_sealing_key(world
     await stands()
     async with database.reading() as unit:
         assert len(await unit.keys.line(CREDENTIALS)) == 1
+
+
+async def test_credentials_that_are_moved_to_another_connection_do_not_open(world: World) -> None:
+    one, other = await world.connect(), await world.connect(name="d")
+    async with world.domain.database.writing() as unit:
+        of_one = select(AppConnectionRow.credentials).where(AppConnectionRow.id == one.id)
+        envelope = (await unit._connection.execute(of_one)).scalar_one()
+        await unit._connection.execute(
+            update(AppConnectionRow).where(AppConnectionRow.id == other.id).values(credentials=envelope)
+        )
+    assert await world.key_of(one) == "key-0"
+    with pytest.raises(UnsealError):
+        await world.opened(other)
 
 
 def test_no_credential_shows() -> None:

@@ -1,0 +1,59 @@
+"""What is sealed of a secret opens for that secret, in that version and project, and as what it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from keybearer.store.records import SecretDetails
+from keybearer.store.sealing.envelope import SealingKey, UnsealError, key_name, new_key_material
+from keybearer.store.secret_codec import (
+    Sealed,
+    open_details,
+    open_value,
+    reseal,
+    seal_details,
+    seal_value,
+)
+
+KEY = SealingKey(key_name(uuid4(), 1), new_key_material())
+KEYS = {KEY.name: KEY}
+RECORD = Sealed(project_id="p", secret_id="s", version=3)
+DETAILS = SecretDetails(comment="cnry-comment")
+
+others = pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(replace(RECORD, project_id="q"), id="another project"),
+        pytest.param(replace(RECORD, secret_id="t"), id="another secret"),
+        pytest.param(replace(RECORD, version=2), id="another version"),
+    ],
+)
+
+
+def test_it_opens_for_its_own_record() -> None:
+    assert open_value(KEYS, RECORD, seal_value(KEY, RECORD, "cnry-1")) == "cnry-1"
+    assert open_details(KEYS, RECORD, seal_details(KEY, RECORD, DETAILS)) == DETAILS
+
+
+@others
+def test_it_opens_for_no_other_record(other: Sealed) -> None:
+    with pytest.raises(UnsealError):
+        open_value(KEYS, other, seal_value(KEY, RECORD, "cnry-1"))
+    with pytest.raises(UnsealError):
+        open_details(KEYS, other, seal_details(KEY, RECORD, DETAILS))
+
+
+@others
+def test_it_is_not_sealed_anew_for_another_record(other: Sealed) -> None:
+    with pytest.raises(UnsealError):
+        reseal(KEYS, KEY, other, seal_value(KEY, RECORD, "cnry-1"), None)
+
+
+def test_details_do_not_open_as_a_value() -> None:
+    details = seal_details(KEY, RECORD, DETAILS)
+    assert details is not None
+    with pytest.raises(UnsealError):
+        open_value(KEYS, RECORD, details)
