@@ -384,3 +384,32 @@ async def test_a_run_that_is_cut_off_while_it_clears_a_former_place_is_gone_on_f
         await scene.succeeded(sync_id)
     assert one.content == {}
     assert two.writes == 0
+
+
+async def test_that_a_former_place_is_another_one_says_nothing_of_the_next_place(
+    scene: SyncScene, project: Project
+) -> None:
+    hour = timedelta(hours=1)
+    scene.terms = replace(FAST, backoff=Backoff(floor=hour, ceiling=hour))
+    one = scene.remotes["one"]
+    scene.remotes.alias("one-by-another-name", "one")
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        one.on_read = [RemoteUnavailableError("no usable answer came")]
+        await scene.change(sync_id, config={"place": "two"})
+
+        async def is_told() -> bool:
+            return (await scene.progress(sync_id)).message is not None
+
+        await until(is_told, awaited="a word about the former place")
+        await scene.change(sync_id, config={"place": "one-by-another-name"})
+
+        async def is_pushed() -> bool:
+            record = await scene.record(sync_id)
+            return record is not None and record.is_settled and record.sync_status == JobStatus.SUCCEEDED
+
+        await until(is_pushed, awaited="a push")
+        assert one.content == {"A": "cnry-1"}
+        assert one.deletes == []
