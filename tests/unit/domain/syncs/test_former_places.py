@@ -328,3 +328,88 @@ async def test_what_a_later_attempt_removed_is_in_the_audit_log(scene: SyncScene
         lines = await unit.audit_log.listed(AuditFilter(project.organization_id), offset=0, limit=100)
     removed = [line for line in lines if line.event_type == EventType.REMOVE_SECRETS]
     assert [line.details["removedElsewhere"] for line in removed] == [1]
+
+
+async def test_of_two_places_that_were_told_apart_either_is_cleared_though_both_hold_the_same(
+    scene: SyncScene, project: Project
+) -> None:
+    hour = timedelta(hours=1)
+    scene.terms = replace(FAST, backoff=Backoff(floor=hour, ceiling=hour))
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        one.on_read = [RemoteUnavailableError("no usable answer came")]
+        await scene.change(sync_id, config={"place": "two"})
+
+        async def is_told() -> bool:
+            return (await scene.progress(sync_id)).message is not None
+
+        await until(is_told, awaited="a word about the former place")
+        assert one.content == two.content == {"A": "cnry-1"}
+        await scene.change(sync_id, config={"place": "one"})
+
+        async def is_cleared() -> bool:
+            return await scene.left(sync_id) == {}
+
+        await until(is_cleared, awaited="an end of the former place")
+        assert (one.content, two.content) == ({"A": "cnry-1"}, {})
+
+
+async def test_a_run_that_is_cut_off_while_it_clears_a_former_place_is_gone_on_from(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    await scene.put(project, A="cnry-1", B="cnry-2", C="cnry-3")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        one.hold.clear()
+        await scene.change(sync_id, config={"place": "two"})
+
+        async def is_clearing() -> bool:
+            return one.busy == 1
+
+        await until(is_clearing, awaited="a removal at the former place")
+        assert two.content == {"A": "cnry-1", "B": "cnry-2", "C": "cnry-3"}
+    one.hold.set()
+    two.forget_calls()
+    async with scene.running():
+
+        async def is_cleared() -> bool:
+            return await scene.left(sync_id) == {}
+
+        await until(is_cleared, awaited="an end of the former place")
+        await scene.succeeded(sync_id)
+    assert one.content == {}
+    assert two.writes == 0
+
+
+async def test_that_a_former_place_is_another_one_says_nothing_of_the_next_place(
+    scene: SyncScene, project: Project
+) -> None:
+    hour = timedelta(hours=1)
+    scene.terms = replace(FAST, backoff=Backoff(floor=hour, ceiling=hour))
+    one = scene.remotes["one"]
+    scene.remotes.alias("one-by-another-name", "one")
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        one.on_read = [RemoteUnavailableError("no usable answer came")]
+        await scene.change(sync_id, config={"place": "two"})
+
+        async def is_told() -> bool:
+            return (await scene.progress(sync_id)).message is not None
+
+        await until(is_told, awaited="a word about the former place")
+        await scene.change(sync_id, config={"place": "one-by-another-name"})
+
+        async def is_pushed() -> bool:
+            record = await scene.record(sync_id)
+            return record is not None and record.is_settled and record.sync_status == JobStatus.SUCCEEDED
+
+        await until(is_pushed, awaited="a push")
+        assert one.content == {"A": "cnry-1"}
+        assert one.deletes == []
