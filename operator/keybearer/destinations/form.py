@@ -375,12 +375,12 @@ class DestinationKind:
         return self.app.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class UnbuiltDestination:
     """A destination that is offered (wire.md section 3.7), and that nothing here can write to yet."""
 
     name: str
     title: str
     connection: str
-    can_import: bool
-    can_remove: bool = True
+    can_import: bool = field(kw_only=True)
+    can_remove: bool = field(kw_only=True, default=True)
