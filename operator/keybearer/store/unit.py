@@ -46,6 +46,7 @@ from keybearer.store.secret_syncs import SecretSyncs
 from keybearer.store.secrets import Secrets
 from keybearer.store.sync_claims import SyncClaims
 from keybearer.store.sync_jobs import SyncJobs
+from keybearer.store.sync_names import SyncNames
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
 from keybearer.store.tables.projects import ProjectRow
 from keybearer.store.tags import Tags
@@ -117,6 +118,7 @@ class UnitOfWork:
     sync_jobs = _FirstUse(lambda self: SyncJobs(self._connection, self.changes))
     sync_claims = _FirstUse(lambda self: SyncClaims(self._connection, self._clock))
     pushes = _FirstUse(lambda self: Pushes(self._connection))
+    sync_names = _FirstUse(lambda self: SyncNames(self._connection))
     _seals = _FirstUse(lambda self: ProjectSeals(self.keys))
     certificate_authorities = _FirstUse(lambda self: CertificateAuthorities(self._connection, self._seals))
     acme_accounts = _FirstUse(lambda self: AcmeAccounts(self._connection, self._seals))

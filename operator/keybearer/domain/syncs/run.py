@@ -18,7 +18,7 @@ from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.importing import behavior_at_first, found_in, take_in
 from keybearer.domain.syncs.ledger import Notes
-from keybearer.domain.syncs.outcomes import LostJobError, confidential_texts, told_of_others
+from keybearer.domain.syncs.outcomes import LostJobError, confidential_texts, redacted, told_of_others
 from keybearer.domain.syncs.plan import (
     Plan,
     PlanRefusedError,
@@ -31,6 +31,7 @@ from keybearer.domain.syncs.plan import (
 )
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
+from keybearer.domain.syncs.refusals import NamesRefusedError
 from keybearer.domain.syncs.source import Source, folder_of, reader_of
 from keybearer.outbound.destinations.protocol import (
     Change,
@@ -47,6 +48,7 @@ from keybearer.store.attempts import repeated
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
+from keybearer.store.sync_names import NameState
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destinations.base import ImportBehavior, SyncOptions
 from keybearer.wire.key_schema import KeyNaming
@@ -128,7 +130,7 @@ class Run:
         Raises:
             RemoteError: the destination doesn't do what is asked.
             DomainError: the source can't be read or written.
-            PlanRefusedError: the destination can't hold what the source has.
+            PlanRefusedError: the destination can't hold what the source has, or only the part that it holds now.
             LostJobError: the job is held no more.
             TimeoutError: it took too long.
         """
@@ -153,30 +155,35 @@ class Run:
         removes_foreign = self._job.parameters.get(REMOVES_FOREIGN) is True
         if first is not None or removes_foreign or not self._trusts_ledger():
             listed_at = self._pushing.clock.now()
-            names = wanted_names(source.secrets, place.traits, place.naming).keys() | ledger.keys()
+            names = wanted_names(source.secrets, place.traits, place.naming).held | ledger.keys()
             listing = await self._listed_to_write(
                 place, sorted(names), imports=first is not None, replaces_foreign=removes_foreign
             )
         if first is not None and listing is not None:
-            ledger |= {push.name: push for push in await self._take_in(place, listing, first)}
+            # An attempt that failed has brought its part already: what is ours by now isn't taken in once more.
+            others = {name: present for name, present in listing.items() if name not in ledger}
+            ledger |= {push.name: push for push in await self._take_in(place, others, first)}
             source, digest = await self._read()
-        wanted = wanted_names(source.secrets, place.traits, place.naming).keys()
+        wanted = wanted_names(source.secrets, place.traits, place.naming).held
         # Whom else the rest belongs to is asked only where that was looked at as well.
         shared = await self._shared(
             ledger.keys() - wanted if listing is None else {*ledger, *wanted, *listing}
         )
         settings = replace(self._settings(place), removes_foreign=removes_foreign, shared=shared.keys())
         planned = plan(source.secrets, listing, ledger, settings)
-        notes = Notes(self._database, self._pushing.clock, self._job, planned.digests)
+        notes = await self._notes(planned)
         notes.learn(planned.learnt, planned.forgotten)
+        tried = planned.refused.keys() | {one.name for one in planned.change.put}
+        notes.learn_names(None if listing is None else planned.foreign, tried)
         try:
             await self._apply(place, planned.change, notes)
-        except RemoteError:
+        except (RemoteError, NamesRefusedError):
             # The next attempt looks first: what was written by this one must not look like another's.
             await self._learn_what_arrived(place, planned, notes)
             raise
         if listing is not None:
             await self._learn_versions(place, planned, notes)
+        await self._tell_refusals(notes)
         counts = {
             "secrets": len(planned.digests),
             "written": notes.written,
@@ -328,12 +335,33 @@ class Run:
         if not change.put and not change.delete:
             return
         try:
-            async for written in place.destination.apply(change):
-                await notes.take(written)
+            async for outcome in place.destination.apply(change):
+                await notes.take(outcome)
         except ForeignContentError as error:
             raise PlanRefusedError(_FOREIGN_CONTENT) from error
         except BaseException:
             # What arrived counts, whatever became of the rest.
+            await asyncio.shield(notes.flush())
+            raise
+
+    async def _notes(self, planned: Plan) -> Notes:
+        async with self._database.reading() as unit:
+            known = await unit.sync_names.of_sync(self._sync.record.id)
+        return Notes(
+            self._database,
+            self._pushing.clock,
+            self._job,
+            planned.digests,
+            planned.refused,
+            failing={one.name for one in known if one.state == NameState.FAILED},
+            shown=lambda message: redacted(message, self.confidential),
+        )
+
+    @staticmethod
+    async def _tell_refusals(notes: Notes) -> None:
+        try:
+            notes.tell_refusals()
+        except NamesRefusedError:
             await asyncio.shield(notes.flush())
             raise
 

@@ -256,6 +256,7 @@ async def _stored(unit: UnitOfWork, sync_id: str) -> SecretSync:
 async def _forget(unit: UnitOfWork, sync_id: str, loss: Loss) -> None:
     if loss is Loss.LEDGER:
         await unit.pushes.forget(sync_id)
+        await unit.sync_names.clear(sync_id)
     if loss in (Loss.LEDGER, Loss.REMOTE):
         await unit.secret_syncs.unlearn(sync_id)
     elif loss is Loss.SOURCE:

@@ -50,7 +50,7 @@ from keybearer.store.tables.keys import (
     ServerKeyRow,
 )
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, MembershipRow, ProjectRow, TagRow
-from keybearer.store.tables.secret_syncs import PushRow, SecretSyncRow, SyncJobRow
+from keybearer.store.tables.secret_syncs import PushRow, SecretSyncRow, SyncJobRow, SyncNameRow
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
 from keybearer.store.tables.users import LoginFailureRow, UserRow
 
@@ -87,6 +87,7 @@ TABLES: tuple[type[Row], ...] = (
     SecretSyncRow,
     SyncJobRow,
     PushRow,
+    SyncNameRow,
     CertificateAuthorityRow,
     AuthorityCertificateRow,
     RevocationListRow,
