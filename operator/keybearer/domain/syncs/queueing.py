@@ -33,12 +33,14 @@ async def queue(
     *,
     due_at: datetime | None = None,
     afresh: bool = False,
+    is_urgent: bool = False,
 ) -> SecretSync:
     """Have this done for the sync, from `due_at` on, at once by default; return it as it is then.
 
     What waits already is enough: it takes these parameters and the earlier of both times. While one of the kind
     runs, another waits behind it, so that whoever ends the running one leaves the status `pending`.
-    `afresh` has the run look at the remote, whatever is known of it: people ask because they doubt it.
+    `afresh` has the run look at the remote, whatever is known of it: people ask because they doubt it. What people
+    ask for `is_urgent`, and so are new credentials: it doesn't wait for the time that a remote asked for.
     """
     # The status first: it is the lock that keeps two who queue for one sync apart.
     await unit.secret_syncs.move([sync.record.id], kind, {"status": JobStatus.PENDING})
@@ -58,6 +60,7 @@ async def queue(
                 claimed_by=None,
                 lease_ends_at=None,
                 created_at=now,
+                is_urgent=afresh or is_urgent,
             )
         ]
     )
@@ -65,6 +68,9 @@ async def queue(
 
 
 async def queue_failed(unit: UnitOfWork, connection_id: str, now: datetime) -> None:
-    """Have the syncs over a connection pushed whose last push failed: what it failed for may be mended."""
-    for sync in await unit.secret_syncs.failed_over(connection_id):
-        await queue(unit, sync, JobKind.SYNC, {}, now)
+    """Have the syncs over a connection pushed whose last push failed, or that are being tried again.
+
+    What they fail for may be mended. A run that is under way may still use the old credentials: another follows it.
+    """
+    for sync in await unit.secret_syncs.failing_over(connection_id):
+        await queue(unit, sync, JobKind.SYNC, {}, now, is_urgent=True)

@@ -66,7 +66,8 @@ class SyncJobRow(Row):
 
     One waits per sync and kind, so that many changes become one run; another may run meanwhile. `claimed_by` names
     the process that runs it, which must say so again before `lease_ends_at`. `parked_until` is how long the remote
-    asked to wait, and `hastened_at` when something other than its time last made it due.
+    asked to wait, `hastened_at` when a success of another sync last made it due, and `is_urgent` that people or new
+    credentials want it now.
     """
 
     __tablename__ = "sync_jobs"
@@ -88,6 +89,7 @@ class SyncJobRow(Row):
     created_at: Mapped[datetime] = mapped_column(Instant)
     parked_until: Mapped[datetime | None] = mapped_column(Instant)
     hastened_at: Mapped[datetime | None] = mapped_column(Instant)
+    is_urgent: Mapped[bool] = mapped_column(Boolean)
 
 
 class PushRow(Row):

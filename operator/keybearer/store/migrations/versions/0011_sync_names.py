@@ -31,10 +31,13 @@ def upgrade() -> None:
     )
     for column in _INSTANTS:
         op.add_column("sync_jobs", sa.Column(column, sa.BigInteger()))
+    op.add_column(
+        "sync_jobs", sa.Column("is_urgent", sa.Boolean(), nullable=False, server_default=sa.false())
+    )
 
 
 def downgrade() -> None:
     """Drop them."""
-    for column in _INSTANTS:
+    for column in (*_INSTANTS, "is_urgent"):
         op.drop_column("sync_jobs", column)
     op.drop_table("sync_names")
