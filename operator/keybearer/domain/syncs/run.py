@@ -53,7 +53,7 @@ from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destinations.base import ImportBehavior, SyncOptions
 from keybearer.wire.key_schema import KeyNaming
 
-__all__ = ["Begun", "Done", "Run"]
+__all__ = ["Begun", "Done", "Place", "Run", "place_of"]
 
 _log = get_logger(__name__)
 _LISTING_HOLDS = timedelta(hours=6)
@@ -94,7 +94,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """A destination ready to be used."""
 
     destination: Destination
@@ -103,11 +103,37 @@ class _Place:
 
     @property
     def traits(self) -> Traits:
+        """What kind of place it is."""
         return self.destination.traits
 
     @property
     def removes_nothing(self) -> bool:
+        """Whether what isn't wanted any more stays there."""
         return bool(self.options.disable_secret_deletion)
+
+
+def place_of(pushing: Pushing, sync: SecretSync, opened: OpenedConnection) -> Place:
+    """Return the destination of a sync, over its opened connection; nothing is called.
+
+    Raises:
+        InvalidError: nothing here can write to it.
+        RemoteError: the configuration names something that can't be.
+        ValidationError: what is stored of the sync no longer fits.
+    """
+    record = sync.record
+    model = pushing.model_of(sync)
+    options = pushing.options_of(sync)
+    naming = KeyNaming.of(options.key_schema, sync.environment_slug or "")
+    destination = pushing.wiring.drivers[record.destination](
+        DriverInput(
+            config=model.config.validate_python(dict(record.destination_config)),
+            options=options,
+            naming=naming,
+            credentials=credentials_of(opened),
+            context=pushing.remotes.context(opened.connection.organization_id, opened.connection.app),
+        )
+    )
+    return Place(destination, options, naming_of(destination.traits, naming))
 
 
 class Run:
@@ -267,37 +293,22 @@ class Run:
         self.confidential += confidential_texts(opened.credentials, opened.connection.shown)
         return opened
 
-    async def _place(self, opened: OpenedConnection) -> _Place:
-        record = self._sync.record
-        model = self._pushing.model_of(self._sync)
-        options = self._pushing.options_of(self._sync)
-        naming = KeyNaming.of(options.key_schema, self._sync.environment_slug or "")
-        destination = self._pushing.wiring.drivers[record.destination](
-            DriverInput(
-                config=model.config.validate_python(dict(record.destination_config)),
-                options=options,
-                naming=naming,
-                credentials=credentials_of(opened),
-                context=self._pushing.remotes.context(
-                    opened.connection.organization_id, opened.connection.app
-                ),
-            )
-        )
-        return _Place(destination, options, naming_of(destination.traits, naming))
+    async def _place(self, opened: OpenedConnection) -> Place:
+        return place_of(self._pushing, self._sync, opened)
 
-    def _settings(self, place: _Place) -> Settings:
+    def _settings(self, place: Place) -> Settings:
         base = (place.traits, place.naming, place.removes_nothing, self._digests.of)
         if isinstance(place.destination, KeepsExtras):
             return Settings(*base, place.destination.extras_of)
         return Settings(*base)
 
-    async def _listed(self, place: _Place, names: list[str]) -> Mapping[str, Present]:
+    async def _listed(self, place: Place, names: list[str]) -> Mapping[str, Present]:
         listing = await place.destination.read(names)
         self.confidential += [present.value for present in listing.values() if present.value]
         return listing
 
     async def _listed_to_write(
-        self, place: _Place, names: list[str], *, imports: bool, replaces_foreign: bool
+        self, place: Place, names: list[str], *, imports: bool, replaces_foreign: bool
     ) -> Mapping[str, Present]:
         """Return what is there; content of another form is nothing where it is to be replaced."""
         try:
@@ -317,7 +328,7 @@ class Run:
             return await unit.pushes.of_others(self._sync.record, names)
 
     async def _take_in(
-        self, place: _Place, listing: Mapping[str, Present], behavior: ImportBehavior
+        self, place: Place, listing: Mapping[str, Present], behavior: ImportBehavior
     ) -> list[Push]:
         """Store what the source lacks, and return it as names of ours, whose content no digest tells yet."""
         found = found_in(listing, place.naming)
@@ -331,7 +342,7 @@ class Run:
         names = [place.naming.name_of(key) for key in sorted(await repeated(taken_in))]
         return [Push(name, b"", listing[name].version) for name in names]
 
-    async def _apply(self, place: _Place, change: Change, notes: Notes) -> None:
+    async def _apply(self, place: Place, change: Change, notes: Notes) -> None:
         if not change.put and not change.delete:
             return
         try:
@@ -365,7 +376,7 @@ class Run:
             await asyncio.shield(notes.flush())
             raise
 
-    async def _learn_what_arrived(self, place: _Place, planned: Plan, notes: Notes) -> None:
+    async def _learn_what_arrived(self, place: Place, planned: Plan, notes: Notes) -> None:
         """Note versions of what was written before a run failed; where the remote doesn't show them, none."""
         try:
             await self._learn_versions(place, planned, notes)
@@ -377,7 +388,7 @@ class Run:
             return
         await asyncio.shield(notes.flush())
 
-    async def _learn_versions(self, place: _Place, planned: Plan, notes: Notes) -> None:
+    async def _learn_versions(self, place: Place, planned: Plan, notes: Notes) -> None:
         """Learn what the remote shows for what was just written, where only that tells of changes by others."""
         if place.traits.has_readable_values or not notes.unversioned:
             return
