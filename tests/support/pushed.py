@@ -88,6 +88,24 @@ class Pushed:
         body = {"syncOptions": {"initialSyncBehavior": "overwrite-destination", **options}}
         self.admin.json("PATCH", _route(sync), json=body)
 
+    def move(self, sync: Json, *, connection: str | None = None, **config: str) -> None:
+        """Give a sync another place, or another connection."""
+        body: Json = {"destinationConfig": {"region": "eu-west-1", **config}} if config else {}
+        if connection is not None:
+            body["connectionId"] = connection
+        self.admin.json("PATCH", _route(sync), json=body)
+
+    def connect(self, name: str) -> str:
+        """Return the id of another connection to the same account."""
+        body = {
+            "name": name,
+            "method": "access-key",
+            "projectId": self.project.id,
+            "credentials": self.account.credentials.written(),
+        }
+        made = self.admin.json("POST", "/api/v1/app-connections/cloud", json=body)["appConnection"]
+        return str(made["id"])
+
     def delete(self, sync: Json) -> None:
         """Delete a sync with what it pushed."""
         self.admin.json("DELETE", f"{_route(sync)}?removeSecrets=true")

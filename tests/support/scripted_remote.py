@@ -19,9 +19,14 @@ SCRIPTED = "scripted"
 
 
 class ScriptedConfig(DestinationConfig):
-    """Which remote."""
+    """Which remote; of one object that holds all keys, the key schema is a part of its place."""
 
     place: str
+    is_document: bool = False
+
+
+def _is_document(config: DestinationConfig) -> bool:
+    return isinstance(config, ScriptedConfig) and config.is_document
 
 
 @dataclass
@@ -34,6 +39,7 @@ class ScriptedRemote:
         refuses: why it refuses these names, each time.
         on_read: raised when it is listed, likewise.
         hold: cleared, every write waits until it is set.
+        hold_reads: likewise of listings.
         busy: how many runs are in it now, and the most there ever were.
     """
 
@@ -47,11 +53,13 @@ class ScriptedRemote:
     refuses: dict[str, str] = field(default_factory=dict)
     on_read: list[RemoteError] = field(default_factory=list)
     hold: asyncio.Event = field(default_factory=asyncio.Event)
+    hold_reads: asyncio.Event = field(default_factory=asyncio.Event)
     busy: int = 0
     most_busy: int = 0
 
     def __post_init__(self) -> None:
         self.hold.set()
+        self.hold_reads.set()
 
     @property
     def writes(self) -> int:
@@ -81,6 +89,7 @@ class _ScriptedDestination:
         remote = self.remote
         remote.listings += 1
         await asyncio.sleep(0)
+        await remote.hold_reads.wait()
         if remote.on_read:
             raise remote.on_read.pop(0)
         return {
@@ -128,7 +137,13 @@ class ScriptedRemotes:
     def __init__(self) -> None:
         self._by_place: dict[str, ScriptedRemote] = {}
         self.busy = self.most_busy = 0
-        model = DestinationModel(SCRIPTED, "hashicorp-vault", TypeAdapter(ScriptedConfig), SyncOptions)
+        model = DestinationModel(
+            SCRIPTED,
+            "hashicorp-vault",
+            TypeAdapter(ScriptedConfig),
+            SyncOptions,
+            is_one_object=_is_document,
+        )
         self.wiring = Wiring(
             lambda name: replace(model) if name == SCRIPTED else None, {SCRIPTED: self._driver}
         )
@@ -136,6 +151,14 @@ class ScriptedRemotes:
     def __getitem__(self, place: str) -> ScriptedRemote:
         return self._by_place.setdefault(place, ScriptedRemote())
 
+    def alias(self, place: str, other: str) -> None:
+        """Have two places be one remote."""
+        self._by_place[place] = self[other]
+
     def _driver(self, given: DriverInput) -> _ScriptedDestination:
         assert isinstance(given.config, ScriptedConfig)
+        if given.config.is_document:
+            document = self[f"{given.config.place}/{given.naming.name_of('doc')}"]
+            document.traits = replace(document.traits, is_one_object=True)
+            return _ScriptedDestination(self, document)
         return _ScriptedDestination(self, self[given.config.place])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -23,6 +23,7 @@ from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.questions import SecretListing, ShownSecret
 from keybearer.domain.syncs.engine import SyncEngine
 from keybearer.domain.syncs.jobs import JobTerms
+from keybearer.domain.syncs.leaving import store_changed
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
 from keybearer.domain.syncs.triggers import SyncTriggers
@@ -75,7 +76,14 @@ class SyncScene:
         database = database or self.database
         remotes = outbound_of(OutboundSettings(), self.clock).remotes
         pushing = Pushing(
-            database, remotes, b"0" * 32, self.domain.writing, self.trail, self.clock, self.remotes.wiring
+            database,
+            remotes,
+            b"0" * 32,
+            self.domain.writing,
+            self.trail,
+            self.clock,
+            self.remotes.wiring,
+            pace=self.terms.pace,
         )
 
         async def dependents(unit: UnitOfWork, changes: Sequence[ListChange]) -> Sequence[ListChange]:
@@ -182,6 +190,47 @@ class SyncScene:
             sync = await unit.secret_syncs.get(sync_id, for_change=True)
             assert sync is not None
             await queue(unit, sync, kind, parameters, self.clock.now(), afresh=kind is JobKind.SYNC)
+
+    async def change(
+        self,
+        sync_id: str,
+        *,
+        config: Mapping[str, JsonValue] | None = None,
+        connection: str | None = None,
+        options: Mapping[str, JsonValue] | None = None,
+    ) -> None:
+        """Set a sync up otherwise, as people do; `connection` is an id."""
+        now = self.clock.now()
+        model = self.remotes.wiring.model(SCRIPTED)
+        assert model is not None
+        async with self.database.writing() as unit:
+            sync = await unit.secret_syncs.get(sync_id, for_change=True)
+            assert sync is not None
+            record = sync.record
+            changed = replace(record, version=record.version + 1)
+            if config is not None:
+                changed = replace(changed, destination_config=config, destination_digest=str(config["place"]))
+            if connection is not None:
+                changed = replace(changed, connection_id=connection)
+            if options is not None:
+                initial = {"initialSyncBehavior": "overwrite-destination"}
+                changed = replace(changed, sync_options={**initial, **options})
+            stored = await store_changed(unit, model, sync, changed, now)
+            if changed.is_auto_sync_enabled:
+                await queue(unit, stored, JobKind.SYNC, {}, now)
+
+    async def left(self, sync_id: str) -> dict[str, list[str]]:
+        """Return what is still known of former places: names by the place of their configuration."""
+        async with self.database.reading() as unit:
+            return {
+                str(place.destination_config["place"]): sorted(await unit.former_places.pushes(place.id))
+                for place in await unit.former_places.of_sync(sync_id)
+            }
+
+    async def pushed(self, sync_id: str) -> list[str]:
+        """Return the names of a sync's ledger."""
+        async with self.database.reading() as unit:
+            return sorted(await unit.pushes.of_sync(sync_id))
 
     async def put(self, project: Project, path: str = "/", **values: str) -> None:
         """Write secrets of a folder of dev; those that exist get new values."""

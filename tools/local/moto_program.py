@@ -25,6 +25,8 @@ import botocore
 import botocore.auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
+from botocore.model import ServiceModel
+from botocore.validate import ParamValidator
 from moto import settings
 from moto.core.authorization import ActionAuthenticatorMixin
 from moto.iam.models import iam_backends
@@ -236,7 +238,11 @@ def _service(name: str) -> dict[str, Any]:
 
 
 def _described(given: dict[str, Any]) -> list[str]:
-    """Return what the vendor's description has against the body; [] for a good one."""
+    """Return what the vendor's description has against the request; [] for a good one.
+
+    The vendor's own validator knows members, types, what is required and the smallest sizes; `_issues` adds what the
+    vendor's servers hold besides: the largest sizes, patterns and enumerations.
+    """
     service = _service(given["service"])
     operation = service["operations"].get(given["operation"])
     if operation is None:
@@ -244,10 +250,22 @@ def _described(given: dict[str, Any]) -> list[str]:
     shapes, shape = service["shapes"], operation["input"]["shape"]
     body = given["body"]
     if given["service"] in _FORMS:
-        if body.pop("Version") != _VERSIONS[given["service"]] or body.pop("Action") != given["operation"]:
+        version, action = body.pop("Version", None), body.pop("Action", None)
+        if version != _VERSIONS[given["service"]] or action != given["operation"]:
             return ["another version, or another operation"]
         body = {name: _of_form(shapes, shape, name, text) for name, text in body.items()}
-    return _issues(shapes, shape, body, "")
+        kind = "application/x-www-form-urlencoded"
+    else:
+        about = service["metadata"]
+        kind = f"application/x-amz-json-{about['jsonVersion']}"
+        if given["target"] != f"{about['targetPrefix']}.{given['operation']}":
+            return [f"{given['target']} is no operation of {about['targetPrefix']}"]
+    found = _issues(shapes, shape, body, "")
+    if given["content_type"].partition(";")[0] != kind:
+        found.append(f"the body is {given['content_type']}, not {kind}")
+    model = ServiceModel(service, given["service"]).operation_model(given["operation"]).input_shape
+    report = ParamValidator().validate(body, model)
+    return [*found, report.generate_report()] if report.has_errors() else found
 
 
 def _of_form(shapes: dict[str, Any], shape: str, name: str, text: str) -> str | int:
@@ -257,19 +275,35 @@ def _of_form(shapes: dict[str, Any], shape: str, name: str, text: str) -> str | 
     return int(text) if is_number else text
 
 
+_KINDS: dict[str, Any] = {
+    "structure": dict,
+    "list": list,
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "long": int,
+    "double": (int, float),
+    "map": dict,
+}
+
+
 def _issues(shapes: dict[str, Any], name: str, value: Any, at: str) -> list[str]:  # noqa: ANN401 - JSON
     shape = shapes[name]
-    kinds: dict[str, Any] = {
-        "structure": dict,
-        "list": list,
-        "string": str,
-        "boolean": bool,
-        "integer": int,
-        "long": int,
-        "map": dict,
-    }
-    if not isinstance(value, kinds[shape["type"]]):
+    is_flag = isinstance(value, bool)
+    if not isinstance(value, _KINDS[shape["type"]]) or is_flag != (shape["type"] == "boolean"):
         return [f"{at} is no {shape['type']}"]
+    found = _issues_within(shapes, shape, value, at)
+    size = len(value) if isinstance(value, (str, list, dict)) else value
+    if not is_flag and not shape.get("min", size) <= size <= shape.get("max", size):
+        found.append(f"{at} has a size of {size}, not {shape.get('min')} to {shape.get('max')}")
+    if "enum" in shape and value not in shape["enum"]:
+        found.append(f"{at} is none of {shape['enum']}")
+    if "pattern" in shape and not re.search(_plain(shape["pattern"]), value):
+        found.append(f"{at} doesn't match {shape['pattern']}")
+    return found
+
+
+def _issues_within(shapes: dict[str, Any], shape: dict[str, Any], value: Any, at: str) -> list[str]:  # noqa: ANN401 - JSON
     found: list[str] = []
     if shape["type"] == "structure":
         members = shape["members"]
@@ -280,13 +314,10 @@ def _issues(shapes: dict[str, Any], name: str, value: Any, at: str) -> list[str]
     if shape["type"] == "list":
         for index, one in enumerate(value):
             found += _issues(shapes, shape["member"]["shape"], one, f"{at}[{index}]")
-    size = len(value) if isinstance(value, (str, list)) else value if isinstance(value, int) else None
-    if size is not None and not shape.get("min", size) <= size <= shape.get("max", size):
-        found.append(f"{at} has a size of {size}, not {shape.get('min')} to {shape.get('max')}")
-    if "enum" in shape and value not in shape["enum"]:
-        found.append(f"{at} is none of {shape['enum']}")
-    if "pattern" in shape and not re.search(_plain(shape["pattern"]), value):
-        found.append(f"{at} doesn't match {shape['pattern']}")
+    if shape["type"] == "map":
+        for key, one in value.items():
+            found += _issues(shapes, shape["key"]["shape"], key, f"{at}, a key")
+            found += _issues(shapes, shape["value"]["shape"], one, f"{at}[{key}]")
     return found
 
 

@@ -156,6 +156,15 @@ def serve(
             help="Seconds until a secret sync is tried again; twice as long after each failure.",
         ),
     ] = 3,
+    sync_look_interval: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            max=604_800,
+            help="Seconds until the destination of a secret sync is looked at again, for what others changed or "
+            "deleted there; that is put right.",
+        ),
+    ] = 3600,
     audit_retention_days: Annotated[
         int, typer.Option(min=1, max=3650, help="How long the audit log keeps its lines.")
     ] = 90,
@@ -239,7 +248,7 @@ def serve(
         retention = timedelta(days=audit_retention_days)
         limits = parse_rate_limits(rate_limit or ())
         options = replace(options, outbound=outbound, audit_retention=retention, rate_limits=limits)
-        terms = job_terms(sync_workers, sync_start_delay, sync_retry_delay)
+        terms = job_terms(sync_workers, sync_start_delay, sync_retry_delay, sync_look_interval)
         options = replace(options, audit_strict=audit_strict, public_url=public_url_of(public_url))
         options = replace(options, metrics=metrics_listen_of(metrics_listen))
         with traced("keybearer-service", traces_endpoint) as tracer:

@@ -106,9 +106,13 @@ def public_url_of(given: str | None) -> str | None:
     return given.rstrip("/")
 
 
-def job_terms(workers: int, start_delay: float, retry_delay: float) -> JobTerms:
-    """Return how secret syncs are run; the delays are in seconds."""
-    terms = JobTerms(workers=workers, start_delay=timedelta(seconds=start_delay))
+def job_terms(workers: int, start_delay: float, retry_delay: float, look_interval: float) -> JobTerms:
+    """Return how secret syncs are run; delays and interval are in seconds."""
+    terms = JobTerms(
+        workers=workers,
+        start_delay=timedelta(seconds=start_delay),
+        look_interval=timedelta(seconds=look_interval),
+    )
     return replace(terms, backoff=replace(terms.backoff, floor=timedelta(seconds=retry_delay)))
 
 

@@ -24,7 +24,16 @@ class Bounds:
             RemoteRefusedError: it is too much.
         """
         self._names += 1
-        self._bytes += len(name) + len(value.encode())
+        self._bytes += len(name)
+        self.grow(value)
+
+    def grow(self, value: str) -> None:
+        """Count a value that was looked up for a name which is counted already.
+
+        Raises:
+            RemoteRefusedError: it is too much.
+        """
+        self._bytes += len(value.encode())
         if self._names > _NAMES_MAX or self._bytes > _BYTES_MAX:
             raise RemoteRefusedError(
                 f"the destination holds more than {_NAMES_MAX:,} names or {_BYTES_MAX >> 20} MiB; choose a "

@@ -259,14 +259,18 @@ class DocumentChange:
     Attributes:
         found: what was read before; None where there is no document.
         whole: all that it is to hold then; empty where it is to go.
-        put: the entries of it that are new or other.
-        delete: names that are to go.
+        entries: those that are new, other, or, where they are None, to go.
+        is_piece: whether other writes follow or went before, as `Document.chunk` says.
     """
 
     found: Found | None
     whole: Mapping[str, JsonValue] = field(repr=False)
-    put: Mapping[str, JsonValue] = field(repr=False)
-    delete: tuple[str, ...]
+    entries: Mapping[str, JsonValue] = field(repr=False)
+    is_piece: bool = False
+
+
+def _at_once(_: DocumentChange) -> int | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,8 +280,9 @@ class Document:
     Attributes:
         place: for messages: "the secret 'app/config'".
         read: what is there; None where nothing is. Raises `ForeignContentError` for a form that no run of ours wrote.
-        write: makes a change and returns what is there then; None where the document has changed since it was read.
-        chunk: how many entries one write changes; None where it is written as a whole anyway.
+        write: makes a change and returns what is there then; None where another look and another try may do, as when
+            somebody else has changed the document since it was read.
+        chunk: how many entries of a change one write takes; None where it takes all.
         extras: as a table's.
         is_versioned: whether `Found.version` is the version of every key.
     """
@@ -285,7 +290,7 @@ class Document:
     place: str
     read: Callable[[], Awaitable[Found | None]]
     write: Callable[[DocumentChange], Awaitable[Found | None]]
-    chunk: int | None = None
+    chunk: Callable[[DocumentChange], int | None] = _at_once
     extras: Callable[[Outgoing], Mapping[str, str] | None] = _no_extras
     is_versioned: bool = False
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
+from urllib.parse import urlencode
 
 import orjson
 from pydantic import JsonValue
@@ -32,6 +33,7 @@ __all__ = ["AppContext", "Call", "Session"]
 _C = TypeVar("_C", bound=Credentials)
 _WORD = re.compile(r"[A-Za-z0-9_.:, -]{1,100}")
 _JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Call:
         to: what is asked for, as messages say it: "GitLab refuses to ...".
         path: quoted, from the root of the API on, with its query; or a whole URL.
         body: sent as JSON; bytes are sent as they are.
+        form: sent instead of a body, as endpoints for tokens take it (RFC 6749 section 4).
         taken: statuses that are no error here, beside those of success.
         holds_values: whether what is sent holds a value or credential: what the remote says of it isn't shown then.
         is_repeatable: whether nothing is lost if it is carried out twice, because no answer to the first one came.
@@ -72,6 +75,7 @@ class Call:
     path: str
     to: str
     body: JsonValue | bytes = field(default=None, repr=False)
+    form: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     taken: frozenset[int] = frozenset()
     holds_values: bool = False
@@ -93,6 +97,7 @@ class Session:
         self.credentials = credentials
         self.context = context
         self._sent: tuple[str, ...] = ()
+        self._has_new_token = False
 
     def given(self, kind: type[_C]) -> _C:
         """Return the credentials as those of one method.
@@ -128,7 +133,12 @@ class Session:
         issue = self.app.issue
         if issue is None:
             return {}
-        return await self.kept(self.credentials, lambda: issue(self))
+
+        async def get_new() -> Issued:
+            self._has_new_token = True
+            return await issue(self)
+
+        return await self.kept(self.credentials, get_new)
 
     async def kept(
         self, credentials: Credentials, issue: Callable[[], Awaitable[Issued]]
@@ -150,7 +160,7 @@ class Session:
             RemoteError: the remote doesn't do it; the text says what was asked, and why.
         """
         answer = await self._authorized(call)
-        if answer.status in self.app.stale and self._has_issued():
+        if answer.status in self.app.stale and self._may_get_another():
             # Tokens are revoked or used up before their time; a new one tells.
             self.forget_token()
             answer = await self._authorized(call)
@@ -175,8 +185,9 @@ class Session:
             return answer
         raise self._error_of(answer, call)
 
-    def _has_issued(self) -> bool:
-        return self.app.issue is not None and self.app.static(self.credentials) is None
+    def _may_get_another(self) -> bool:
+        is_issued = self.app.issue is not None and self.app.static(self.credentials) is None
+        return is_issued and not self._has_new_token
 
     async def _authorized(self, call: Call) -> RemoteAnswer:
         parts = await self.token()
@@ -190,8 +201,10 @@ class Session:
 
     def _request(self, call: Call) -> RemoteRequest:
         headers = {**self.app.headers, **call.headers}
-        content = b""
-        if isinstance(call.body, bytes):
+        content = urlencode(call.form).encode()
+        if content:
+            headers.setdefault("Content-Type", _FORM)
+        elif isinstance(call.body, bytes):
             content = call.body
         elif call.body is not None:
             content = orjson.dumps(call.body)

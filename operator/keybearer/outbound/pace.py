@@ -22,7 +22,7 @@ _SINCE_1970 = 1_000_000_000
 _RESETS = ("x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset")
 _REMAINING = ("x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining")
 _STRUCTURED = re.compile(r";\s*r=(\d{1,9})(?=.*;\s*t=(\d{1,9}))|;\s*t=(\d{1,9})(?=.*;\s*r=(\d{1,9}))")
-_MINUTE = timedelta(minutes=1)
+_MINUTE_SECONDS = 60
 
 
 def asked_wait(answer: RemoteAnswer, now: datetime) -> timedelta | None:
@@ -62,51 +62,52 @@ def _used_up(answer: RemoteAnswer, now: datetime) -> timedelta | None:
 
 
 class Pace:
-    """The pace of one place: who asks, and where."""
+    """The pace of one place: who asks, and where. Instants are seconds of a clock that never runs backwards."""
 
     def __init__(self) -> None:
-        self._not_before: datetime | None = None
+        self._not_before = 0.0
         self._writes_left = 0.0
-        self._refilled_at: datetime | None = None
+        self._refilled_at: float | None = None
 
-    def delay(self, limits: Limits, now: datetime, *, is_write: bool) -> timedelta:
+    def delay(self, limits: Limits, at: float, *, is_write: bool) -> timedelta:
         """Return how long a request has to wait; one that need not wait counts as sent."""
-        waits = [timedelta(0)]
-        if self._not_before is not None:
-            waits.append(self._not_before - now)
+        wait = max(self._not_before - at, 0.0)
         if is_write and limits.writes_per_minute is not None:
-            waits.append(self._spread(limits.writes_per_minute, now))
-        wait = max(waits)
-        if not wait and is_write:
-            self._writes_left -= 1
-        return wait
+            wait = max(wait, self._until_refilled(limits.writes_per_minute, at))
+            if not wait:
+                self._writes_left -= 1
+        return timedelta(seconds=wait)
 
-    def _spread(self, per_minute: int, now: datetime) -> timedelta:
-        if self._refilled_at is None:
-            self._writes_left = float(per_minute)
-        else:
-            gained = per_minute * ((now - self._refilled_at) / _MINUTE)
-            self._writes_left = min(float(per_minute), self._writes_left + gained)
-        self._refilled_at = now
+    def _until_refilled(self, per_minute: int, at: float) -> float:
+        gained = 0.0 if self._refilled_at is None else (at - self._refilled_at) * per_minute / _MINUTE_SECONDS
+        left = per_minute if self._refilled_at is None else self._writes_left + gained
+        self._writes_left = min(left, per_minute)
+        self._refilled_at = at
         if self._writes_left >= 1:
-            return timedelta(0)
+            return 0.0
         # Half of them at once: who waits for each single one holds a worker for as long.
-        return _MINUTE * ((per_minute / 2 - self._writes_left) / per_minute)
+        return (per_minute / 2 - self._writes_left) * _MINUTE_SECONDS / per_minute
 
-    def hear(self, answer: RemoteAnswer, limits: Limits, now: datetime) -> bool:
-        """Take note of what an answer says of limits; return whether it asks to come later."""
-        if limits.is_throttled(answer):
-            asked = asked_wait(answer, now) or _used_up(answer, now) or _until_reset(answer, now)
-            self._hold(max(asked or limits.unsaid_wait, timedelta(seconds=1)), now)
-            return True
+    def hear(self, answer: RemoteAnswer, limits: Limits, now: datetime, at: float) -> bool:
+        """Take note of what an answer says of limits; return whether it asks to come later.
+
+        Args:
+            answer: of the remote.
+            limits: how it limits those who ask.
+            now: what resets that are instants are compared with.
+            at: the same instant, by the clock of `delay`.
+        """
         used_up = _used_up(answer, now)
+        if limits.is_throttled(answer):
+            asked = asked_wait(answer, now) or used_up or _until_reset(answer, now) or limits.unsaid_wait
+            self._hold(max(asked, limits.unsaid_wait), at)
+            return True
         if used_up is not None:
-            self._hold(used_up, now)
+            self._hold(used_up, at)
         return False
 
-    def _hold(self, wait: timedelta, now: datetime) -> None:
-        until = now + min(wait, _WAIT_MAX)
-        self._not_before = until if self._not_before is None else max(self._not_before, until)
+    def _hold(self, wait: timedelta, at: float) -> None:
+        self._not_before = max(self._not_before, at + min(wait, _WAIT_MAX).total_seconds())
 
 
 class Paces:

@@ -137,19 +137,21 @@ class RemoteHttp:
         for _ in range(1 + _THROTTLED_RETRIES):
             await self._wait_for(pace, limits, is_write=request.method not in _READING)
             answer = await self._repeatedly(request, url, target)
-            if not pace.hear(answer, limits, self._clock.now()):
+            if not pace.hear(answer, limits, self._clock.now(), self._clock.monotonic()):
                 return answer
         raise RemoteThrottledError(
             "the remote throttles requests and kept asking to come later", wait=_PARKED
         )
 
     async def _wait_for(self, pace: Pace, limits: Limits, *, is_write: bool) -> None:
-        while wait := max(pace.delay(limits, self._clock.now(), is_write=is_write), timedelta(0)):
-            if wait > _PATIENCE:
-                raise RemoteThrottledError(
-                    f"the remote limits requests; it takes more in {_in_words(wait)}", wait=wait
-                )
+        wait = pace.delay(limits, self._clock.monotonic(), is_write=is_write)
+        if wait > _PATIENCE:
+            raise RemoteThrottledError(
+                f"the remote limits requests; it takes more in {_in_words(wait)}", wait=wait
+            )
+        if wait:
             await self._sleep(wait.total_seconds())
+            pace.delay(limits, self._clock.monotonic(), is_write=is_write)
 
     async def _repeatedly(
         self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL

@@ -187,7 +187,9 @@ def build_context(
     proving = Proving(outbound.remotes, APPS)
     app_connections = AppConnections(database, proving, clock)
     writing = SecretWriting(database, clock)
-    pushing = Pushing(database, outbound.remotes, keys.sync_digests, writing, audit, clock)
+    pushing = Pushing(
+        database, outbound.remotes, keys.sync_digests, writing, audit, clock, pace=terms.job_terms.pace
+    )
     key_work = KeyWork()
     # Apart: anybody may have lists and answers signed, and nobody's certificate is to wait for those.
     status_work = KeyWork()

@@ -19,7 +19,7 @@ from keybearer.store.columns import select_record
 from keybearer.store.keys import Keys
 from keybearer.store.sealing.envelope import Ciphertext, Plaintext, associate, key_name_of
 from keybearer.store.tables.app_connections import AppConnectionRow
-from keybearer.store.tables.secret_syncs import SecretSyncRow
+from keybearer.store.tables.secret_syncs import FormerPlaceRow, SecretSyncRow
 
 __all__ = [
     "CONNECTION_CREDENTIALS",
@@ -244,13 +244,13 @@ class AppConnections:
     async def users(self, connection_id: str) -> list[SyncOfConnection]:
         """Return the syncs that use the connection, by project and name."""
         row = SecretSyncRow
-        statement = select(row.project_id, row.id, row.name).where(row.connection_id == connection_id)
+        statement = select(row.project_id, row.id, row.name).where(_uses(connection_id))
         found = await self._connection.execute(statement.order_by(row.project_id, row.name))
         return [SyncOfConnection(ProjectId(project_id), sync_id, name) for project_id, sync_id, name in found]
 
     async def is_used(self, connection_id: str) -> bool:
         """Return whether any sync uses the connection."""
-        statement = select(SecretSyncRow.id).where(SecretSyncRow.connection_id == connection_id).limit(1)
+        statement = select(SecretSyncRow.id).where(_uses(connection_id)).limit(1)
         return (await self._connection.execute(statement)).first() is not None
 
     async def delete(self, connection_id: str) -> None:
@@ -278,6 +278,12 @@ def _is_due(now: datetime) -> ColumnElement[bool]:
 def _is_free(now: datetime) -> ColumnElement[bool]:
     held_until = AppConnectionRow.rotation_held_until
     return or_(held_until.is_(None), held_until <= now)
+
+
+def _uses(connection_id: str) -> ColumnElement[bool]:
+    # A sync needs it as well for what it has still to remove at a place that it left.
+    left = select(FormerPlaceRow.sync_id).where(FormerPlaceRow.connection_id == connection_id)
+    return or_(SecretSyncRow.connection_id == connection_id, SecretSyncRow.id.in_(left))
 
 
 def _of_project(project_id: ProjectId | None) -> ColumnElement[bool]:

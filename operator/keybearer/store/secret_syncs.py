@@ -34,11 +34,13 @@ _CHUNK = 200
 
 
 class JobKind(StrEnum):
-    """What is done for a sync; each has its own status (interface.md section 2.1)."""
+    """What is done for a sync; each has its own status (interface.md section 2.1), but for looks."""
 
     SYNC = "sync"
     IMPORT = "import"
     REMOVE = "remove"
+    LOOK = "look"
+    """The service's own: whether the remote is as it was left. It shows nowhere until there is something to do."""
 
 
 class JobStatus(StrEnum):
@@ -259,7 +261,7 @@ class SecretSyncs:
         return await self._all(statement.order_by(SecretSyncRow.id).limit(limit))
 
     async def move(self, sync_ids: Sequence[str], kind: JobKind, progress: Mapping[str, Any]) -> None:
-        """Set fields of one kind of job: keys are the fields of `Progress`, those that are given."""
+        """Set fields of one kind of job, but of a look: keys are the fields of `Progress`, those that are given."""
         names = dict(zip((one.name for one in fields(Progress)), _STATUS_COLUMNS[kind], strict=True))
         values = {names[key]: value for key, value in progress.items()}
         for some in in_chunks(sync_ids, _CHUNK):

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from keybearer.base.ids import new_uuid
 from keybearer.store.columns import Instant, record_columns, select_record
 from keybearer.store.revisions import Changes
+from keybearer.store.secret_syncs import JobKind
 from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
 
 __all__ = ["SyncJob", "SyncJobs"]
@@ -98,8 +99,12 @@ class SyncJobs:
         return found
 
     async def count_waiting(self) -> int:
-        """Return how many jobs wait, due or not."""
-        statement = select(func.count()).select_from(SyncJobRow).where(SyncJobRow.is_running.is_(False))
+        """Return how many jobs wait, due or not; looks are not counted, for which nobody waits."""
+        statement = (
+            select(func.count())
+            .select_from(SyncJobRow)
+            .where(SyncJobRow.is_running.is_(False), SyncJobRow.kind != JobKind.LOOK)
+        )
         return (await self._connection.execute(statement)).scalar_one()
 
     async def is_any_due(self, now: datetime) -> bool:

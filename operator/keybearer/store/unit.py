@@ -29,6 +29,7 @@ from keybearer.store.credential_resealing import CredentialResealing
 from keybearer.store.credentials import Credentials
 from keybearer.store.enrollments import Enrollments
 from keybearer.store.folders import Folders
+from keybearer.store.former_places import FormerPlaces
 from keybearer.store.grants import Grants
 from keybearer.store.identities import Identities
 from keybearer.store.imports import Imports
@@ -46,6 +47,7 @@ from keybearer.store.secret_syncs import SecretSyncs
 from keybearer.store.secrets import Secrets
 from keybearer.store.sync_claims import SyncClaims
 from keybearer.store.sync_jobs import SyncJobs
+from keybearer.store.sync_looks import SyncLooks
 from keybearer.store.sync_names import SyncNames
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
 from keybearer.store.tables.projects import ProjectRow
@@ -117,8 +119,10 @@ class UnitOfWork:
     secret_syncs = _FirstUse(lambda self: SecretSyncs(self._connection))
     sync_jobs = _FirstUse(lambda self: SyncJobs(self._connection, self.changes))
     sync_claims = _FirstUse(lambda self: SyncClaims(self._connection, self._clock))
+    sync_looks = _FirstUse(lambda self: SyncLooks(self._connection))
     pushes = _FirstUse(lambda self: Pushes(self._connection))
     sync_names = _FirstUse(lambda self: SyncNames(self._connection))
+    former_places = _FirstUse(lambda self: FormerPlaces(self._connection))
     _seals = _FirstUse(lambda self: ProjectSeals(self.keys))
     certificate_authorities = _FirstUse(lambda self: CertificateAuthorities(self._connection, self._seals))
     acme_accounts = _FirstUse(lambda self: AcmeAccounts(self._connection, self._seals))

@@ -28,21 +28,24 @@ from support.virtual_time import VirtualTime
 
 LOCK = Path(__file__).parents[3] / "requirements" / "openapi"
 SECRETS = ("", "/public-key", "/{secret_name}")
+ORGANIZATION = "/orgs/{org}/actions/secrets"
+SELECTED = {
+    "scope": "organization",
+    "org": "acme",
+    "visibility": "selected",
+    "selectedRepositoryIds": [7, 8],
+}
 PLACES: dict[str, dict[str, Any]] = {
-    "/orgs/{org}/actions/secrets": {
-        "scope": "organization",
-        "org": "acme",
-        "visibility": "selected",
-        "selectedRepositoryIds": [7],
-    },
+    ORGANIZATION: SELECTED,
     "/repos/{owner}/{repo}/actions/secrets": {"scope": "repository", "owner": "acme", "repo": "shop"},
     "/repos/{owner}/{repo}/environments/{environment_name}/secrets": {
         "scope": "repository-environment",
         "owner": "acme",
         "repo": "shop",
-        "env": "prod/eu",
+        "env": "prod eu/ü",
     },
 }
+VISIBILITIES = ("all", "private")
 PARTIAL = {"/user", "/user/installations"}
 """Whose answers the copy gives in part."""
 
@@ -53,11 +56,23 @@ def description() -> VendorDescription:
     return VendorDescription(file)
 
 
-@pytest.mark.parametrize("path", PLACES)
-async def test_secrets_travel_as_the_vendor_describes_it(description: VendorDescription, path: str) -> None:
+@pytest.mark.parametrize("root", ["", "/api/v3"], ids=["the cloud", "a server of one's own"])
+@pytest.mark.parametrize(
+    ("path", "config"),
+    [
+        *PLACES.items(),
+        *(
+            (ORGANIZATION, {"scope": "organization", "org": "acme", "visibility": one})
+            for one in VISIBILITIES
+        ),
+    ],
+    ids=[*PLACES, *VISIBILITIES],
+)
+async def test_secrets_travel_as_the_vendor_describes_it(
+    description: VendorDescription, path: str, config: dict[str, Any], root: str
+) -> None:
     copy = CodehostCopy(VirtualTime())
     copy.tokens = {"ghp_cnry-admin": True}
-    config = PLACES[path]
     place = (
         copy.organization("acme")
         if config["scope"] == "organization"
@@ -66,12 +81,14 @@ async def test_secrets_travel_as_the_vendor_describes_it(description: VendorDesc
     for number in range(105 if config["scope"] == "organization" else 3):
         copy.put(place, f"STALE_{number}", "cnry-s")
     async with served(copy), way_out(codehost=copy.url) as way:
-        credentials = PatCredentials(personal_access_token="ghp_cnry-admin")
+        own = {"instance_type": "server", "host": copy.url} if root else {}
+        credentials = PatCredentials(personal_access_token="ghp_cnry-admin", **own)
         given = given_to(CODEHOST.config.validate_python(config), credentials, way.context)
         target = Target(lambda: CodehostSecrets(given))
         await target.push({"ONE": "cnry-1", "TWO": "cnry-2"}, removes_nothing=True)
         await target.push({"ONE": "cnry-new"})
-    asked = {(one.method, description.hold(one).path, one.status) for one in copy.visits.asked}
+    assert all(one.path.startswith(f"{root}/") for one in copy.visits.asked)
+    asked = {(one.method, description.hold(one, root).path, one.status) for one in copy.visits.asked}
     collection, key, one = (f"{path}{end}" for end in SECRETS)
     assert asked == {
         ("GET", collection, 200),
@@ -127,8 +144,13 @@ async def test_what_is_not_as_described_is_found(description: VendorDescription)
         dataclasses.replace(put, method="POST"),
         dataclasses.replace(put, status=200),
         dataclasses.replace(put, sent=b'{"encrypted_value": "a b"}'),
+        dataclasses.replace(put, sent=put.sent.replace(b"{", b'{"visibility":"all",', 1)),
+        dataclasses.replace(put, sent=b""),
+        dataclasses.replace(put, headers={**put.headers, "Content-Type": "text/plain"}),
         dataclasses.replace(put, sent=put.sent.replace(b'"key_id"', b'"keyId"')),
         dataclasses.replace(listed, path=f"{listed.path}&size=1"),
+        dataclasses.replace(listed, path=f"{listed.path}&page=last"),
+        dataclasses.replace(listed, sent=b"{}"),
         dataclasses.replace(listed, answered=b'{"total_count": 1, "secrets": [{"name": "ONE"}]}'),
     ):
         with pytest.raises(AssertionError):

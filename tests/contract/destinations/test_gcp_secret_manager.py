@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import json
 from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -14,11 +14,16 @@ import pytest
 from aiohttp import web
 from pydantic import ValidationError
 
-from keybearer.outbound.apps.gcp import Gcp, GcpAccount
-from keybearer.outbound.destinations import bounds
-from keybearer.outbound.destinations import gcp_secret_manager as driver
-from keybearer.outbound.destinations.gcp_secret_manager import GcpSecrets
-from keybearer.outbound.remote import (
+from keybearer.destinations import bounds
+from keybearer.destinations.app import Issued
+from keybearer.destinations.engine import table
+from keybearer.destinations.gcp_secret_manager import (
+    GCP_SECRET_MANAGER,
+    ImpersonationCredentials,
+    OwnAccountCredentials,
+)
+from keybearer.destinations.remote import (
+    Limits,
     RemoteAnswer,
     RemoteDeniedError,
     RemoteMissingError,
@@ -27,14 +32,14 @@ from keybearer.outbound.remote import (
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections.gcp import ImpersonationCredentials, OwnAccountCredentials
-from keybearer.wire.destinations.gcp_secret_manager import GCP_SECRET_MANAGER
+from keybearer.destinations.session import Session
 from keybearer.wire.key_schema import KeyNaming
-from support.remotes.driving import change_of, given_to, run
+from support.remotes.driving import change_of, run
 from support.remotes.gcp import GcpCopy, exhausted, new_key, refusal
+from support.remotes.opened import check, opened
 from support.remotes.outages import WRITTEN_BEFORE, push_through_an_outage
 from support.remotes.pushing import Target
-from support.remotes.serving import served
+from support.remotes.serving import ATTEMPTS, served
 from support.remotes.spoiling import spoil
 from support.remotes.way_out import WayOut, way_out
 
@@ -85,10 +90,10 @@ def target(way: WayOut) -> Make:
     """Return what makes a place to sync to, all regions of the project unless another is named."""
 
     def make(config: dict[str, Any] | None = None, naming: KeyNaming | None = None) -> Target:
-        place = GCP_SECRET_MANAGER.config.validate_python(config or SCOPES["everywhere"][0])
-        given = given_to(place, credentials(), way.context)
-        given = dataclasses.replace(given, naming=naming or given.naming)
-        return Target(lambda: GcpSecrets(given), given.naming)
+        wanted, named = config or SCOPES["everywhere"][0], naming or KeyNaming("", "")
+        return Target(
+            lambda: opened(GCP_SECRET_MANAGER, wanted, credentials(), way.context, naming=named), named
+        )
 
     return make
 
@@ -220,7 +225,7 @@ async def test_a_throttled_run_waits_and_goes_on(copy: GcpCopy, way: WayOut, tar
     copy.visits.answer_instead("POST", "addVersion", exhausted, times=2)
     await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
     assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-2"}
-    assert way.waits == [timedelta(seconds=1)] * 2
+    assert [round(wait.total_seconds()) for wait in way.waits] == [1, 1]
 
 
 async def test_a_run_that_is_throttled_for_ever_ends(copy: GcpCopy, target: Make) -> None:
@@ -236,7 +241,7 @@ async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_
     copy: GcpCopy, target: Make, answer: Callable[[], web.Response] | None
 ) -> None:
     source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
-    copy.visits.answer_instead("POST", "addVersion", answer, after=WRITTEN_BEFORE)
+    copy.visits.answer_instead("POST", "addVersion", answer, times=ATTEMPTS, after=WRITTEN_BEFORE)
     await push_through_an_outage(target(), partial(copy.values, PROJECT), source)
 
 
@@ -304,9 +309,9 @@ async def test_a_value_of_another_form_is_an_outage(copy: GcpCopy, target: Make,
 async def test_a_list_without_end_is_no_list(
     copy: GcpCopy, target: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "_PAGES_MAX", 5)
+    monkeypatch.setattr(table, "_PAGES_MAX", 5)
     copy.visits.answer_instead("GET", "", lambda: web.json_response({"nextPageToken": "1"}), times=-1)
-    with pytest.raises(RemoteUnavailableError, match="end of the secrets"):
+    with pytest.raises(RemoteUnavailableError, match="no end to the list"):
         await target().make().read([])
 
 
@@ -327,7 +332,7 @@ async def test_more_than_memory_is_for_is_refused(
 
 async def test_an_account_that_the_service_may_impersonate_is_right(copy: GcpCopy, way: WayOut) -> None:
     for _ in range(2):
-        await Gcp().check(credentials(), way.context)
+        await check(GCP_SECRET_MANAGER, credentials(), way.context)
     one = [
         "POST /token",
         f"POST /v1/projects/-/serviceAccounts/{EMAIL.replace('@', '%40')}:generateAccessToken",
@@ -338,7 +343,7 @@ async def test_an_account_that_the_service_may_impersonate_is_right(copy: GcpCop
 async def test_an_account_that_it_may_not_is_wrong(copy: GcpCopy, way: WayOut) -> None:
     copy.impersonators.clear()
     with pytest.raises(RemoteDeniedError, match=r"Token Creator.*PERMISSION_DENIED"):
-        await Gcp().check(credentials(), way.context)
+        await check(GCP_SECRET_MANAGER, credentials(), way.context)
 
 
 @pytest.mark.parametrize("email", ["syncs@shop.test", "syncs-00000000-0000@shop.test", f"a@{EMAIL}"])
@@ -348,23 +353,23 @@ async def test_an_account_whose_name_is_not_for_the_organization_is_nobody_s(
     copy.impersonators[email] = {OWN}
     given = ImpersonationCredentials.model_construct(service_account_email=email)
     with pytest.raises(RemoteRefusedError, match="end with 5f3c5d9e-6a52 before the @"):
-        await Gcp().check(given, way.context)
+        await check(GCP_SECRET_MANAGER, given, way.context)
     assert copy.visits.asked == []
 
 
 async def test_without_an_account_of_its_own_the_service_says_so(way: WayOut) -> None:
     bare = dataclasses.replace(way.context, own_credentials={})
     with pytest.raises(RemoteRefusedError, match="--app-credentials gcp=FILE"):
-        await Gcp().check(credentials(), bare)
+        await check(GCP_SECRET_MANAGER, credentials(), bare)
 
 
 async def test_a_wrong_key_of_the_service_is_told(way: WayOut) -> None:
     wrong = dataclasses.replace(way.context, own_credentials={"gcp": own(new_key()[0])})
     with pytest.raises(RemoteDeniedError, match="invalid_grant"):
-        await Gcp().check(credentials(), wrong)
+        await check(GCP_SECRET_MANAGER, credentials(), wrong)
     none = dataclasses.replace(way.context, own_credentials={"gcp": own("cnry-key")})
     with pytest.raises(RemoteRefusedError, match="no RSA key") as caught:
-        await Gcp().check(credentials(), none)
+        await check(GCP_SECRET_MANAGER, credentials(), none)
     assert "cnry-" not in str(caught.value)
 
 
@@ -383,29 +388,42 @@ async def test_a_login_of_another_form_is_an_outage(
 ) -> None:
     copy.visits.answer_instead("POST", path, lambda: web.json_response(answer))
     with pytest.raises(RemoteUnavailableError):
-        await Gcp().check(credentials(), way.context)
+        await check(GCP_SECRET_MANAGER, credentials(), way.context)
 
 
 @pytest.mark.parametrize("status", [302, 404])
 async def test_what_is_no_google_is_told(copy: GcpCopy, way: WayOut, status: int) -> None:
     copy.visits.answer_instead("POST", "/token", lambda: web.Response(status=status))
     with pytest.raises(RemoteMissingError):
-        await Gcp().check(credentials(), way.context)
+        await check(GCP_SECRET_MANAGER, credentials(), way.context)
 
 
-def test_the_usual_places_are_the_vendor_s(way: WayOut) -> None:
-    usual = dataclasses.replace(way.context, endpoints={})
-    account = GcpAccount(credentials(), usual)
-    assert account.root_of("https://oauth2.googleapis.com") == "https://oauth2.googleapis.com"
-    for config, url in (
-        (SCOPES["everywhere"][0], f"https://secretmanager.googleapis.com/v1/{PROJECT}/secrets"),
-        (
-            SCOPES["in a region"][0],
-            f"https://secretmanager.europe-west4.rep.googleapis.com/v1/{REGION}/secrets",
-        ),
-    ):
-        given = given_to(GCP_SECRET_MANAGER.config.validate_python(config), credentials(), usual)
-        assert GcpSecrets(given)._root == url
+@pytest.mark.parametrize(
+    ("scope", "url"),
+    [
+        ("everywhere", f"https://secretmanager.googleapis.com/v1/{PROJECT}/secrets"),
+        ("in a region", f"https://secretmanager.europe-west4.rep.googleapis.com/v1/{REGION}/secrets"),
+    ],
+)
+async def test_the_usual_places_are_the_vendor_s(way: WayOut, scope: str, url: str) -> None:
+    asked: list[str] = []
+
+    def note(request: RemoteRequest) -> RemoteRequest:
+        asked.append(request.url)
+        raise RemoteUnavailableError("far away")
+
+    token = Issued({"token": "cnry-t"}, datetime.max.replace(tzinfo=UTC))
+    session = Session(GCP_SECRET_MANAGER.app, credentials(), way.context)
+
+    async def issue() -> Issued:
+        return token
+
+    await session.kept(credentials(), issue)
+    way.context = dataclasses.replace(way.context, endpoints={})
+    spoil(way, request=note)
+    with pytest.raises(RemoteUnavailableError):
+        await opened(GCP_SECRET_MANAGER, SCOPES[scope][0], credentials(), way.context).read([])
+    assert [one.partition("?")[0] for one in asked] == [url]
 
 
 @pytest.mark.parametrize(
@@ -469,7 +487,7 @@ async def test_a_driver_that_skips_a_page_leaves_what_should_be_removed(
 
 
 async def test_a_driver_that_ignores_limits_fails_on_them(copy: GcpCopy, way: WayOut, target: Make) -> None:
-    spoil(way, is_throttled=lambda _: False)
+    spoil(way, limits=Limits(is_throttled=lambda _: False))
     copy.visits.answer_instead("POST", "addVersion", exhausted)
     with pytest.raises(RemoteRefusedError):
         await target().push({"ONE": "cnry-1"})

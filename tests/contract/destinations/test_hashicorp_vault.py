@@ -1,48 +1,64 @@
-"""The driver of `hashicorp-vault` against a real Vault, with both versions of its key-value engine."""
+"""The driver of `hashicorp-vault` against a real server, with both versions of its key-value engine."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keybearer.outbound.apps.hashicorp_vault import Vault, VaultSession
-from keybearer.outbound.destinations import hashicorp_vault as driver
-from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
-from keybearer.outbound.destinations.protocol import Written
-from keybearer.outbound.remote import (
-    RemoteAnswer,
+from keybearer.destinations.hashicorp_vault import (
+    HASHICORP_VAULT,
+    AccessTokenCredentials,
+    AppRoleCredentials,
+    VaultConfig,
+)
+from keybearer.destinations.protocol import Destination, Refused, Written
+from keybearer.destinations.remote import (
+    Limits,
     RemoteDeniedError,
-    RemoteHttp,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.outbound.short_lived import Issued
-from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
-from keybearer.wire.destinations.hashicorp_vault import VaultConfig
-from support.remotes.driving import change_of, given_to, read, run
-from support.remotes.vault import VERSION_1, VERSION_2, VaultPlace, VaultServer
+from keybearer.destinations.session import Session
+from support.remotes.driving import change_of, read, run
+from support.remotes.limits import VAULT, VAULT_BARE, Standing
+from support.remotes.opened import check, opened
+from support.remotes.spoiling import spoil
+from support.remotes.vault import VERSION_1, VERSION_2, VaultPlace
 from support.remotes.way_out import WayOut
 from support.service_proxy import Matches, ServiceRequest
 
-Secret = Callable[[], VaultSecret]
+Secret = Callable[[], Destination]
 
 only_version_2 = pytest.mark.parametrize("vault_place", [VERSION_2], indirect=True, ids=["version 2"])
 only_version_1 = pytest.mark.parametrize("vault_place", [VERSION_1], indirect=True, ids=["version 1"])
+MINUTE, NOW = timedelta(minutes=1), datetime.now(UTC)
 FOREIGN = {"text": "cnry-f", "number": 123456789, "flag": True, "tree": {"a": [1, None]}}
 
 
 @pytest.fixture
 def secret(way: WayOut, vault_place: VaultPlace) -> Secret:
     """Return what makes a driver, as each run gets its own."""
-    given = given_to(vault_place.config, vault_place.credentials, way.context)
-    return lambda: VaultSecret(given)
+    return lambda: opened(HASHICORP_VAULT, vault_place.config, vault_place.credentials, way.context)
+
+
+def many(count: int) -> dict[str, str]:
+    """Return that many keys."""
+    return {f"KEY_{number:04}": f"cnry-{number}" for number in range(count)}
+
+
+def unlimited(place: VaultPlace) -> str:
+    """Return where the server takes any number of strings."""
+    if not place.server.unlimited_url:
+        pytest.skip("the server of KEYBEARER_TEST_VAULT has one listener")
+    return place.server.unlimited_url
 
 
 def is_write(request: ServiceRequest) -> bool:
@@ -132,12 +148,188 @@ async def test_a_whole_number_of_others_stays_what_it_is_at_any_size(
     assert vault_place.values == {"number": 12345678901234567890123, "ONE": "cnry-1"}
 
 
-async def test_many_keys_are_one_write(secret: Secret, vault_place: VaultPlace) -> None:
-    values = {f"KEY_{number:04}": f"cnry-{number}" for number in range(2000)}
+async def test_what_one_request_may_hold_is_one_write(secret: Secret, vault_place: VaultPlace) -> None:
+    values = many(400)
     mark = vault_place.proxy.mark()
-    assert len(await run(secret(), change_of(values))) == 2000
+    assert len(await run(secret(), change_of(values))) == 400
     assert vault_place.writes(since=mark) == ["POST"]
-    assert len(await read(secret())) == 2000
+    assert vault_place.values == values
+
+
+@only_version_2
+async def test_more_keys_than_one_request_may_hold_are_written_in_pieces(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    values = many(1600)
+    mark = vault_place.proxy.mark()
+    assert await run(secret(), change_of(values)) == [Written(name) for name in values]
+    assert vault_place.writes(since=mark) == ["POST", "PATCH", "PATCH", "PATCH"]
+    assert vault_place.values == values
+    mark = vault_place.proxy.mark()
+    assert len(await run(secret(), change_of(values | {"KEY_0007": "cnry-new"}, "ABSENT"))) == 1601
+    assert vault_place.writes(since=mark) == ["PATCH"]
+    assert vault_place.values == values | {"KEY_0007": "cnry-new"}
+
+
+@only_version_2
+async def test_pieces_leave_what_others_keep_and_remove_what_goes(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    old = {f"OLD_{number:04}": "cnry-o" for number in range(500)}
+    vault_place.put({**FOREIGN, **old})
+    mark = vault_place.proxy.mark()
+    told = await run(secret(), change_of(many(500), *old))
+    assert vault_place.writes(since=mark) == ["PATCH", "PATCH", "PATCH"]
+    assert told == [*map(Written, many(500)), *(Written(name, is_removed=True) for name in old)]
+    assert vault_place.values == FOREIGN | many(500)
+
+
+@only_version_2
+async def test_what_somebody_else_writes_between_two_pieces_is_kept(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    def theirs(number: int) -> None:
+        if number == 1:
+            vault_place.put({**(vault_place.values or {}), "THEIRS": "cnry-t", "KEY_0001": "cnry-other"})
+
+    with vault_place.proxy.answering(before_writes(3, theirs), 500, None):
+        told = await run(secret(), change_of(many(1000)))
+    assert {one.name for one in told} == many(1000).keys()
+    assert len(told) == 1000
+    assert vault_place.values == many(1000) | {"THEIRS": "cnry-t"}
+
+
+@only_version_2
+async def test_a_secret_that_is_deleted_between_two_pieces_is_made_again(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    path = f"{vault_place.config.mount}/metadata/{vault_place.config.path}"
+
+    def gone(number: int) -> None:
+        if number == 1:
+            vault_place.server.call("DELETE", path, status=204)
+
+    with vault_place.proxy.answering(before_writes(3, gone), 500, None):
+        await run(secret(), change_of(many(1000)))
+    assert vault_place.values == many(1000)
+
+
+@only_version_2
+async def test_an_outage_between_two_pieces_leaves_the_rest_to_the_next_run(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    written: list[Written | Refused] = []
+    writes = itertools.count()
+    with (
+        vault_place.proxy.answering(lambda request: is_write(request) and next(writes) >= 2, 502, {}),
+        pytest.raises(RemoteUnavailableError, match="502"),
+    ):
+        await run(secret(), change_of(many(1600)), written)
+    assert [one.name for one in written] == [*many(800)]
+    assert vault_place.values == many(800)
+    mark = vault_place.proxy.mark()
+    assert len(await run(secret(), change_of(many(1600)))) == 1600
+    assert vault_place.writes(since=mark) == ["PATCH", "PATCH"]
+    assert vault_place.values == many(1600)
+
+
+def without_patch(place: VaultPlace, url: str, way: WayOut) -> Destination:
+    """Return a driver whose token may do all but patch, at a listener of the server."""
+    policy = f'path "{place.path}" {{ capabilities = ["create", "read", "update"] }}'
+    token = AccessTokenCredentials(instance_url=url, access_token=place.server.token(policy))
+    return opened(HASHICORP_VAULT, place.config, token, way.context)
+
+
+@only_version_2
+async def test_who_may_not_patch_is_told_so_when_the_whole_is_too_much(
+    vault_place: VaultPlace, way: WayOut
+) -> None:
+    place = without_patch(vault_place, vault_place.proxy.url, way)
+    # As much as the server takes at once: more than the driver sends of itself.
+    vault_place.put(many(450))
+    mark = vault_place.proxy.mark()
+    await run(place, change_of(many(451)))
+    assert vault_place.writes(since=mark) == ["PATCH", "POST"]
+    assert vault_place.values == many(451)
+    with pytest.raises(RemoteRefusedError, match=r"1,000 keys of .* grant the capability patch") as caught:
+        await run(place, change_of(many(1000)))
+    assert "cnry-" not in str(caught.value)
+    assert vault_place.values == many(451)
+
+
+@only_version_2
+async def test_who_may_not_patch_writes_the_whole_where_the_server_takes_it(
+    vault_place: VaultPlace, way: WayOut
+) -> None:
+    place = without_patch(vault_place, unlimited(vault_place), way)
+    vault_place.put({"THEIRS": "cnry-t"})
+    assert len(await run(place, change_of(many(1600)))) == 1600
+    assert vault_place.values == many(1600) | {"THEIRS": "cnry-t"}
+
+
+@only_version_2
+@pytest.mark.parametrize(
+    "told",
+    [
+        "refused JSON input due to high complexity: exceeded maximum number of strings",
+        "failed to parse JSON input: JSON object exceeds allowed entry count",
+    ],
+)
+async def test_a_server_that_takes_less_at_once_gets_smaller_pieces(
+    secret: Secret, vault_place: VaultPlace, told: str
+) -> None:
+    refused = itertools.count()
+    with vault_place.proxy.answering(
+        lambda request: is_write(request) and next(refused) < 2, 400, {"errors": [told]}
+    ):
+        assert len(await run(secret(), change_of(many(400)))) == 400
+    assert vault_place.writes() == ["POST", "POST", "POST", "PATCH", "PATCH", "PATCH"]
+    assert vault_place.values == many(400)
+
+
+@only_version_2
+async def test_a_server_that_takes_next_to_nothing_ends_the_run(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    told = {"errors": ["exceeded maximum number of strings cnry-1"]}
+    with (
+        vault_place.proxy.answering(is_write, 400, told),
+        pytest.raises(RemoteRefusedError, match="fewer than the 25 keys") as caught,
+    ):
+        await run(secret(), change_of(many(400)))
+    assert "cnry-" not in str(caught.value)
+
+
+@only_version_1
+async def test_version_1_takes_as_many_keys_as_fit_one_request(
+    secret: Secret, vault_place: VaultPlace
+) -> None:
+    await run(secret(), change_of(many(500)))
+    assert vault_place.values == many(500)
+    for count in (501, 1600):
+        with pytest.raises(
+            RemoteRefusedError, match=f"{count:,} keys of .* use an engine of version 2"
+        ) as caught:
+            await run(secret(), change_of(many(count)))
+        assert "max_request_json_strings" in str(caught.value)
+        assert "cnry-" not in str(caught.value)
+        assert vault_place.values == many(500)
+
+
+@only_version_1
+async def test_version_1_takes_more_where_the_listener_does(vault_place: VaultPlace, way: WayOut) -> None:
+    token = vault_place.token.model_copy(update={"instance_url": unlimited(vault_place)})
+    await run(opened(HASHICORP_VAULT, vault_place.config, token, way.context), change_of(many(1600)))
+    assert vault_place.values == many(1600)
+
+
+async def test_a_refusal_that_repeats_a_value_is_not_shown(secret: Secret, vault_place: VaultPlace) -> None:
+    told = {"errors": ["error converting input cnry-1 for field data", "invalid character 'c'"]}
+    with (
+        vault_place.proxy.answering(is_write, 400, told),
+        pytest.raises(RemoteRefusedError, match=r"^Vault refuses to write [a-z0-9/]+$"),
+    ):
+        await run(secret(), change_of({"ONE": "cnry-1"}))
 
 
 @only_version_2
@@ -179,7 +371,7 @@ async def test_a_first_version_of_somebody_else_is_kept(secret: Secret, vault_pl
 
 @only_version_2
 async def test_one_who_never_stops_writing_ends_the_run(secret: Secret, vault_place: VaultPlace) -> None:
-    written: list[Written] = []
+    written: list[Written | Refused] = []
     endless = before_writes(99, lambda number: vault_place.put({"THEIRS": f"cnry-{number}"}))
     with (
         vault_place.proxy.answering(endless, 500, None),
@@ -245,7 +437,7 @@ async def test_an_outage_before_the_write_leaves_the_secret_as_it_was(
     secret: Secret, vault_place: VaultPlace, status: int
 ) -> None:
     vault_place.put({"ONE": "cnry-1"})
-    written: list[Written] = []
+    written: list[Written | Refused] = []
     with (
         vault_place.proxy.answering(is_write, status, {"errors": ["cnry-2 is echoed"]}),
         pytest.raises(RemoteUnavailableError, match=str(status)) as caught,
@@ -277,32 +469,32 @@ async def test_a_server_that_is_away_is_unavailable(way: WayOut, vault_place: Va
     for given in (vault_place.credentials, vault_place.token):
         away = given.model_copy(update={"instance_url": "http://127.0.0.1:1"})
         with pytest.raises(RemoteUnavailableError):
-            await Vault().check(away, way.context)
+            await check(HASHICORP_VAULT, away, way.context)
         with pytest.raises(RemoteUnavailableError):
-            await read(VaultSecret(given_to(vault_place.config, away, way.context)))
+            await read(opened(HASHICORP_VAULT, vault_place.config, away, way.context))
 
 
 async def test_credentials_that_work_pass(way: WayOut, vault_place: VaultPlace) -> None:
-    await Vault().check(vault_place.credentials, way.context)
-    await Vault().check(vault_place.token, way.context)
+    await check(HASHICORP_VAULT, vault_place.credentials, way.context)
+    await check(HASHICORP_VAULT, vault_place.token, way.context)
 
 
 @pytest.mark.parametrize("field", ["role_id", "secret_id"])
 async def test_a_wrong_role_is_denied(way: WayOut, vault_place: VaultPlace, field: str) -> None:
     wrong = vault_place.credentials.model_copy(update={field: "cnry-wrong"})
     with pytest.raises(RemoteDeniedError) as caught:
-        await Vault().check(wrong, way.context)
+        await check(HASHICORP_VAULT, wrong, way.context)
     assert "cnry-" not in str(caught.value)
     with pytest.raises(RemoteDeniedError):
-        await read(VaultSecret(given_to(vault_place.config, wrong, way.context)))
+        await read(opened(HASHICORP_VAULT, vault_place.config, wrong, way.context))
 
 
 async def test_a_wrong_token_is_denied(way: WayOut, vault_place: VaultPlace) -> None:
     wrong = vault_place.token.model_copy(update={"access_token": "cnry-wrong"})
     with pytest.raises(RemoteDeniedError, match="access token"):
-        await Vault().check(wrong, way.context)
+        await check(HASHICORP_VAULT, wrong, way.context)
     with pytest.raises(RemoteDeniedError):
-        await read(VaultSecret(given_to(vault_place.config, wrong, way.context)))
+        await read(opened(HASHICORP_VAULT, vault_place.config, wrong, way.context))
 
 
 def _logins(place: VaultPlace) -> int:
@@ -315,22 +507,19 @@ async def test_one_login_serves_many_runs_until_its_token_is_refused(
     await read(secret())
     await read(secret())
     assert _logins(vault_place) == 1
-    kept = await way.context.short_lived.get(VaultSession(vault_place.credentials, way.context)._key, _never)
+    kept = await Session(HASHICORP_VAULT.app, vault_place.credentials, way.context).token()
+    assert _logins(vault_place) == 1
     vault_place.server.call("POST", "auth/token/revoke", {"token": kept["token"]}, status=204)
     await run(secret(), change_of({"ONE": "cnry-1"}))
     assert _logins(vault_place) == 2
     assert vault_place.values == {"ONE": "cnry-1"}
 
 
-async def _never() -> Issued:
-    raise AssertionError("a token is kept")
-
-
 async def test_who_may_only_read_is_denied_by_the_write(way: WayOut, vault_place: VaultPlace) -> None:
     policy = f'path "{vault_place.path}" {{ capabilities = ["read"] }}'
     role_id, secret_id = vault_place.server.role(policy)
     reader = AppRoleCredentials(instance_url=vault_place.proxy.url, role_id=role_id, secret_id=secret_id)
-    place = VaultSecret(given_to(vault_place.config, reader, way.context))
+    place = opened(HASHICORP_VAULT, vault_place.config, reader, way.context)
     assert await read(place) == {}
     with pytest.raises(RemoteDeniedError, match="policies") as caught:
         await run(place, change_of({"ONE": "cnry-1"}))
@@ -341,48 +530,64 @@ async def test_who_may_only_read_is_denied_by_the_write(way: WayOut, vault_place
 @pytest.mark.parametrize(
     ("mount", "error", "text"),
     [
-        ("nowhere", RemoteDeniedError, "shows no secrets engine at nowhere"),
-        ("team", RemoteDeniedError, "shows no secrets engine at team"),
-        ("team/kv/app", RemoteMissingError, "no secrets engine at team/kv/app"),
+        ("nowhere", RemoteDeniedError, "secrets engine at nowhere; Vault shows no"),
+        ("team", RemoteDeniedError, "secrets engine at team; Vault shows no"),
+        ("team/engine/app", RemoteMissingError, "no secrets engine at team/engine/app"),
         ("cubbyhole", RemoteRefusedError, "type cubbyhole"),
     ],
 )
+@only_version_2
 async def test_a_mount_must_be_a_key_value_engine(
-    way: WayOut, vault_server: VaultServer, mount: str, error: type[Exception], text: str
+    way: WayOut, vault_place: VaultPlace, mount: str, error: type[Exception], text: str
 ) -> None:
-    root = AccessTokenCredentials(
-        instance_url=vault_server.url, access_token=vault_server.root.headers["X-Vault-Token"]
-    )
-    config = VaultConfig(mount=mount, path="app")
-    with pytest.raises(error, match=text):
-        await read(VaultSecret(given_to(config, root, way.context)))
+    engine, server = vault_place.config.mount, vault_place.server
+    root = AccessTokenCredentials(instance_url=server.url, access_token=server.root.headers["X-Vault-Token"])
+    config = VaultConfig(mount=mount.replace("team/engine", engine), path="app")
+    with pytest.raises(error, match=text.replace("team/engine", engine)):
+        await read(opened(HASHICORP_VAULT, config, root, way.context))
 
 
-async def test_a_secret_too_large_for_the_server_is_refused(secret: Secret, vault_place: VaultPlace) -> None:
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (413, "http: request body too large"),
+        # Of raft's storage: max_entry_size.
+        (500, "put failed due to value being too large; got 2003984 bytes, max: 1048576 bytes"),
+    ],
+)
+async def test_a_secret_too_large_for_the_server_is_refused_for_good(
+    secret: Secret, vault_place: VaultPlace, status: int, told: str
+) -> None:
     with (
-        vault_place.proxy.answering(is_write, 413, {"errors": ["cnry-x"]}),
-        pytest.raises(RemoteRefusedError, match="413"),
+        vault_place.proxy.answering(is_write, status, {"errors": [f"{told} cnry-1"]}),
+        pytest.raises(RemoteRefusedError, match="larger than the server takes") as caught,
     ):
         await run(secret(), change_of({"ONE": "cnry-1"}))
+    assert str(status) in str(caught.value)
+    assert "cnry-" not in str(caught.value)
 
 
 async def test_more_keys_than_are_held_in_memory_are_refused(secret: Secret, vault_place: VaultPlace) -> None:
-    vault_place.put({f"K{number}": "v" for number in range(10_001)})
+    vault_place.put(many(10_001))
     with pytest.raises(RemoteRefusedError, match="10,000"):
         await read(secret())
 
 
 async def test_a_secret_is_not_made_larger_than_can_be_read_back(
-    secret: Secret, vault_place: VaultPlace
+    vault_place: VaultPlace, way: WayOut
 ) -> None:
-    full = {f"K{number}": "v" for number in range(10_000)}
+    token = vault_place.token.model_copy(update={"instance_url": unlimited(vault_place)})
+    place = opened(HASHICORP_VAULT, vault_place.config, token, way.context)
+    full = many(10_000)
     vault_place.put(full)
-    assert len(await read(secret())) == 10_000
+    assert len(await read(place)) == 10_000
     with pytest.raises(RemoteRefusedError, match="10,000"):
-        await run(secret(), change_of({"ONE": "cnry-1"}))
+        await run(place, change_of({"ONE": "cnry-1"}))
     assert vault_place.values == full
-    await run(secret(), change_of({"ONE": "cnry-1"}, "K0"))
-    assert vault_place.values == {name: "v" for name in full if name != "K0"} | {"ONE": "cnry-1"}
+    await run(place, change_of({"ONE": "cnry-1"}, "KEY_0000"))
+    assert vault_place.values == {name: value for name, value in full.items() if name != "KEY_0000"} | {
+        "ONE": "cnry-1"
+    }
 
 
 @pytest.mark.parametrize("content", [[], {}, {"data": []}, "text"], ids=repr)
@@ -400,31 +605,27 @@ async def test_an_answer_of_another_form_is_no_answer(
 # Drivers that are broken: the tests above would not let them pass.
 
 
-async def test_a_driver_with_another_header_for_its_token_is_caught(
-    secret: Secret, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = VaultSession._request
-
-    def elsewhere(*given: object) -> RemoteRequest:
-        request = whole(*given)  # type: ignore[arg-type] # passed on as they are
+async def test_a_driver_with_another_header_for_its_token_is_caught(secret: Secret, way: WayOut) -> None:
+    def elsewhere(request: RemoteRequest) -> RemoteRequest:
         headers = {name.replace("X-Vault-Token", "X-Token"): value for name, value in request.headers.items()}
         return RemoteRequest(request.method, request.url, headers, request.content)
 
-    monkeypatch.setattr(VaultSession, "_request", elsewhere)
+    spoil(way, request=elsewhere)
     with pytest.raises(RemoteDeniedError):
         await read(secret())
 
 
 @only_version_2
 async def test_a_driver_that_writes_without_check_and_set_is_caught(
-    secret: Secret, vault_place: VaultPlace, monkeypatch: pytest.MonkeyPatch
+    secret: Secret, vault_place: VaultPlace, way: WayOut
 ) -> None:
-    whole = driver._encoded
+    def careless(request: RemoteRequest) -> RemoteRequest:
+        if not request.content or "/data/" not in request.url:
+            return request
+        body = {"data": json.loads(request.content)["data"]}
+        return RemoteRequest(request.method, request.url, request.headers, json.dumps(body).encode())
 
-    def careless(body: object) -> bytes:
-        return whole({"data": body["data"]} if isinstance(body, dict) and "options" in body else body)
-
-    monkeypatch.setattr(driver, "_encoded", careless)
+    spoil(way, request=careless)
     with vault_place.proxy.answering(
         before_writes(1, lambda _: vault_place.put({"THEIRS": "cnry-2"})), 500, None
     ):
@@ -433,13 +634,43 @@ async def test_a_driver_that_writes_without_check_and_set_is_caught(
 
 
 async def test_a_driver_that_takes_throttling_for_an_answer_is_caught(
-    secret: Secret, vault_place: VaultPlace, way: WayOut, monkeypatch: pytest.MonkeyPatch
+    secret: Secret, vault_place: VaultPlace, way: WayOut
 ) -> None:
-    async def impatient(self: RemoteHttp, request: RemoteRequest) -> RemoteAnswer:
-        return await self._once(request)
-
-    monkeypatch.setattr(RemoteHttp, "send", impatient)
-    with quota(vault_place), pytest.raises(RemoteUnavailableError, match="429"):
+    spoil(way, limits=Limits(is_throttled=lambda _: False))
+    with quota(vault_place), pytest.raises(RemoteRefusedError):
         await run(secret(), change_of({"ONE": "cnry-1"}))
     assert way.waits == []
     assert vault_place.values is None
+
+
+async def test_a_limit_is_told_by_the_server_as_the_tests_of_the_pace_have_it(
+    vault_place: VaultPlace,
+) -> None:
+    server = vault_place.server
+    with quota(vault_place):
+        kept, bare = (server.root.get(f"/v1/{vault_place.path}") for _ in range(2))
+        assert (kept.status_code, bare.status_code) == (404, VAULT_BARE.status)
+        assert told(bare.headers) == told(VAULT_BARE.refusal(MINUTE, NOW).headers) == {}
+    server.call("POST", "sys/quotas/config", {"enable_rate_limit_response_headers": True}, status=204)
+    try:
+        with quota(vault_place):
+            kept, refused = (server.root.get(f"/v1/{vault_place.path}") for _ in range(2))
+    finally:
+        server.call("POST", "sys/quotas/config", {"enable_rate_limit_response_headers": False}, status=204)
+    assert (kept.status_code, refused.status_code) == (404, VAULT.status)
+    ours = VAULT.refusal(MINUTE, NOW, limit=1)
+    assert told(refused.headers).keys() == told(ours.headers).keys()
+    # Seconds from now, not an instant.
+    assert 0 < int(refused.headers["x-ratelimit-reset"]) <= 60
+    assert refused.headers["retry-after"] == refused.headers["x-ratelimit-reset"]
+    assert told(kept.headers).keys() == VAULT.told_always(Standing(1, 0, NOW + MINUTE, NOW)).keys()
+    assert refused.json().keys() == json.loads(ours.text or "").keys()
+
+
+def told(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return what the headers say of limits."""
+    return {
+        name.lower(): text
+        for name, text in headers.items()
+        if "ratelimit" in name.lower() or name.lower() == "retry-after"
+    }

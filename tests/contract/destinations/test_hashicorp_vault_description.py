@@ -1,13 +1,11 @@
-"""What the driver sends and the copy of Vault answers, held against the vendor's own description."""
+"""What the driver sends to a real server, and what that answers, held against the vendor's own description."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import secrets
 from collections.abc import AsyncIterator
 
-import httpx
 import pytest
 
 from keybearer.outbound.apps.hashicorp_vault import Vault
@@ -15,8 +13,9 @@ from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
 from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
 from keybearer.wire.destinations.hashicorp_vault import VaultConfig
 from support.remotes.driving import change_of, given_to, read, run
+from support.remotes.forwarding import Forwarder
 from support.remotes.serving import Asked, served
-from support.remotes.vault_copy import VaultCopy
+from support.remotes.vault import VaultServer
 from support.remotes.vault_description import vault_description
 from support.remotes.vendor_description import VendorDescription
 from support.remotes.way_out import WayOut
@@ -42,20 +41,22 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> VendorDescription:
 
 
 @pytest.fixture
-async def copy() -> AsyncIterator[VaultCopy]:
-    root = secrets.token_hex(16)
-    made = VaultCopy(root)
-    async with (
-        served(made),
-        httpx.AsyncClient(
-            base_url=f"{made.url}/v1", headers={"X-Vault-Token": root}, trust_env=False
-        ) as client,
-    ):
-        for version in PLACES:
-            body = {"type": "kv", "options": {"version": version}}
-            (await client.post(f"/sys/mounts/kv{version}", json=body)).raise_for_status()
-        made.visits.asked.clear()
-        yield made
+async def server(vault_server: VaultServer) -> AsyncIterator[Forwarder]:
+    """Yield what writes down all that is asked of the server, which has an engine of each version."""
+    for version in PLACES:
+        vault_server.mount(f"kv{version}", version)
+    forwarder = Forwarder(vault_server.url)
+    async with served(forwarder):
+        yield forwarder
+    for version in PLACES:
+        vault_server.call("DELETE", f"sys/mounts/kv{version}", status=204)
+
+
+@pytest.fixture
+def root(server: Forwarder, vault_server: VaultServer) -> AccessTokenCredentials:
+    """Return the root's credentials."""
+    token = vault_server.root.headers["X-Vault-Token"]
+    return AccessTokenCredentials(instance_url=server.url, access_token=token)
 
 
 def bare(asked: Asked) -> Asked:
@@ -69,15 +70,14 @@ def bare(asked: Asked) -> Asked:
 
 @pytest.mark.parametrize("version", PLACES)
 async def test_a_secret_travels_as_the_vendor_describes_it(
-    description: VendorDescription, copy: VaultCopy, way: WayOut, version: str
+    description: VendorDescription, server: Forwarder, root: AccessTokenCredentials, way: WayOut, version: str
 ) -> None:
-    credentials = AccessTokenCredentials(instance_url=copy.url, access_token=copy.root)
-    given = given_to(VaultConfig(mount=f"kv{version}", path="app"), credentials, way.context)
-    await Vault().check(credentials, way.context)
+    given = given_to(VaultConfig(mount=f"kv{version}", path="app"), root, way.context)
+    await Vault().check(root, way.context)
     for change in (change_of({"ONE": "cnry-1"}), change_of({"TWO": "cnry-2"}, "ONE"), change_of(None, "TWO")):
         await run(VaultSecret(given), change)
     assert await read(VaultSecret(given)) == {}
-    good = [one for one in copy.visits.asked if one.status < 300]
+    good = [one for one in server.visits.asked if one.status < 300]
     asked = {(one.method, description.hold(bare(one), "/v1").path, one.status) for one in good}
     written = {("DELETE", 204), ("POST", 204)} if version == "1" else {("POST", 200)}
     assert asked == {
@@ -89,22 +89,21 @@ async def test_a_secret_travels_as_the_vendor_describes_it(
 
 
 async def test_a_role_logs_in_as_the_vendor_describes_it(
-    description: VendorDescription, copy: VaultCopy, way: WayOut
+    description: VendorDescription, server: Forwarder, vault_server: VaultServer, way: WayOut
 ) -> None:
-    role_id, secret_id = copy.role("reader")
-    credentials = AppRoleCredentials(instance_url=copy.url, role_id=role_id, secret_id=secret_id)
+    role_id, secret_id = vault_server.role('path "kv1/app" { capabilities = ["read"] }')
+    credentials = AppRoleCredentials(instance_url=server.url, role_id=role_id, secret_id=secret_id)
     await Vault().check(credentials, way.context)
-    (login,) = copy.visits.asked
+    (login,) = server.visits.asked
     assert description.hold(bare(login), "/v1").path == "/auth/approle/login"
 
 
 async def test_what_is_not_as_described_is_found(
-    description: VendorDescription, copy: VaultCopy, way: WayOut
+    description: VendorDescription, server: Forwarder, root: AccessTokenCredentials, way: WayOut
 ) -> None:
-    credentials = AccessTokenCredentials(instance_url=copy.url, access_token=copy.root)
-    given = given_to(VaultConfig(mount="kv2", path="app"), credentials, way.context)
+    given = given_to(VaultConfig(mount="kv2", path="app"), root, way.context)
     await run(VaultSecret(given), change_of({"ONE": "cnry-1"}))
-    put = bare(next(one for one in copy.visits.asked if one.method == "POST"))
+    put = bare(next(one for one in server.visits.asked if one.method == "POST"))
     description.hold(put, "/v1")
     for wrong in (
         dataclasses.replace(put, path="/v1/kv2/nothing/like/it"),

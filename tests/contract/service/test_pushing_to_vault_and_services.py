@@ -162,7 +162,8 @@ def test_what_vault_refuses_is_told_by_the_sync(
     connection = house.connect("hashicorp-vault", "app-role", role_of(vault_place))
     nowhere = house.sync("hashicorp-vault", connection, {"mount": "nowhere", "path": "app"})
     assert "no secrets engine at nowhere" in house.ended(nowhere, "failed")["lastSyncMessage"]
-    elsewhere = house.sync("hashicorp-vault", connection, {"mount": VERSION_2, "path": f"not-{uuid4()}"})
+    not_ours = {"mount": vault_place.config.mount, "path": f"not-{uuid4()}"}
+    elsewhere = house.sync("hashicorp-vault", connection, not_ours)
     assert "policies" in house.ended(elsewhere, "failed")["lastSyncMessage"]
 
 

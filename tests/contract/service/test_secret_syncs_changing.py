@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
+from keybearer.domain.syncs.queueing import queue_look
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, JobStatus
 from keybearer.store.sync_turns import Turns
@@ -76,6 +77,15 @@ async def known(quiet: QuietService, sync: dict[str, Any]) -> tuple[bool, bool, 
     record = stored.record
     assert (record.source_digest is None) == (not record.reached)
     return pushed, record.is_settled and record.listed_at is not None, record.source_digest is not None
+
+
+async def left(quiet: QuietService, sync: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the names that are still to be removed at former places, by connection."""
+    async with quiet.database.reading() as unit:
+        return {
+            place.connection_id: sorted(await unit.former_places.pushes(place.id))
+            for place in await unit.former_places.of_sync(sync["id"])
+        }
 
 
 class TestChanging:
@@ -215,6 +225,57 @@ class TestChanging:
         assert await known(house.quiet, sync) == (False, False, False)
         (job,) = await house.quiet.jobs(sync["id"])
         assert job.connection_id == connection
+
+    async def test_how_something_is_written_at_the_same_place_can_change_without_forgetting_what_was(
+        self, house: House
+    ) -> None:
+        place = {"scope": "organization", "org": "o"}
+        sync = await house.create("codehost", destinationConfig={**place, "visibility": "all"})
+        await settle(house.quiet, sync)
+        await house.patch(sync, destinationConfig={**place, "visibility": "private"})
+        assert await known(house.quiet, sync) == (True, False, False)
+        assert await left(house.quiet, sync) == {}
+
+    async def test_what_was_pushed_to_a_former_place_is_kept_for_its_removal_and_so_is_the_connection(
+        self, house: House
+    ) -> None:
+        former = await house.quiet.connection()
+        sync = await house.create(connectionId=former)
+        await settle(house.quiet, sync)
+        place = {"mount": "kv", "path": "elsewhere"}
+        await house.patch(sync, connectionId=house.connection, destinationConfig=place)
+        assert await left(house.quiet, sync) == {former: ["A"]}
+        route = f"/api/v1/app-connections/hashicorp-vault/{former}"
+        refused = await house.quiet.admin.json("DELETE", route, status=400)
+        assert refused["message"] == (
+            "Cannot delete App Connection with existing connections. "
+            "Remove all existing connections and try again."
+        )
+        # Who doesn't want it removed says so.
+        await house.patch(sync, syncOptions={**OVERWRITING, "disableSecretDeletion": True})
+        assert await left(house.quiet, sync) == {}
+        await house.quiet.admin.json("DELETE", route)
+
+    async def test_a_project_goes_with_what_its_syncs_left(self, house: House) -> None:
+        project = await house.quiet.project()
+        former = await house.quiet.connection(project_id=project)
+        sync = await house.create(projectId=project, connectionId=former)
+        await settle(house.quiet, sync)
+        await house.patch(sync, connectionId=house.connection)
+        assert await left(house.quiet, sync) == {former: ["A"]}
+        await house.quiet.admin.json("DELETE", f"/api/v1/projects/{project}")
+        assert await left(house.quiet, sync) == {}
+
+    async def test_nothing_is_kept_from_anybody_by_a_look(self, house: House) -> None:
+        sync = await house.create(isAutoSyncEnabled=False)
+        stored = await house.quiet.stored(sync["id"])
+        assert stored is not None
+        async with house.quiet.database.writing() as unit:
+            now = house.quiet.database.clock.now()
+            await queue_look(unit, stored, now, now)
+        await run(house.quiet, sync)
+        await house.patch(sync, syncOptions=IMPORTING)
+        assert (await house.ask(sync, "sync-secrets"))["syncStatus"] == "pending"
 
     async def test_what_is_pushed_does_not_change_during_a_run(self, house: House) -> None:
         sync = await house.create()

@@ -161,6 +161,84 @@ def test_names_of_a_former_key_schema_go_and_those_of_others_that_it_makes_stay(
     assert pushed.values == {"NEW_A": "cnry-1", "NEW_B": "y", "OLD_B": "x"}
 
 
+def test_a_changed_path_takes_along_what_the_sync_wrote_and_leaves_what_others_did(pushed: Pushed) -> None:
+    former, new = pushed.path, f"/new-{pushed.path[1:]}"
+    pushed.secrets.create("A", "cnry-1")
+    pushed.put_by_hand(OTHERS="x")
+    sync = pushed.create()
+    pushed.ended(sync)
+    pushed.move(sync, path=new)
+    pushed.ended(sync)
+    assert pushed.values == {"OTHERS": "x"}
+    pushed.path = new
+    assert pushed.values == {"A": "cnry-1"}
+    pushed.move(sync, path=former)
+    pushed.ended(sync)
+    assert pushed.values == {}
+    pushed.path = former
+    assert pushed.values == {"A": "cnry-1", "OTHERS": "x"}
+    pushed.delete(sync)
+    eventually(lambda: pushed.get(sync) is None, awaited="an end of the sync")
+    assert pushed.values == {"OTHERS": "x"}
+
+
+def test_a_path_that_means_the_same_parameters_as_the_former_one_and_its_schema_loses_none(
+    pushed: Pushed,
+) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    pushed.secrets.create("B", "cnry-2")
+    above = pushed.path.strip("/")
+    sync = pushed.create(config={"path": "/"}, keySchema=f"{above}/{{{{secretKey}}}}")
+    pushed.ended(sync)
+    assert pushed.values == {"A": "cnry-1", "B": "cnry-2"}
+    before = pushed.asked
+    body = {
+        "destinationConfig": {"region": "eu-west-1", "path": pushed.path},
+        "syncOptions": {"initialSyncBehavior": "overwrite-destination"},
+    }
+    pushed.admin.json("PATCH", f"/api/v1/secret-syncs/{sync['destination']}/{sync['id']}", json=body)
+    told = pushed.ended(sync)["lastSyncMessage"]
+    assert told.startswith("2 secrets of the former place (region eu-west-1, path /) are here just as there")
+    assert "DeleteParameters" not in pushed.calls(before)
+    assert pushed.values == {"A": "cnry-1", "B": "cnry-2"}
+
+
+def test_another_connection_to_the_account_loses_nothing_and_the_former_one_can_be_deleted(
+    pushed: Pushed,
+) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    sync = pushed.create()
+    pushed.ended(sync)
+    pushed.move(sync, connection=pushed.connect("second"))
+    pushed.ended(sync)
+    assert pushed.values == {"A": "cnry-1"}
+    pushed.admin.json("DELETE", f"/api/v1/app-connections/cloud/{pushed.connection}")
+    pushed.secrets.update("A", secretValue="cnry-2")
+    pushed.holds(A="cnry-2")
+
+
+def test_a_connection_is_kept_until_what_it_led_to_is_removed(pushed: Pushed) -> None:
+    pushed.secrets.create("A", "cnry-1")
+    sync = pushed.create()
+    pushed.ended(sync)
+    former = pushed.path
+    pushed.account.proxy.answer_instead("DeleteParameters", Fault(400, "AccessDeniedException"), times=-1)
+    pushed.move(sync, connection=pushed.connect("second"), path=f"/new-{former[1:]}")
+    told = pushed.ended(sync)["lastSyncMessage"]
+    assert told.startswith(
+        f"1 secret at the former place (region eu-west-1, path {former}; connection 'cloud') could not be removed: "
+    )
+    assert "AccessDenied" in told
+    refused = pushed.admin.json("DELETE", f"/api/v1/app-connections/cloud/{pushed.connection}", status=400)
+    assert refused["message"].startswith("Cannot delete App Connection with existing connections.")
+    pushed.account.proxy.get_well()
+    pushed.holds()
+    eventually(
+        lambda: (pushed.get(sync) or {})["lastSyncMessage"] is None, awaited="no word about the former place"
+    )
+    pushed.admin.json("DELETE", f"/api/v1/app-connections/cloud/{pushed.connection}")
+
+
 def test_throttling_is_waited_out(pushed: Pushed) -> None:
     pushed.secrets.create("A", "cnry-1")
     pushed.account.proxy.answer_instead("PutParameter", THROTTLING, times=2)
@@ -242,6 +320,18 @@ class TestOneObjectForAllKeys:
             lambda: self.content(pushed) == {"A": "cnry-3", "B": "cnry-2", "OLD": 7},
             awaited="the change in the object",
         )
+
+    def test_another_key_schema_takes_the_keys_out_of_the_former_object(self, pushed: Pushed) -> None:
+        name = pushed.path.strip("/")
+        pushed.account.put_secret(name, json.dumps({"OTHERS": "x"}))
+        pushed.secrets.create("A", "cnry-1")
+        sync = pushed.create(self.MANAGER, self.config(pushed))
+        pushed.ended(sync)
+        assert self.content(pushed) == {"A": "cnry-1", "OTHERS": "x"}
+        pushed.change(sync, keySchema="new-{{secretKey}}")
+        pushed.ended(sync)
+        assert self.content(pushed) == {"OTHERS": "x"}
+        assert json.loads(pushed.account.secret_values()[f"new-{name}"]) == {"A": "cnry-1"}
 
     def test_keys_of_others_stay_in_it_where_deletion_is_disabled(self, pushed: Pushed) -> None:
         pushed.account.put_secret(pushed.path.strip("/"), json.dumps({"OTHERS": "x"}))

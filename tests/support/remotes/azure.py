@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 
+from support.remotes.limits import AZURE
 from support.remotes.serving import Visits
 
 __all__ = ["AzureCopy", "VaultSecret", "refusal", "too_many"]
@@ -197,9 +199,7 @@ class AzureCopy:
 
 def too_many() -> web.Response:
     """Return what is answered at a limit of requests."""
-    answer = refusal(429, "Throttled", "Request was not processed because too many requests were received.")
-    answer.headers["Retry-After"] = "7"
-    return answer
+    return AZURE.refusal(timedelta(seconds=7), datetime.now(UTC))
 
 
 def refusal(status: int, code: str, message: str, inner: str = "") -> web.Response:

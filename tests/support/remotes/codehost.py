@@ -22,7 +22,14 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
 from keybearer.base.clock import Clock
+from support.remotes.limits import (
+    CODEHOST_PRIMARY,
+    CODEHOST_SECONDARY,
+    CODEHOST_SECONDARY_429,
+    CODEHOST_SECONDARY_BARE,
+)
 from support.remotes.serving import Visits, page_of
+from support.virtual_time import VirtualTime
 
 __all__ = [
     "CodehostCopy",
@@ -296,23 +303,26 @@ class CodehostCopy:
 
 
 def used_up() -> web.Response:
-    """Return what is answered when the requests of an hour are used up."""
-    return _json({"message": "API rate limit exceeded"}, 403, {"x-ratelimit-remaining": "0"})
+    """Return what is answered when the requests of an hour are used up, a second before the hour ends.
+
+    It ends by the clock of tests in virtual time, who begin where it begins.
+    """
+    return CODEHOST_PRIMARY.refusal(timedelta(seconds=1), VirtualTime().now())
 
 
 def forbidden_for_a_while() -> web.Response:
     """Return what is answered at a secondary limit."""
-    return _json({"message": "You have exceeded a secondary rate limit."}, 403, {"Retry-After": "7"})
+    return CODEHOST_SECONDARY.refusal(timedelta(seconds=7), VirtualTime().now())
 
 
 def too_many() -> web.Response:
     """Return the other form of the same."""
-    return _json({"message": "You have exceeded a secondary rate limit."}, 429, {"Retry-After": "3"})
+    return CODEHOST_SECONDARY_429.refusal(timedelta(seconds=3), VirtualTime().now())
 
 
 def warned() -> web.Response:
     """Return the form of it that no header tells of."""
-    return _json({"message": "You have exceeded a secondary rate limit. Please wait."}, 403)
+    return CODEHOST_SECONDARY_BARE.refusal(timedelta(minutes=1), VirtualTime().now())
 
 
 def _opened(place: SecretsPlace, body: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from support.remotes.limits import GCP
 from support.remotes.serving import Visits
 
 __all__ = ["GcpCopy", "GcpSecret", "GcpVersion", "exhausted", "new_key", "refusal"]
@@ -33,7 +34,6 @@ _WORDS = {
     403: "PERMISSION_DENIED",
     404: "NOT_FOUND",
     409: "ALREADY_EXISTS",
-    429: "RESOURCE_EXHAUSTED",
 }
 
 
@@ -219,7 +219,7 @@ class GcpCopy:
 
 def exhausted() -> web.Response:
     """Return what is answered at a limit of requests."""
-    return refusal(429, "Quota exceeded for quota metric 'Access requests' and limit 'per minute'.")
+    return GCP.refusal(timedelta(minutes=1), datetime.now(UTC))
 
 
 def refusal(

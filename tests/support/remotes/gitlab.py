@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from aiohttp import web
 
+from support.remotes.limits import GITLAB
 from support.remotes.serving import Visits, page_of
 
 __all__ = ["GitLabCopy", "Variable", "VariablesPlace", "too_many"]
@@ -211,9 +213,7 @@ class GitLabCopy:
 
 def too_many() -> web.Response:
     """Return what is answered at a limit of requests."""
-    return web.Response(
-        status=429, text="Retry later\n", headers={"Retry-After": "4", "RateLimit-Remaining": "0"}
-    )
+    return GITLAB.refusal(timedelta(seconds=4), datetime.now(UTC))
 
 
 def _known() -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from yarl import URL
 
 from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
 from keybearer.wire.connections.cloud import AccessKeyCredentials
+from support.remotes.limits import Limit
 from tools.local.moto import Moto
 from tools.local.waiting import PATIENCE_SECONDS
 
@@ -47,6 +48,7 @@ _STANDARD_PARAMETER_BYTES = 4096
 _PASSED_ON = ("Host", "Authorization", "Content-Type", "X-Amz-Date", "X-Amz-Target", "X-Amz-Security-Token")
 _DESCRIBED = ("ssm", "secretsmanager", "sts", "iam")
 _JSON = ("ssm", "secretsmanager")
+_READS = ("Get", "List", "Describe", "BatchGet", "Assume")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class CloudCall:
     access_key_id: str
     body: Mapping[str, Any] = field(repr=False)
     status: int = 0
+
+    @property
+    def method(self) -> str:
+        """What HTTP would call it: all are POST there."""
+        return "GET" if self.operation.startswith(_READS) else "POST"
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,7 @@ class CloudProxy:
     Attributes:
         calls: what was asked, in order.
         issues: what the vendor's description has against bodies that came.
+        limit: of the calls that it takes; None for any number.
     """
 
     def __init__(self, moto: Moto) -> None:
@@ -110,6 +118,7 @@ class CloudProxy:
         self._bad_days: list[_BadDay] = []
         self.calls: list[CloudCall] = []
         self.issues: list[str] = []
+        self.limit: Limit | None = None
         self.url = ""
         self._passed_on = 0
 
@@ -172,7 +181,9 @@ class CloudProxy:
                 if day.fault is None:
                     return self._cut(request, call)
                 return self._answer(call, day.fault)
-        fault = await self._refusal(call)
+        if self.limit is not None and self.limit.refusal(call.method, request.path) is not None:
+            return self._answer(call, THROTTLING)
+        fault = await self._refusal(request, call)
         if fault is not None:
             return self._answer(call, fault)
         self._passed_on += 1
@@ -193,11 +204,17 @@ class CloudProxy:
                 status=answer.status, body=body, headers={"Content-Type": answer.content_type}
             )
 
-    async def _refusal(self, call: CloudCall) -> Fault | None:
+    async def _refusal(self, request: web.BaseRequest, call: CloudCall) -> Fault | None:
         if call.service not in _DESCRIBED:
             return None
         issues = await asyncio.to_thread(
-            self._moto.ask, "described", service=call.service, operation=call.operation, body=call.body
+            self._moto.ask,
+            "described",
+            service=call.service,
+            operation=call.operation,
+            body=call.body,
+            target=request.headers.get("X-Amz-Target", ""),
+            content_type=request.headers.get("Content-Type", ""),
         )
         issues += _by_the_manual(call)
         self.issues += [f"{call.operation}: {issue}" for issue in issues]

@@ -1,4 +1,4 @@
-"""What all copies share: a server on loopback, a list of what it was asked, and bad days on request."""
+"""What all copies share: a server on loopback, a list of what it was asked, a limit and bad days on request."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from aiohttp import web
+
+from support.remotes.limits import Limit
 
 __all__ = ["ATTEMPTS", "Asked", "Copy", "Visits", "page_of", "served"]
 
@@ -46,9 +48,15 @@ class _BadDay:
 
 @dataclass
 class Visits:
-    """What a copy was asked, and how it misbehaves."""
+    """What a copy was asked, and how it misbehaves.
+
+    Attributes:
+        asked: in its order.
+        limit: of the requests that it takes; None for any number.
+    """
 
     asked: list[Asked] = field(default_factory=list)
+    limit: Limit | None = None
     _bad_days: list[_BadDay] = field(default_factory=list)
 
     def answer_instead(
@@ -99,14 +107,23 @@ class Visits:
         answer = instead()
         if answer is _USUAL:
             try:
-                usual = await handler(request)
+                usual = self._limited(request) or await handler(request)
             except web.HTTPException as error:
+                error.headers.update(self._told())
                 await self._note(request, error.status)
                 raise
+            for name, text in self._told().items():
+                usual.headers.setdefault(name, text)
             await self._note(request, usual.status, usual)
             return usual
         await self._note(request, answer.status, answer)
         return answer
+
+    def _limited(self, request: web.Request) -> web.Response | None:
+        return None if self.limit is None else self.limit.refusal(request.method, request.path)
+
+    def _told(self) -> Mapping[str, str]:
+        return {} if self.limit is None else self.limit.headers()
 
     def _instead(self, request: web.Request) -> Callable[[], web.Response] | None:
         for day in self._bad_days:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 from keybearer.destinations.remote import Http, RemoteAnswer, RemoteRequest
@@ -26,7 +27,12 @@ class _Spoiled(Http):
         self._request = request
         self._answer = answer
         self._how = how
-        self.now, self.pause = right.now, right.pause  # type: ignore[method-assign]
+
+    def now(self) -> datetime:
+        return self._right.now()
+
+    async def pause(self, wait: timedelta) -> None:
+        await self._right.pause(wait)
 
     async def send(self, request: RemoteRequest, **how: Any) -> RemoteAnswer:  # noqa: ANN401 - passed on
         return self._answer(await self._right.send(self._request(request), **{**how, **self._how}))

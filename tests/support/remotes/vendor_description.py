@@ -58,8 +58,10 @@ class VendorDescription:
         path, _, query = asked.path.removeprefix(root).partition("?")
         operation = self.operation(asked.method, path)
         parameters = [self._resolved(one) for one in operation.described.get("parameters", ())]
-        known = {one["name"] for one in parameters if one["in"] == "query"}
-        assert {name for name, _ in parse_qsl(query)} <= known
+        known = {one["name"]: one for one in parameters if one["in"] == "query"}
+        for name, text in parse_qsl(query, keep_blank_values=True):
+            assert name in known, f"{name} is no parameter of {operation}"
+            self._validate(known[name]["schema"], _read_as(self._resolved(known[name]["schema"]), text))
         self._hold_sent(asked, operation)
         if 200 <= asked.status < 300:
             self._hold_answered(asked, operation, partial=partial)
@@ -70,9 +72,21 @@ class VendorDescription:
         if body is None or (not asked.sent and not body.get("required")):
             assert not asked.sent
             return
-        schema = {**self._resolved(self._resolved(body)["content"]["application/json"]["schema"])}
-        schema.setdefault("additionalProperties", False)
-        self._validate(schema, orjson.loads(asked.sent))
+        assert asked.sent, f"{operation} has a body"
+        kind = next((text for name, text in asked.headers.items() if name.lower() == "content-type"), "")
+        content = self._resolved(body)["content"]
+        assert kind.partition(";")[0] in content, f"{kind} is no type of content of {operation}"
+        self._validate(self._closed(content["application/json"]["schema"]), orjson.loads(asked.sent))
+
+    def _closed(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the schema without a place for members that it doesn't name, at any depth."""
+        closed = {**self._resolved(schema)}
+        if "properties" in closed:
+            closed["properties"] = {name: self._closed(one) for name, one in closed["properties"].items()}
+            closed.setdefault("additionalProperties", False)
+        if "items" in closed:
+            closed["items"] = self._closed(closed["items"])
+        return closed
 
     def _hold_answered(self, asked: Asked, operation: Operation, *, partial: bool) -> None:
         answers = operation.described["responses"]
@@ -104,6 +118,12 @@ class VendorDescription:
                 left |= set(_references(named))
         errors = [str(error.message) for error in jsonschema_rs.Draft4Validator(wanted).iter_errors(content)]
         assert not errors, json.dumps(errors)
+
+
+def _read_as(schema: Mapping[str, Any], text: str) -> str | int:
+    """Return what a text of a query stands for; one that is no number stays a text, and is refused as such."""
+    is_number = schema.get("type") == "integer" and re.fullmatch(r"-?\d+", text) is not None
+    return int(text) if is_number else text
 
 
 def _pattern(path: str) -> str:

@@ -24,11 +24,13 @@ class WayOut:
     """The context of an app, and the waits that it asked for.
 
     Attributes:
+        clock: of the way out, which each wait moves on: for the limits of a copy.
         on_wait: called with each wait, in place of the time that would have passed.
     """
 
     context: AppContext
     waits: list[timedelta] = field(default_factory=list)
+    clock: Clock = field(default_factory=SystemClock)
     on_wait: Callable[[timedelta], Awaitable[None]] | None = None
 
 
@@ -63,7 +65,7 @@ async def way_out(
 
     told = _Moved(clock or SystemClock(), waits)
     http = RemoteHttp(loopback_gate("127.0.0.0/8"), told, trusted, wait)
-    way = WayOut(AppContext(http, ShortLived(told), ORGANIZATION, endpoints), waits)
+    way = WayOut(AppContext(http, ShortLived(told), ORGANIZATION, endpoints), waits, told)
     try:
         yield way
     finally:

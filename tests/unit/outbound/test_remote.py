@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from keybearer.destinations.remote import Limits
 from keybearer.outbound import remote
 from keybearer.outbound.gate import Gate
 from keybearer.outbound.remote import (
@@ -45,13 +46,15 @@ def slow_down(retry_after: str) -> bytes:
 
 @dataclass
 class Clock:
-    """Stands still."""
+    """Stands still but for what was waited for."""
+
+    waits: list[float]
 
     def now(self) -> datetime:
-        return NOW
+        return NOW + timedelta(seconds=sum(self.waits))
 
     def monotonic(self) -> float:
-        return 0.0
+        return sum(self.waits)
 
     def boottime(self) -> float:
         return 0.0
@@ -149,7 +152,7 @@ async def way_through() -> AsyncIterator[Callable[..., Way]]:
         async def wait(seconds: float) -> None:
             waits.append(seconds)
 
-        made.append(RemoteHttp(gate or loopback_gate(LISTED), Clock(), trusted, wait))
+        made.append(RemoteHttp(gate or loopback_gate(LISTED), Clock(waits), trusted, wait))
         return Way(made[-1], waits)
 
     yield make
@@ -218,13 +221,11 @@ class TestThrottling:
     @pytest.mark.parametrize(
         ("told", "waited"),
         [
-            ("7", 7),
+            ("4", 4),
             ("0", 1),
-            ("3600", 30),
             ("99999999999999999999", 1),
-            (format_datetime(NOW + timedelta(seconds=9), usegmt=True), 9),
+            (format_datetime(NOW + timedelta(seconds=5), usegmt=True), 5),
             (format_datetime(NOW - timedelta(seconds=9), usegmt=True), 1),
-            (format_datetime(NOW + timedelta(days=9), usegmt=True), 30),
             ("soon", 1),
             ("-5", 1),
             ("Fri, 31 Dec 9999 23:59:59 -2300", 1),
@@ -234,6 +235,85 @@ class TestThrottling:
         async with server(slow_down(told), reply()) as (port, _):
             await way.get(f"http://127.0.0.1:{port}/")
         assert way.waits == [waited]
+
+    @pytest.mark.parametrize(
+        ("answer", "waited"),
+        [
+            pytest.param(slow_down("3600"), timedelta(hours=1), id="seconds"),
+            pytest.param(
+                slow_down(format_datetime(NOW + timedelta(days=9), usegmt=True)),
+                timedelta(days=1),
+                id="a date",
+            ),
+            pytest.param(
+                reply(
+                    "429 Too Many Requests",
+                    b"",
+                    "X-RateLimit-Remaining: 0",
+                    f"X-RateLimit-Reset: {int(NOW.timestamp()) + 1800}",
+                ),
+                timedelta(minutes=30),
+                id="an instant of the reset",
+            ),
+            pytest.param(
+                reply("429 Too Many Requests", b"", "RateLimit-Remaining: 0", "RateLimit-Reset: 90"),
+                timedelta(seconds=90),
+                id="seconds until the reset",
+            ),
+            pytest.param(
+                reply("429 Too Many Requests", b"", 'RateLimit: "default";r=0;t=600'),
+                timedelta(minutes=10),
+                id="one field of the draft",
+            ),
+        ],
+    )
+    async def test_a_long_wait_is_told_and_not_sat_out(
+        self, way: Way, answer: bytes, waited: timedelta
+    ) -> None:
+        async with server(answer, reply()) as (port, seen):
+            for _ in range(3):
+                with pytest.raises(RemoteThrottledError) as caught:
+                    await way.get(f"http://127.0.0.1:{port}/")
+                assert caught.value.wait == waited
+            # While it lasts, the remote isn't asked again.
+            assert (len(seen.requests), way.waits) == (1, [])
+            way.waits.append(waited.total_seconds())
+            assert (await way.get(f"http://127.0.0.1:{port}/")).status == 200
+
+    async def test_a_count_that_is_used_up_is_waited_for_before_it_is_refused(self, way: Way) -> None:
+        used_up = reply("200 OK", b"{}", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 3")
+        async with server(used_up, reply()) as (port, seen):
+            await way.get(f"http://127.0.0.1:{port}/")
+            await way.get(f"http://127.0.0.1:{port}/")
+        assert (len(seen.requests), way.waits) == (2, [3])
+
+    async def test_who_asks_in_another_name_does_not_wait(self, way: Way) -> None:
+        async with server(slow_down("3600"), reply()) as (port, _):
+            url = f"http://127.0.0.1:{port}/"
+            with pytest.raises(RemoteThrottledError):
+                await way.http.send(RemoteRequest("GET", url), place="one")
+            assert (await way.http.send(RemoteRequest("GET", url), place="two")).status == 200
+
+    async def test_writes_are_spread_where_their_number_is_limited(self, way: Way) -> None:
+        limits = Limits(writes_per_minute=80)
+        async with server(reply()) as (port, seen):
+            url = f"http://127.0.0.1:{port}/"
+
+            async def write(method: str = "PUT") -> None:
+                await way.http.send(RemoteRequest(method, url), limits=limits)
+
+            for _ in range(80):
+                await write()
+            with pytest.raises(RemoteThrottledError) as caught:
+                await write()
+            assert caught.value.wait == timedelta(seconds=30)
+            await write("GET")
+            way.waits.append(30)
+            for _ in range(40):
+                await write()
+            with pytest.raises(RemoteThrottledError):
+                await write()
+        assert len(seen.requests) == 121
 
     async def test_throttled_for_ever_is_given_up(self, way: Way) -> None:
         async with server(SLOW_DOWN) as (port, seen):
@@ -251,9 +331,30 @@ class TestThrottling:
         async with server(reply("400 Bad Request", b"ThrottlingException"), reply()) as (port, _):
             answer = await way.http.send(
                 RemoteRequest("GET", f"http://127.0.0.1:{port}/"),
-                is_throttled=lambda answer: answer.body == b"ThrottlingException",
+                limits=Limits(is_throttled=lambda answer: answer.body == b"ThrottlingException"),
             )
         assert (answer.status, way.waits) == (200, [1])
+
+
+class TestRepeats:
+    @pytest.mark.parametrize("failing", [None, reply("503 Service Unavailable"), reply("500 Oh")])
+    async def test_what_fails_for_a_passing_reason_is_sent_again(
+        self, way: Way, failing: bytes | None
+    ) -> None:
+        async with server(failing, failing, reply()) as (port, seen):
+            assert (await way.get(f"http://127.0.0.1:{port}/", method="PUT")).status == 200
+        assert (len(seen.requests), way.waits) == (3, [0.5, 2])
+
+    async def test_what_goes_on_failing_is_answered(self, way: Way) -> None:
+        async with server(reply("502 Bad Gateway")) as (port, seen):
+            assert (await way.get(f"http://127.0.0.1:{port}/")).status == 502
+        assert len(seen.requests) == 3
+
+    async def test_what_must_not_be_carried_out_twice_is_sent_once(self, way: Way) -> None:
+        async with server(None) as (port, seen):
+            with pytest.raises(RemoteUnavailableError):
+                await way.http.send(RemoteRequest("POST", f"http://127.0.0.1:{port}/", is_repeatable=False))
+        assert (len(seen.requests), way.waits) == (1, [])
 
 
 class TestAnswers:

@@ -52,51 +52,61 @@ class DocumentDestination:
         found = await self._read()
         if found is None:
             return {}
-        version = str(found.version) if self._document.is_versioned and found.version is not None else None
+        version = self._version_of(found)
         return {name: Present(_text(value), version, found.extras) for name, value in found.data.items()}
 
     async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
-        """Make the change, a chunk after the other; each is durable when it is told of.
+        """Make the change, in one write if the remote takes as much; what is told of is durable.
 
         Raises:
             ForeignContentError: the document has a form that no run of ours wrote.
-            RemoteError: something of it wasn't done.
+            RemoteError: what was not told of wasn't done.
         """
-        found = await self._read_to_write(replaces_foreign=change.replaces_foreign)
-        put: dict[str, JsonValue] = {one.name: one.value for one in change.put}
-        steps = [*put, *change.delete]
-        for some in in_chunks(steps, self._document.chunk or len(steps)) if steps else ():
-            found = await self._written(
-                found, {name: put[name] for name in some if name in put}, some, change
-            )
-            version = (
-                str(found.version) if self._document.is_versioned and found.version is not None else None
-            )
-            for name in some:
-                yield Written(name, version=version) if name in put else Written(name, is_removed=True)
-
-    async def _written(
-        self, found: Found | None, put: Mapping[str, JsonValue], names: Sequence[str], change: Change
-    ) -> Found:
-        """Return what is there once these names are as they should be."""
-        gone = [name for name in names if name not in put]
-        for _ in range(_TRIES):
-            before = {} if found is None else found.data
-            whole = {name: value for name, value in before.items() if name not in gone} | dict(put)
-            _bound(whole)
-            if whole == before:
-                return found or Found({})
-            changed = {
-                name: value for name, value in put.items() if name not in before or before[name] != value
-            }
-            there = tuple(name for name in gone if name in before)
-            written = await self._document.write(DocumentChange(found, whole, changed, there))
-            if written is not None:
-                return written
+        wanted: dict[str, JsonValue] = {one.name: one.value for one in change.put}
+        wanted |= dict.fromkeys(change.delete)
+        left = dict(wanted)
+        tries = 0
+        while left:
+            if tries == _TRIES:
+                raise RemoteUnavailableError(
+                    f"{self._document.place} changed again each time that it was about to be written"
+                )
+            tries += 1
             found = await self._read_to_write(replaces_foreign=change.replaces_foreign)
-        raise RemoteUnavailableError(
-            f"{self._document.place} changed again each time that it was about to be written"
-        )
+            # What was told already is looked at as well: somebody may have undone it since.
+            entries = {name: value for name, value in wanted.items() if _is_other(found, name, value)}
+            for name in [one for one in left if one not in entries]:
+                yield self._told(name, left.pop(name), found)
+            async for after, names in self._write(found, entries):
+                tries = 0
+                for name in names:
+                    if name in left:
+                        yield self._told(name, left.pop(name), after)
+
+    async def _write(
+        self, found: Found | None, entries: Mapping[str, JsonValue]
+    ) -> AsyncIterator[tuple[Found, list[str]]]:
+        """Yield what is there after each write, and what it changed; end where the document has to be read anew."""
+        whole = DocumentChange(found, _after(found, entries), entries)
+        _bound(whole.whole)
+        size = self._document.chunk(whole) if entries else None
+        for names in in_chunks(entries, size or len(entries)) if entries else ():
+            some = {name: entries[name] for name in names}
+            piece = DocumentChange(found, _after(found, some), some, is_piece=size is not None)
+            found = await self._document.write(piece)
+            if found is None:
+                return
+            yield found, names
+
+    def _told(self, name: str, value: JsonValue, found: Found | None) -> Written:
+        if value is None:
+            return Written(name, is_removed=True)
+        return Written(name, version=self._version_of(found))
+
+    def _version_of(self, found: Found | None) -> str | None:
+        if not self._document.is_versioned or found is None or found.version is None:
+            return None
+        return str(found.version)
 
     async def _read_to_write(self, *, replaces_foreign: bool) -> Found | None:
         try:
@@ -111,6 +121,20 @@ class DocumentDestination:
         if found is not None:
             _bound(found.data)
         return found
+
+
+def _is_other(found: Found | None, name: str, value: JsonValue) -> bool:
+    present = None if found is None else found.data.get(name)
+    # A null there is somebody's value; a None here says that the name is to go.
+    return (value is not None and present != value) or (
+        value is None and found is not None and name in found.data
+    )
+
+
+def _after(found: Found | None, entries: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    before = {} if found is None else found.data
+    kept = {name: value for name, value in before.items() if name not in entries}
+    return kept | {name: value for name, value in entries.items() if value is not None}
 
 
 def _bound(data: Mapping[str, JsonValue]) -> None:

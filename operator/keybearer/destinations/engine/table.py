@@ -106,7 +106,7 @@ class TableDestination:
             if present is None:
                 del found[name]
                 return
-            bounds.add("", present.value or "")
+            bounds.grow(present.value or "")
             found[name] = present
 
         ours = iter([name for name in found if name in wanted or self._naming.key_of(name) is not None])

@@ -23,8 +23,6 @@ class Loss(Enum):
     """What the last run carried."""
     REMOTE = auto()
     """That too, and whether the remote is as it should be."""
-    LEDGER = auto()
-    """All of it, and what was written there: it was written elsewhere."""
 
 
 def new_record(
@@ -92,14 +90,14 @@ def changed_record(
     return changed
 
 
-def loss_of(old: SyncRecord, new: SyncRecord) -> Loss:
+def loss_of(old: SyncRecord, new: SyncRecord, *, is_moved: bool) -> Loss:
     """Return what is no longer known of a sync that was changed.
 
-    Secrets that were pushed to another place stay there and are nobody's from then on. Those that were pushed to the
-    same place under other names are known, and removed by the next run.
+    Args:
+        old: what it was.
+        new: what it is.
+        is_moved: whether it writes to another place. Under other names at the same place the ledger still holds.
     """
-    if new.connection_id != old.connection_id or new.destination_config != old.destination_config:
-        return Loss.LEDGER
-    if new.sync_options != old.sync_options:
+    if is_moved or (new.destination_config, new.sync_options) != (old.destination_config, old.sync_options):
         return Loss.REMOTE
     return Loss.NOTHING if new.folder_id == old.folder_id else Loss.SOURCE

@@ -14,6 +14,8 @@ from typing import TypeVar
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.domain.syncs.jobs import JobTerms, SyncQueue
+from keybearer.domain.syncs.look_times import LookTimes
+from keybearer.domain.syncs.looking import Look
 from keybearer.domain.syncs.outcomes import LostJobError, failure_of
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.run import Begun, Run
@@ -21,6 +23,7 @@ from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.store.database import Database
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
 from keybearer.store.revisions import Changes
+from keybearer.store.secret_syncs import JobKind
 
 __all__ = ["SyncEngine"]
 
@@ -45,6 +48,7 @@ class SyncEngine:
         self._clock = clock
         self._terms = terms
         self._queue = SyncQueue(database, clock, terms)
+        self._looks = LookTimes(database, clock, terms.look_interval)
         self._running: dict[str, asyncio.Task[None]] = {}
         self._woken = asyncio.Event()
         self._is_stopping = False
@@ -57,6 +61,7 @@ class SyncEngine:
             beside = [
                 group.create_task(self._triggers.run(), name="follow-secret-syncs"),
                 group.create_task(self._keep_leases(), name="keep-secret-sync-leases"),
+                group.create_task(self._looks.run(), name="queue-looks-at-destinations"),
             ]
             try:
                 while not self._is_stopping:
@@ -133,7 +138,8 @@ class SyncEngine:
         confidential: list[str] = []
         try:
             try:
-                run = Run(self._pushing, begun)
+                is_look = job.kind == JobKind.LOOK
+                run = Look(self._pushing, begun) if is_look else Run(self._pushing, begun)
                 confidential = run.confidential
                 done = await run.perform()
             except LostJobError:
@@ -143,9 +149,8 @@ class SyncEngine:
                 await self._fail(begun, confidential, error)
                 return
             await self._steadily(lambda: self._queue.end(begun, done))
-            _log.info(
-                "secret_sync_ended", sync_id=job.sync_id, kind=job.kind, attempt=job.attempt, **done.counts
-            )
+            log = _log.info if job.kind != JobKind.LOOK or done.differs else _log.debug
+            log("secret_sync_ended", sync_id=job.sync_id, kind=job.kind, attempt=job.attempt, **done.counts)
         except asyncio.CancelledError:
             await self._put_back(begun)
             raise

@@ -14,14 +14,16 @@ from keybearer.base.logs import get_logger
 from keybearer.base.runs import in_chunks
 from keybearer.domain.audit import EventType
 from keybearer.domain.syncs.auditing import sync_event
+from keybearer.domain.syncs.looking import end_look, give_up_look
 from keybearer.domain.syncs.outcomes import Failure
-from keybearer.domain.syncs.queueing import DELETES_SYNC
+from keybearer.domain.syncs.pushing import Pace
+from keybearer.domain.syncs.queueing import DELETES_SYNC, queue_look
 from keybearer.domain.syncs.run import Begun, Done
 from keybearer.domain.syncs.source import reader_of
 from keybearer.store.attempts import repeated
 from keybearer.store.audit import AuditDetail
 from keybearer.store.database import Database
-from keybearer.store.secret_syncs import JobKind, JobStatus
+from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync
 from keybearer.store.sync_turns import Turns
 from keybearer.store.unit import UnitOfWork
 
@@ -31,8 +33,10 @@ _EVENTS = {
     JobKind.SYNC: EventType.SYNC_SECRETS,
     JobKind.IMPORT: EventType.IMPORT_SECRETS,
     JobKind.REMOVE: EventType.REMOVE_SECRETS,
+    # Told of only where it removed what a sync had left at a former place.
+    JobKind.LOOK: EventType.REMOVE_SECRETS,
 }
-_BACKOFF = Backoff(floor=timedelta(seconds=3), ceiling=timedelta(hours=1))
+_USUAL = Pace()
 _PARKED_MAX = timedelta(hours=24)
 _BESIDE = timedelta(seconds=1)
 """Between those that a healthy connection takes at once, where many waited for it."""
@@ -51,14 +55,21 @@ class JobTerms:
         backoff: between attempts.
         lease: after which a job of a process that says nothing is another's.
         start_delay: how long a change waits for others to come, so that many become one run.
+        look_interval: after which the destination of a sync is looked at, for what others changed there.
     """
 
     workers: int = 10
     per_connection: int = 5
     attempts: int = 5
-    backoff: Backoff = _BACKOFF
+    backoff: Backoff = _USUAL.backoff
     lease: timedelta = timedelta(seconds=60)
     start_delay: timedelta = timedelta(seconds=1)
+    look_interval: timedelta = _USUAL.look_interval
+
+    @property
+    def pace(self) -> Pace:
+        """How soon runs do something again."""
+        return Pace(self.look_interval, self.backoff)
 
 
 class SyncQueue:
@@ -123,12 +134,13 @@ class SyncQueue:
                 if sync is None:
                     continue
                 kind = JobKind(job.kind)
-                await unit.secret_syncs.move(
-                    [job.sync_id], kind, {"status": JobStatus.RUNNING, "job_id": job.id}
-                )
+                if kind is not JobKind.LOOK:
+                    await unit.secret_syncs.move(
+                        [job.sync_id], kind, {"status": JobStatus.RUNNING, "job_id": job.id}
+                    )
                 begun.append(Begun(job, sync))
             await unit.secret_syncs.unsettle(
-                [one.job.sync_id for one in begun if one.job.kind != JobKind.IMPORT]
+                [one.job.sync_id for one in begun if one.job.kind in {JobKind.SYNC, JobKind.REMOVE}]
             )
         return begun
 
@@ -165,7 +177,7 @@ class SyncQueue:
                 await self._end(unit, begun, done)
 
         await repeated(noted)
-        if JobKind(begun.job.kind) is JobKind.SYNC:
+        if begun.job.kind == JobKind.SYNC or (begun.job.kind == JobKind.LOOK and done.listed_at is not None):
             await repeated(lambda: self._hasten(begun.sync.record.connection_id))
 
     async def _hasten(self, connection_id: str) -> None:
@@ -189,6 +201,9 @@ class SyncQueue:
         sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
         if sync is None or not await unit.sync_jobs.finish(job):
             return
+        if kind is JobKind.LOOK:
+            await self._end_look(unit, begun, done, sync)
+            return
         if done.notes is not None:
             await done.notes.store(unit)
         await self._audit(unit, begun, JobStatus.SUCCEEDED, done.counts)
@@ -211,19 +226,37 @@ class SyncQueue:
         await unit.secret_syncs.move(
             [job.sync_id], kind, {"status": status, "message": done.message, "at": now, "job_id": job.id}
         )
+        if kind is JobKind.SYNC:
+            await self._look_after_former_places(unit, sync)
+
+    async def _end_look(self, unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync) -> None:
+        if any(done.counts.values()):
+            await self._audit(unit, begun, JobStatus.SUCCEEDED, done.counts)
+        await end_look(unit, begun, done, sync, self._clock.now())
+        if begun.sync.record.is_settled:
+            await self._look_after_former_places(unit, sync)
+
+    async def _look_after_former_places(self, unit: UnitOfWork, sync: SecretSync) -> None:
+        """Have a look remove what could not be removed yet at places that the sync left."""
+        now = self._clock.now()
+        due_at = await unit.former_places.next_attempt_of(sync.record.id)
+        if due_at is not None:
+            # However it came that nothing was tried now: looks don't follow each other without a pause.
+            await queue_look(unit, sync, max(due_at, now + self._terms.backoff.floor), now)
 
     async def fail(self, begun: Begun, failure: Failure) -> bool:
         """Note that a run failed; return whether another attempt follows.
 
         A push that failed for a reason that may pass is tried until it succeeds, in the end once an hour. Its status
-        says `failed` from the fifth attempt on, and when the next one is. Whatever the remote asked to wait with is
-        parked for that time: its status is `pending`, its message says until when, and the attempt doesn't count.
+        says `failed` from the fifth attempt on, and when the next one is. So is a look, which has no status. Whatever
+        the remote asked to wait with is parked for that time: its status is `pending`, its message says until when,
+        and the attempt doesn't count.
         """
         job = begun.job
         if failure.wait is not None:
             await repeated(lambda: self._park(begun, failure))
             return True
-        if failure.is_retryable and JobKind(job.kind) is JobKind.SYNC:
+        if failure.is_retryable and JobKind(job.kind) in {JobKind.SYNC, JobKind.LOOK}:
             due_at = self._clock.now() + self._terms.backoff.delay(job.attempt, _RNG)
 
             async def retried() -> None:
@@ -231,7 +264,7 @@ class SyncQueue:
                     sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
                     if sync is None or not await unit.sync_jobs.release(job, due_at):
                         return
-                    if job.attempt >= self._terms.attempts:
+                    if job.attempt >= self._terms.attempts and job.kind == JobKind.SYNC:
                         message = failure.before_next_attempt(due_at)
                         await self._audit(unit, begun, JobStatus.FAILED, {})
                         await unit.secret_syncs.move(
@@ -260,6 +293,8 @@ class SyncQueue:
                 job, due_at, attempt=max(0, job.attempt - 1), parks=True
             ):
                 return
+            if kind is JobKind.LOOK:
+                return
             message = failure.while_parked(due_at)
             await unit.secret_syncs.move(
                 [job.sync_id], kind, {"status": JobStatus.PENDING, "message": message, "job_id": job.id}
@@ -269,6 +304,9 @@ class SyncQueue:
         job, kind = begun.job, JobKind(begun.job.kind)
         sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
         if sync is None or not await unit.sync_jobs.finish(job):
+            return
+        if kind is JobKind.LOOK:
+            await give_up_look(unit, sync, self._clock.now(), self._terms.backoff.ceiling)
             return
         await self._audit(unit, begun, JobStatus.FAILED, {})
         is_waiting = await unit.sync_jobs.is_waiting(job.sync_id, kind)

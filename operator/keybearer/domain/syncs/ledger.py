@@ -67,7 +67,7 @@ class Notes:
         self._pushes.update((push.name, push) for push in pushes)
         self._gone.update(forgotten)
 
-    def learn_names(self, foreign: Collection[str] | None, tried: Collection[str]) -> None:
+    def learn_names(self, foreign: Collection[str] | None, tried: Collection[str] = ()) -> None:
         """Take over what a look found to be others', None without a look; what isn't tried again fails no more."""
         self._foreign = foreign
         self._mended.update(set(self._failing) - set(tried))

@@ -14,7 +14,15 @@ from keybearer.domain.syncs.plan import PlanRefusedError
 from keybearer.outbound.remote import RemoteError, RemoteThrottledError
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
 
-__all__ = ["Failure", "LostJobError", "confidential_texts", "failure_of", "redacted", "told_of_others"]
+__all__ = [
+    "MESSAGE_MAX",
+    "Failure",
+    "LostJobError",
+    "confidential_texts",
+    "failure_of",
+    "redacted",
+    "told_of_others",
+]
 
 MESSAGE_MAX = 1024
 _DETAILS_MAX = 5

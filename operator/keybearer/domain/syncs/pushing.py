@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
+from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.errors import InvalidError
@@ -20,7 +22,22 @@ from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destinations.base import DestinationModel, SyncOptions
 from keybearer.wire.destinations.registry import destination_model
 
-__all__ = ["Pushing", "Wiring"]
+__all__ = ["Pace", "Pushing", "Wiring"]
+
+_BACKOFF = Backoff(floor=timedelta(seconds=3), ceiling=timedelta(hours=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How soon something is done again.
+
+    Attributes:
+        look_interval: after which a destination is looked at, for what others changed there.
+        backoff: between attempts.
+    """
+
+    look_interval: timedelta = timedelta(hours=1)
+    backoff: Backoff = _BACKOFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +60,8 @@ class Pushing:
         trail: AuditTrail,
         clock: Clock,
         wiring: Wiring | None = None,
+        *,
+        pace: Pace | None = None,
     ) -> None:
         self.database = database
         self.remotes = remotes
@@ -51,6 +70,7 @@ class Pushing:
         self.trail = trail
         self.clock = clock
         self.wiring = wiring or Wiring()
+        self.pace = pace or Pace()
 
     def model_of(self, sync: SecretSync) -> DestinationModel:
         """Return the model of the sync's destination.

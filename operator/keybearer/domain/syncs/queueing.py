@@ -13,7 +13,7 @@ from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync, with_st
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["DELETES_SYNC", "IMPORT_BEHAVIOR", "REMOVES_FOREIGN", "queue", "queue_failed"]
+__all__ = ["DELETES_SYNC", "IMPORT_BEHAVIOR", "REMOVES_FOREIGN", "queue", "queue_failed", "queue_look"]
 
 IMPORT_BEHAVIOR = "importBehavior"
 """Parameter of an import: a word of `ImportBehavior`."""
@@ -46,31 +46,42 @@ async def queue(
     await unit.secret_syncs.move([sync.record.id], kind, {"status": JobStatus.PENDING})
     if afresh:
         await unit.secret_syncs.look_anew(sync.record.id)
-    await unit.sync_jobs.add(
-        [
-            SyncJob(
-                id=new_uuid(),
-                sync_id=sync.record.id,
-                connection_id=sync.record.connection_id,
-                kind=kind,
-                is_running=False,
-                attempt=0,
-                parameters=parameters,
-                due_at=due_at or now,
-                claimed_by=None,
-                lease_ends_at=None,
-                created_at=now,
-                is_urgent=afresh or is_urgent,
-            )
-        ]
-    )
+    job = _job(sync, kind, parameters, due_at or now, now)
+    await unit.sync_jobs.add([replace(job, is_urgent=afresh or is_urgent)])
     return replace(sync, record=with_status(sync.record, kind, JobStatus.PENDING))
 
 
-async def queue_failed(unit: UnitOfWork, connection_id: str, now: datetime) -> None:
-    """Have the syncs over a connection pushed whose last push failed, or that are being tried again.
+async def queue_look(unit: UnitOfWork, sync: SecretSync, due_at: datetime, now: datetime) -> None:
+    """Have the service look at the remote of a sync that is locked, from `due_at` on; no status shows it."""
+    await unit.sync_jobs.add([_job(sync, JobKind.LOOK, {}, due_at, now)])
 
-    What they fail for may be mended. A run that is under way may still use the old credentials: another follows it.
+
+async def queue_failed(unit: UnitOfWork, connection_id: str, now: datetime) -> None:
+    """Have done what failed or is being tried again over a connection: what it fails for may be mended.
+
+    These are pushes of its syncs, and what could not be removed at places that syncs left. A run that is under way
+    may still use the old credentials: another follows it.
     """
     for sync in await unit.secret_syncs.failing_over(connection_id):
         await queue(unit, sync, JobKind.SYNC, {}, now, is_urgent=True)
+    hastened = await unit.former_places.hasten(connection_id, now)
+    for sync in await unit.secret_syncs.by_ids(hastened, for_change=True):
+        await queue_look(unit, sync, now, now)
+
+
+def _job(
+    sync: SecretSync, kind: JobKind, parameters: Mapping[str, JsonValue], due_at: datetime, now: datetime
+) -> SyncJob:
+    return SyncJob(
+        id=new_uuid(),
+        sync_id=sync.record.id,
+        connection_id=sync.record.connection_id,
+        kind=kind,
+        is_running=False,
+        attempt=0,
+        parameters=parameters,
+        due_at=due_at,
+        claimed_by=None,
+        lease_ends_at=None,
+        created_at=now,
+    )

@@ -12,7 +12,7 @@ from keybearer.domain.authorization import Action, Subject, Where, require_organ
 from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError, SchemaViolationError
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.records import Folder
-from keybearer.store.secret_syncs import SecretSync
+from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destinations.base import (
@@ -188,13 +188,13 @@ def require_source(sync: SecretSync) -> Where:
 
 
 async def require_idle(unit: UnitOfWork, sync: SecretSync) -> Sequence[SyncJob]:
-    """Return the jobs that wait for the sync, of which none runs.
+    """Return the jobs that wait for the sync, of which none runs. A look that runs keeps nobody from anything.
 
     Raises:
         InvalidError: one does.
     """
     jobs = await unit.sync_jobs.of_syncs([sync.record.id])
-    if any(job.is_running for job in jobs):
+    if any(job.is_running and job.kind != JobKind.LOOK for job in jobs):
         raise InvalidError("A job for this sync is already in progress. Please try again shortly.")
     return jobs
 

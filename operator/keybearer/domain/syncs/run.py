@@ -7,23 +7,23 @@ so that whoever goes on looks at the destination first.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from keybearer.base.logs import get_logger
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.connections.credentials import credentials_of
 from keybearer.domain.errors import InvalidError
+from keybearer.domain.syncs.clearing import Clearing
 from keybearer.domain.syncs.digests import Digests
+from keybearer.domain.syncs.findings import repaired_names, told_after_look
 from keybearer.domain.syncs.importing import behavior_at_first, found_in, take_in
 from keybearer.domain.syncs.ledger import Notes
-from keybearer.domain.syncs.outcomes import LostJobError, confidential_texts, redacted, told_of_others
+from keybearer.domain.syncs.outcomes import LostJobError, redacted
+from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import (
     Plan,
     PlanRefusedError,
-    Settings,
-    naming_of,
     plan,
     removal,
     wanted_names,
@@ -33,15 +33,7 @@ from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
 from keybearer.domain.syncs.refusals import NamesRefusedError
 from keybearer.domain.syncs.source import Source, folder_of, reader_of
-from keybearer.outbound.destinations.protocol import (
-    Change,
-    Destination,
-    DriverInput,
-    ForeignContentError,
-    KeepsExtras,
-    Present,
-    Traits,
-)
+from keybearer.outbound.destinations.protocol import Change, ForeignContentError, Present
 from keybearer.outbound.remote import RemoteError
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.attempts import repeated
@@ -49,15 +41,11 @@ from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.sync_names import NameState
-from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.base import ImportBehavior, SyncOptions
-from keybearer.wire.key_schema import KeyNaming
+from keybearer.wire.destinations.base import ImportBehavior
 
-__all__ = ["Begun", "Done", "Place", "Run", "place_of"]
+__all__ = ["Begun", "Done", "Run"]
 
 _log = get_logger(__name__)
-_LISTING_HOLDS = timedelta(hours=6)
-"""After that a run looks at the remote again, for what others changed there."""
 _RUN = timedelta(hours=1)
 _FOREIGN_CONTENT = (
     "What the destination holds under this name has a form that no sync writes, so it is not overwritten; delete it "
@@ -83,6 +71,7 @@ class Done:
         listed_at: when the destination was looked at, if it was.
         counts: for log and audit.
         message: what people are to know although it ended well; None: nothing.
+        differs: whether a look found something to do.
     """
 
     notes: Notes | None = None
@@ -91,56 +80,11 @@ class Done:
     listed_at: datetime | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A destination ready to be used."""
-
-    destination: Destination
-    options: SyncOptions
-    naming: KeyNaming
-
-    @property
-    def traits(self) -> Traits:
-        """What kind of place it is."""
-        return self.destination.traits
-
-    @property
-    def removes_nothing(self) -> bool:
-        """Whether what isn't wanted any more stays there."""
-        return bool(self.options.disable_secret_deletion)
-
-
-def place_of(pushing: Pushing, sync: SecretSync, opened: OpenedConnection) -> Place:
-    """Return the destination of a sync, over its opened connection; nothing is called.
-
-    Raises:
-        InvalidError: nothing here can write to it.
-        RemoteError: the configuration names something that can't be.
-        ValidationError: what is stored of the sync no longer fits.
-    """
-    record = sync.record
-    model = pushing.model_of(sync)
-    options = pushing.options_of(sync)
-    naming = KeyNaming.of(options.key_schema, sync.environment_slug or "")
-    destination = pushing.wiring.drivers[record.destination](
-        DriverInput(
-            config=model.config.validate_python(dict(record.destination_config)),
-            options=options,
-            naming=naming,
-            credentials=credentials_of(opened),
-            context=pushing.remotes.context(opened.connection.organization_id, opened.connection.app),
-        )
-    )
-    return Place(destination, options, naming_of(destination.traits, naming))
+    differs: bool = False
 
 
 class Run:
-    """One attempt at one job.
-
-    `confidential` holds all texts that no message may show; it grows as they become known.
-    """
+    """One attempt at one job."""
 
     def __init__(self, pushing: Pushing, begun: Begun) -> None:
         self._pushing = pushing
@@ -148,7 +92,14 @@ class Run:
         self._job = begun.job
         self._sync = begun.sync
         self._digests = Digests(pushing.digest_key, begun.sync.record)
-        self.confidential: list[str] = []
+        self._setup = Setup.of(begun.sync)
+        self._reach = Reach(pushing, begun.sync)
+        self._clearing = Clearing(pushing, begun.job, begun.sync, self._reach)
+
+    @property
+    def confidential(self) -> list[str]:
+        """All texts that no message may show; they grow as they become known."""
+        return self._reach.confidential
 
     async def perform(self) -> Done:
         """Do what the job is for.
@@ -168,34 +119,40 @@ class Run:
                     return await self._import()
                 case JobKind.REMOVE:
                     return await self._remove()
+                case JobKind.LOOK:
+                    raise TypeError("a look is no run")
 
     async def _push(self) -> Done:
         record = self._sync.record
         source, digest, ledger, opened = await self._gathered()
-        place = await self._place(opened)
+        place = self._reach.place(self._setup, opened)
         listing: Mapping[str, Present] | None = None
         listed_at: datetime | None = None
         first = (
             behavior_at_first(place.options.initial_sync_behavior) if record.last_synced_at is None else None
         )
         removes_foreign = self._job.parameters.get(REMOVES_FOREIGN) is True
-        if first is not None or removes_foreign or not self._trusts_ledger():
+        left = await self._clearing.due()
+        if first is not None or removes_foreign or left or not self._trusts_ledger():
             listed_at = self._pushing.clock.now()
-            names = wanted_names(source.secrets, place.traits, place.naming).held | ledger.keys()
+            asked = wanted_names(source.secrets, place.traits, place.naming).held | ledger.keys()
             listing = await self._listed_to_write(
-                place, sorted(names), imports=first is not None, replaces_foreign=removes_foreign
+                place, sorted(asked), imports=first is not None, replaces_foreign=removes_foreign
             )
         if first is not None and listing is not None:
             # An attempt that failed has brought its part already: what is ours by now isn't taken in once more.
             others = {name: present for name, present in listing.items() if name not in ledger}
             ledger |= {push.name: push for push in await self._take_in(place, others, first)}
             source, digest = await self._read()
-        wanted = wanted_names(source.secrets, place.traits, place.naming).held
+        names = wanted_names(source.secrets, place.traits, place.naming)
+        if listing is not None:
+            left = await self._clearing.compared(left, listing, names.wanted, ledger)
         # Whom else the rest belongs to is asked only where that was looked at as well.
-        shared = await self._shared(
-            ledger.keys() - wanted if listing is None else {*ledger, *wanted, *listing}
+        shared = await self._reach.shared(
+            self._setup,
+            ledger.keys() - names.held if listing is None else {*ledger, *names.held, *listing},
         )
-        settings = replace(self._settings(place), removes_foreign=removes_foreign, shared=shared.keys())
+        settings = place.settings(self._digests, shared.keys(), removes_foreign=removes_foreign)
         planned = plan(source.secrets, listing, ledger, settings)
         notes = await self._notes(planned)
         notes.learn(planned.learnt, planned.forgotten)
@@ -210,25 +167,29 @@ class Run:
         if listing is not None:
             await self._learn_versions(place, planned, notes)
         await self._tell_refusals(notes)
+        await self._clearing.clear(left)
         counts = {
             "secrets": len(planned.digests),
             "written": notes.written,
             "removed": notes.removed,
             "foreign": len(planned.foreign),
+            "repaired": 0 if listing is None else len(repaired_names(planned, ledger, place.traits)),
+            "removedElsewhere": self._clearing.removed,
         }
-        overlap = {name: owner for name, owner in shared.items() if name in planned.digests}
         # Without a look what the last one told still stands.
-        message = record.last_sync_message if listing is None else told_of_others(planned.foreign, overlap)
+        message = record.last_sync_message
+        if listing is not None:
+            message = told_after_look(planned, shared, await self._clearing.told())
         return Done(notes, digest, source.reached, listed_at, counts, message)
 
     async def _import(self) -> Done:
         behavior = ImportBehavior(str(self._job.parameters[IMPORT_BEHAVIOR]))
         source, _, ledger, opened = await self._gathered()
-        place = await self._place(opened)
+        place = self._reach.place(self._setup, opened)
         if not place.traits.has_readable_values:
             raise InvalidError("The destination does not support importing secrets.")
         names = ledger.keys() | {place.naming.name_of(secret.key) for secret in source.secrets}
-        listing = await self._listed(place, sorted(names))
+        listing = await self._reach.listed(place, sorted(names))
         imported = await self._take_in(place, listing, behavior)
         notes = Notes(self._database, self._pushing.clock, self._job, {})
         notes.learn(push for push in imported if push.name not in ledger)
@@ -238,27 +199,29 @@ class Run:
         # The source may be gone, or unreadable: what was written is known from the ledger.
         async with self._database.reading() as unit:
             ledger = await unit.pushes.of_sync(self._sync.record.id)
-            opened = await self._opened(unit)
-        place = await self._place(opened)
-        listing = await self._listed(place, sorted(ledger))
-        change = removal(listing, ledger, place.naming, (await self._shared(ledger)).keys())
+            opened = await self._reach.opened(unit, self._setup.connection_id)
+        place = self._reach.place(self._setup, opened)
+        listing = await self._reach.listed(place, sorted(ledger))
+        shared = await self._reach.shared(self._setup, ledger)
+        change = removal(listing, ledger, place.naming, shared.keys())
         notes = Notes(self._database, self._pushing.clock, self._job, {})
         notes.learn((), ledger.keys() - set(change.delete))
         await self._apply(place, change, notes)
-        return Done(notes, counts={"removed": notes.removed})
+        await self._clearing.clear_all()
+        return Done(notes, counts={"removed": notes.removed + self._clearing.removed})
 
     def _trusts_ledger(self) -> bool:
         record = self._sync.record
         if not record.is_settled or record.listed_at is None or record.last_synced_at is None:
             return False
-        return self._pushing.clock.now() - record.listed_at < _LISTING_HOLDS
+        return self._pushing.clock.now() - record.listed_at < self._pushing.pace.look_interval
 
     async def _gathered(self) -> tuple[Source, bytes, dict[str, Push], OpenedConnection]:
         """Return what the service knows, from one snapshot."""
         async with self._database.reading() as unit:
             source, digest = await self._pushing.source_of(unit, self._sync)
             ledger = await unit.pushes.of_sync(self._sync.record.id)
-            opened = await self._opened(unit)
+            opened = await self._reach.opened(unit, self._setup.connection_id)
         await self._told_of(source)
         return source, digest, ledger, opened
 
@@ -270,7 +233,7 @@ class Run:
 
     async def _told_of(self, source: Source) -> None:
         """Write down that values were read, before they leave."""
-        self.confidential += source.values.values()
+        self._reach.confidential += source.values.values()
         at = folder_of(self._sync)
         self._pushing.trail.read(
             audited(
@@ -286,46 +249,18 @@ class Run:
         )
         await self._pushing.trail.settle()
 
-    async def _opened(self, unit: UnitOfWork) -> OpenedConnection:
-        opened = await unit.app_connections.opened(self._sync.record.connection_id)
-        if opened is None:
-            raise InvalidError("The app connection of the sync is gone; choose another one")
-        self.confidential += confidential_texts(opened.credentials, opened.connection.shown)
-        return opened
-
-    async def _place(self, opened: OpenedConnection) -> Place:
-        return place_of(self._pushing, self._sync, opened)
-
-    def _settings(self, place: Place) -> Settings:
-        base = (place.traits, place.naming, place.removes_nothing, self._digests.of)
-        if isinstance(place.destination, KeepsExtras):
-            return Settings(*base, place.destination.extras_of)
-        return Settings(*base)
-
-    async def _listed(self, place: Place, names: list[str]) -> Mapping[str, Present]:
-        listing = await place.destination.read(names)
-        self.confidential += [present.value for present in listing.values() if present.value]
-        return listing
-
     async def _listed_to_write(
         self, place: Place, names: list[str], *, imports: bool, replaces_foreign: bool
     ) -> Mapping[str, Present]:
         """Return what is there; content of another form is nothing where it is to be replaced."""
         try:
-            return await self._listed(place, names)
+            return await self._reach.listed(place, names)
         except ForeignContentError as error:
             if imports:
                 raise
             if replaces_foreign:
                 return {}
             raise PlanRefusedError(_FOREIGN_CONTENT) from error
-
-    async def _shared(self, names: Collection[str]) -> dict[str, str | None]:
-        """Return which of these names other syncs wrote to the same place, with a name of one that may be told."""
-        if not names:
-            return {}
-        async with self._database.reading() as unit:
-            return await unit.pushes.of_others(self._sync.record, names)
 
     async def _take_in(
         self, place: Place, listing: Mapping[str, Present], behavior: ImportBehavior
@@ -392,5 +327,5 @@ class Run:
         """Learn what the remote shows for what was just written, where only that tells of changes by others."""
         if place.traits.has_readable_values or not notes.unversioned:
             return
-        listing = await self._listed(place, sorted(planned.digests))
+        listing = await self._reach.listed(place, sorted(planned.digests))
         notes.learn(with_versions(notes.unversioned.values(), listing))

@@ -14,10 +14,10 @@ from keybearer.domain.secrets.imported import imported_blocks
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.key_states import KeyStanding, standings
 from keybearer.domain.syncs.lookup import sync_of_id
+from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import wanted_names
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.rules import existing_destination, require_source
-from keybearer.domain.syncs.run import Place, place_of
 from keybearer.domain.syncs.source import Source, folder_of
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import SecretSync
@@ -62,19 +62,18 @@ class SyncedSecrets:
             noted,
             Digests(self._pushing.digest_key, sync.record).of,
             naming=place.naming,
-            removes_nothing=place.removes_nothing,
+            removes_nothing=bool(place.options.disable_secret_deletion),
             hidden=hidden,
         )
         return found[:_LISTED_MAX]
 
     async def _opened(self, unit: UnitOfWork, sync: SecretSync) -> tuple[Source, Place]:
         """Return what the sync carries and where to; what a run would say of it is told here as well."""
-        connection = await unit.app_connections.opened(sync.record.connection_id)
-        if connection is None:
-            raise InvalidError("The app connection of the sync is gone; choose another one")
+        reach, setup = Reach(self._pushing, sync), Setup.of(sync)
         try:
+            opened = await reach.opened(unit, setup.connection_id)
             source, _ = await self._pushing.source_of(unit, sync)
-            return source, place_of(self._pushing, sync, connection)
+            return source, reach.place(setup, opened)
         except (DomainError, RemoteError) as error:
             # The sync reads for itself: that it may not read something is no refusal of whoever asks.
             raise InvalidError(str(error)) from error

@@ -12,7 +12,8 @@ from keybearer.domain.audit import EventType
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.auditing import sync_event
-from keybearer.domain.syncs.changes import Loss, changed_record, loss_of, new_record
+from keybearer.domain.syncs.changes import changed_record, new_record
+from keybearer.domain.syncs.leaving import store_changed
 from keybearer.domain.syncs.lookup import sync_of_id, sync_of_name
 from keybearer.domain.syncs.queueing import DELETES_SYNC, queue
 from keybearer.domain.syncs.requests import DestinationCheck, NewSync, SyncChange
@@ -124,7 +125,7 @@ class SecretSyncs:
     async def update(
         self, principal: Principal, destination: str, sync_id: str, change: SyncChange
     ) -> SecretSync:
-        """Change a sync; with auto-sync a run is queued. What it pushed to another place before stays there.
+        """Change a sync; with auto-sync a run is queued. What it pushed to another place before is removed by a run.
 
         Raises:
             InvalidError: as at creation; or it is of another destination, or a job of it runs while what it pushes
@@ -140,12 +141,11 @@ class SecretSyncs:
                 folder_id = await _source_after(unit, access, offered, sync, change)
             if change.name is not None and change.name != old.name:
                 await _require_free_name(unit, old.project_id, change.name)
-            changed = changed_record(old, driven(offered), change, folder_id, self._clock.now())
-            await unit.secret_syncs.update(changed)
-            await _forget(unit, old.id, loss_of(old, changed))
-            sync = await _stored(unit, old.id)
+            now = self._clock.now()
+            changed = changed_record(old, driven(offered), change, folder_id, now)
+            sync = await store_changed(unit, driven(offered), sync, changed, now)
             if changed.is_auto_sync_enabled and changed.folder_id is not None:
-                sync = await queue(unit, sync, JobKind.SYNC, {}, self._clock.now(), is_urgent=True)
+                sync = await queue(unit, sync, JobKind.SYNC, {}, now, is_urgent=True)
             await unit.audit(sync_event(principal, EventType.UPDATE_SECRET_SYNC, sync))
             return sync
 
@@ -253,16 +253,6 @@ async def _stored(unit: UnitOfWork, sync_id: str) -> SecretSync:
     if sync is None:
         raise AssertionError("a sync that this unit wrote is gone")
     return sync
-
-
-async def _forget(unit: UnitOfWork, sync_id: str, loss: Loss) -> None:
-    if loss is Loss.LEDGER:
-        await unit.pushes.forget(sync_id)
-        await unit.sync_names.clear(sync_id)
-    if loss in (Loss.LEDGER, Loss.REMOTE):
-        await unit.secret_syncs.unlearn(sync_id)
-    elif loss is Loss.SOURCE:
-        await unit.secret_syncs.resource(sync_id)
 
 
 def _pushed_as(

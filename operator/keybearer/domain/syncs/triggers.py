@@ -60,6 +60,8 @@ class SyncTriggers:
         self._followed: list[ListChange] = []
         self._organizations: set[OrganizationId] = set()
         self._is_sweep_due = True
+        # Syncs that a sweep found running: what they read is known when they end.
+        self._under_way: set[str] = set()
         self._woken = asyncio.Event()
         self._woken.set()
         database.bus.subscribe(self._hear, self._missed)
@@ -80,6 +82,8 @@ class SyncTriggers:
         if changes.jobs:
             # A new sync that changes set off has a job from the first.
             self._may_have_syncs = self._heard_of_jobs = True
+            if self._under_way:
+                self._woken.set()
         if not self._may_have_syncs or not (changes.folders or changes.organizations):
             return
         # What is personal is carried nowhere.
@@ -108,6 +112,8 @@ class SyncTriggers:
         if is_sweep_due:
             await self._sweep(None)
             return
+        if self._under_way:
+            await self._sweep_ended()
         if organizations:
             await self._sweep(organizations)
         if followed:
@@ -155,19 +161,12 @@ class SyncTriggers:
         while True:
             async with self._database.reading() as unit:
                 page = await unit.secret_syncs.automatic_after(last, _PAGE)
-                revisions = await _revisions(unit, page)
-                waiting = {
-                    job.sync_id
-                    for job in await unit.sync_jobs.of_syncs([sync.record.id for sync in page])
-                    if not job.is_running and job.kind == JobKind.SYNC
-                }
+                ended = await self._ended(unit, page)
             if not page:
                 break
             stale: list[SecretSync] = []
-            for sync in page:
+            for sync in ended:
                 if organizations is not None and sync.organization_id not in organizations:
-                    continue
-                if sync.record.id in waiting or _stands(sync.record, revisions):
                     continue
                 looked += 1
                 if await self._carries_something_else(sync):
@@ -175,7 +174,41 @@ class SyncTriggers:
             await self._queue(stale)
             found += len(stale)
             last = page[-1].record.id
+        if self._under_way:
+            # One may have ended since it was found running.
+            self._woken.set()
         _log.info("secret_syncs_swept", looked_at=looked, set_off=found)
+
+    async def _sweep_ended(self) -> None:
+        """Find the syncs that were running when others were looked through, and missed a change meanwhile."""
+        async with self._database.reading() as unit:
+            syncs = await unit.secret_syncs.by_ids(sorted(self._under_way))
+            self._under_way &= {sync.record.id for sync in syncs}
+            ended = await self._ended(unit, syncs)
+        await self._queue(
+            [
+                sync
+                for sync in ended
+                # One that failed just now says why; what would have it succeed sets it off.
+                if sync.record.sync_status != JobStatus.FAILED and await self._carries_something_else(sync)
+            ]
+        )
+
+    async def _ended(self, unit: UnitOfWork, syncs: Sequence[SecretSync]) -> list[SecretSync]:
+        """Return those of the syncs that nobody runs, or is about to, and whose source moved since they ran."""
+        revisions = await _revisions(unit, syncs)
+        jobs = await unit.sync_jobs.of_syncs([sync.record.id for sync in syncs])
+        pushes = [job for job in jobs if job.kind == JobKind.SYNC]
+        running = {job.sync_id for job in pushes if job.is_running}
+        waiting = {job.sync_id for job in pushes if not job.is_running}
+        # What waits reads everything anew.
+        self._under_way -= {sync.record.id for sync in syncs} - (running - waiting)
+        self._under_way |= running - waiting
+        return [
+            sync
+            for sync in syncs
+            if sync.record.id not in running | waiting and not _stands(sync.record, revisions)
+        ]
 
     async def _carries_something_else(self, sync: SecretSync) -> bool:
         record = sync.record

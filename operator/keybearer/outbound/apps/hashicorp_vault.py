@@ -78,7 +78,7 @@ class VaultSession:
         Args:
             method: of HTTP.
             path: below `/v1/`; each part is quoted.
-            content: JSON, if any is sent.
+            content: JSON, if any is sent; of PATCH a merge patch (RFC 7396).
 
         Raises:
             RemoteError: it can't be reached, or takes no role's login.
@@ -139,7 +139,7 @@ class VaultSession:
         if self._credentials.namespace:
             headers["X-Vault-Namespace"] = self._credentials.namespace
         if content:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = f"application/{'merge-patch+' if method == 'PATCH' else ''}json"
         return RemoteRequest(method, f"{_base(self._credentials)}/v1/{_quoted(path)}", headers, content)
 
 

@@ -50,7 +50,14 @@ from keybearer.store.tables.keys import (
     ServerKeyRow,
 )
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, MembershipRow, ProjectRow, TagRow
-from keybearer.store.tables.secret_syncs import PushRow, SecretSyncRow, SyncJobRow, SyncNameRow
+from keybearer.store.tables.secret_syncs import (
+    FormerPlaceRow,
+    FormerPushRow,
+    PushRow,
+    SecretSyncRow,
+    SyncJobRow,
+    SyncNameRow,
+)
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
 from keybearer.store.tables.users import LoginFailureRow, UserRow
 
@@ -88,6 +95,8 @@ TABLES: tuple[type[Row], ...] = (
     SyncJobRow,
     PushRow,
     SyncNameRow,
+    FormerPlaceRow,
+    FormerPushRow,
     CertificateAuthorityRow,
     AuthorityCertificateRow,
     RevocationListRow,

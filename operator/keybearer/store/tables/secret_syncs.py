@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from keybearer.store.columns import Instant, Uuid
 from keybearer.store.tables.base import Row
 
-__all__ = ["PushRow", "SecretSyncRow", "SyncJobRow", "SyncNameRow"]
+__all__ = ["FormerPlaceRow", "FormerPushRow", "PushRow", "SecretSyncRow", "SyncJobRow", "SyncNameRow"]
 
 
 class SecretSyncRow(Row):
@@ -117,3 +117,43 @@ class SyncNameRow(Row):
     name: Mapped[str] = mapped_column(Text, primary_key=True)
     message: Mapped[str | None] = mapped_column(Text)
     noted_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class FormerPlaceRow(Row):
+    """A place that a sync wrote to before it was set up otherwise, with what is needed to remove that again.
+
+    `environment` is the slug that its key schema was filled with. `is_apart` says that it is known not to be the
+    sync's present place under another description. `attempts` counts the tries to remove what is there, and `message`
+    says why the last one failed.
+    """
+
+    __tablename__ = "sync_former_places"
+
+    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
+    sync_id: Mapped[str] = mapped_column(Uuid, ForeignKey("secret_syncs.id", ondelete="CASCADE"), index=True)
+    # A connection that is still needed is not deleted, but with its project: that comes to it before it comes here.
+    connection_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("app_connections.id", ondelete="CASCADE"), index=True
+    )
+    destination_config: Mapped[dict[str, Any]] = mapped_column(JSON)
+    destination_digest: Mapped[str] = mapped_column(String(64))
+    sync_options: Mapped[dict[str, Any]] = mapped_column(JSON)
+    environment: Mapped[str | None] = mapped_column(String(64))
+    is_apart: Mapped[bool] = mapped_column(Boolean)
+    attempts: Mapped[int] = mapped_column(Integer)
+    next_attempt_at: Mapped[datetime] = mapped_column(Instant)
+    message: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class FormerPushRow(Row):
+    """A row of the ledger, as it was when its sync left that place."""
+
+    __tablename__ = "sync_former_pushes"
+
+    place_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("sync_former_places.id", ondelete="CASCADE"), primary_key=True
+    )
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary)
+    remote_version: Mapped[str | None] = mapped_column(Text)

@@ -33,6 +33,11 @@ def _agree(_config: DestinationConfig, _options: SyncOptions) -> None:
     """Any two of them go together."""
 
 
+def _is_never(_config: DestinationConfig) -> bool:
+    """Each key has a name of its own there."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class DestinationModel:
     """A destination and the forms of its objects.
@@ -46,6 +51,8 @@ class DestinationModel:
         place: what of a configuration tells one place from another; two syncs with equal places get in each
             other's way. All of it, unless a field says how something is written and not where.
         agree: raises ValueError where a configuration and options that are each right don't go together.
+        is_one_object: whether a configuration has all keys in one remote object, which the key schema names; then
+            another schema is another place.
     """
 
     name: str
@@ -54,3 +61,4 @@ class DestinationModel:
     options: type[SyncOptions] = SyncOptions
     place: Callable[[DestinationConfig], Mapping[str, JsonValue]] = _whole
     agree: Callable[[DestinationConfig, SyncOptions], None] = _agree
+    is_one_object: Callable[[DestinationConfig], bool] = _is_never

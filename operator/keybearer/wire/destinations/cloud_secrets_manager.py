@@ -53,4 +53,5 @@ CLOUD_SECRETS_MANAGER = DestinationModel(
     TypeAdapter(Annotated[OneToOneConfig | ManyToOneConfig, Field(discriminator="mapping_behavior")]),
     CloudOptions,
     agree=_agree,
+    is_one_object=lambda config: isinstance(config, ManyToOneConfig),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import pytest
 
 from keybearer.base.clock import SystemClock
 from keybearer.domain.syncs.jobs import SyncQueue
+from keybearer.domain.syncs.look_times import LookTimes
 from keybearer.domain.syncs.outcomes import Failure
 from keybearer.store.database import Database
 from keybearer.store.engines import database_url
@@ -164,6 +166,24 @@ async def test_processes_whose_clocks_are_minutes_apart_leave_each_other_their_r
             return await here.take_up(is_starting=False) == 1
 
         await until(taken_up, awaited="the end of the lease")
+
+
+async def test_of_processes_that_find_a_look_due_at_once_one_queues_it(
+    scene: SyncScene, project: Project
+) -> None:
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        made = [await scene.sync(project, f"r{number}") for number in range(10)]
+        await scene.succeeded(*made)
+    async with scene.another_process() as other:
+        here, there = (
+            LookTimes(database, scene.clock, timedelta(milliseconds=1))
+            for database in (scene.database, other)
+        )
+        queued = await asyncio.gather(here.queue_due(), there.queue_due(), here.queue_due())
+        assert sum(queued) == 10
+        async with scene.database.reading() as unit:
+            assert sorted(job.sync_id for job in await unit.sync_jobs.of_syncs(made)) == sorted(made)
 
 
 async def let_leases_end(scene: SyncScene) -> None:

@@ -185,3 +185,20 @@ def test_refusals_by_rules_that_are_known_here_never_stop_a_run() -> None:
         refusals.add(Refused(f"A{number}", "no", is_local=True))
     with pytest.raises(NamesRefusedError, match=r"^1,000 secrets were refused"):
         refusals.tell()
+
+
+async def test_a_sync_with_another_place_knows_nothing_of_names_at_the_former_one(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.remotes["one"].refuses["A"] = "no"
+    scene.remotes["one"].edit("OTHER", "cnry-x")
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.failed(sync_id)
+        assert (await known(scene, sync_id)).keys() == {"A"}
+        assert (await known(scene, sync_id, NameState.FOREIGN)).keys() == {"OTHER"}
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.succeeded(sync_id)
+    assert await known(scene, sync_id) == {}
+    assert await known(scene, sync_id, NameState.FOREIGN) == {}

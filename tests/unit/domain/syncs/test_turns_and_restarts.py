@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.store.records import Project
-from keybearer.store.secret_syncs import JobStatus
+from keybearer.store.secret_places import Location
+from keybearer.store.secret_syncs import JobStatus, SecretSync, SecretSyncs
 from support.async_waiting import until
 from support.sync_scene import SyncScene
 
@@ -69,6 +71,72 @@ async def test_what_happened_while_nobody_listened_is_found_at_the_start_and_not
     assert (two.listings, two.writes) == (0, 0)
 
 
+async def test_a_run_that_is_under_way_at_the_start_is_not_queued_once_more(
+    scene: SyncScene, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = scene.remotes["one"]
+    remote.hold.clear()
+    await scene.put(project, A="cnry-1")
+    sync_id = await scene.sync(project)
+    look_for_missed = SecretSyncs.automatic_after
+    is_writing, is_swept = asyncio.Event(), asyncio.Event()
+
+    async def look_once_it_runs(self: SecretSyncs, last: str, limit: int) -> list[SecretSync]:
+        await is_writing.wait()
+        found = await look_for_missed(self, last, limit)
+        if not found:
+            is_swept.set()
+        return found
+
+    monkeypatch.setattr(SecretSyncs, "automatic_after", look_once_it_runs)
+    async with scene.running():
+
+        async def runs() -> bool:
+            return remote.busy == 1
+
+        await until(runs, awaited="a run")
+        is_writing.set()
+        await is_swept.wait()
+        async with scene.database.reading() as unit:
+            assert [job.is_running for job in await unit.sync_jobs.of_syncs([sync_id])] == [True]
+        remote.hold.set()
+        await scene.succeeded(sync_id)
+
+
+async def test_a_change_that_was_missed_while_a_run_was_under_way_is_found_after_it(
+    scene: SyncScene, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = scene.remotes["one"]
+    remote.hold.clear()
+    await scene.put(project, A="cnry-1")
+    sync_id = await scene.sync(project)
+    look_for_missed = SecretSyncs.automatic_after
+    is_missed = asyncio.Event()
+
+    async def look_once_it_was_missed(self: SecretSyncs, last: str, limit: int) -> list[SecretSync]:
+        await is_missed.wait()
+        return await look_for_missed(self, last, limit)
+
+    monkeypatch.setattr(SecretSyncs, "automatic_after", look_once_it_was_missed)
+    async with scene.running():
+
+        async def runs() -> bool:
+            return remote.busy == 1
+
+        await until(runs, awaited="a run")
+        place = Location(EnvironmentSlug("dev"), FolderPath("/"), "A")
+        async with scene.database.writing() as unit:
+            await unit.move_project(project.id)
+            (secret,) = await unit.secrets.at(project.id, [place])
+            await unit.secrets.update(project.id, [replace(secret, value="cnry-2", version=2)])
+            # Nobody is told.
+            unit.changes.folders.clear()
+        is_missed.set()
+        remote.hold.set()
+        await scene.holds(remote, A="cnry-2")
+        await scene.succeeded(sync_id)
+
+
 async def test_an_engine_that_is_told_to_stop_lets_its_runs_end(scene: SyncScene, project: Project) -> None:
     remote = scene.remotes["one"]
     remote.hold.clear()
@@ -84,8 +152,7 @@ async def test_an_engine_that_is_told_to_stop_lets_its_runs_end(scene: SyncScene
     engine.stop()
     remote.hold.set()
     await task
-    # Its look for syncs that missed a change may have found this one while it ran: another run waits then.
-    assert (await scene.progress(sync_id)).at is not None
+    await scene.succeeded(sync_id)
     assert remote.content == {"A": "cnry-1"}
 
 

@@ -1,0 +1,339 @@
+"""A secret of a KV engine of HashiCorp Vault or OpenBao, version 1 or 2: each of its keys is a name.
+
+https://developer.hashicorp.com/vault/api-docs/secret/kv and .../auth/approle (2026-11-25). Servers bound how much
+JSON one request may hold, so a large secret of version 2 is patched in pieces; version 1 has no patch, and such a
+secret is refused. With version 2 each write holds only for the version that was read (check-and-set).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, JsonValue, StringConstraints
+
+from keybearer.destinations.app import Answers, App, Issued, Method
+from keybearer.destinations.form import DestinationKind, Document, DocumentChange, Found, Place, config_of
+from keybearer.destinations.remote import (
+    RemoteAnswer,
+    RemoteDeniedError,
+    RemoteMissingError,
+    RemoteRefusedError,
+    RemoteRequest,
+    RemoteUnavailableError,
+    field_of,
+    segment,
+)
+from keybearer.destinations.session import Call, Session
+from keybearer.wire.base import Confidential
+from keybearer.wire.credentials import Credentials, ShownCredentials
+from keybearer.wire.destination_forms import DestinationConfig
+from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.strict import EmptyIsAbsent
+
+__all__ = ["HASHICORP_VAULT", "AccessTokenCredentials", "AppRoleCredentials", "VaultConfig"]
+
+_STRINGS = 800
+"""Strings of one request, keys counted: 400 keys with their values. OpenBao takes 1,000 by default since 2.4.1
+(`max_request_json_strings` of its listener); Vault takes 10,000 keys since 1.20.3 (`max_json_object_entry_count`)."""
+_STRINGS_MIN = 50
+_TOO_MANY = (b"exceeded maximum number of strings", b"exceeds allowed entry count")
+_TOKEN_MAX = timedelta(hours=1)
+"""A token without an end is got anew after this time."""
+
+
+def _text(longest: int, pattern: str = r"\S", least: int = 1) -> StringConstraints:
+    return StringConstraints(strip_whitespace=True, min_length=least, max_length=longest, pattern=pattern)
+
+
+class _VaultCredentials(Credentials):
+    instance_url: InstanceUrl
+    namespace: Annotated[
+        Annotated[str, _text(512, "^[!-~]*$", 0), AfterValidator(lambda text: text.strip("/"))] | None,
+        EmptyIsAbsent,
+    ] = None
+
+
+class AccessTokenCredentials(_VaultCredentials):
+    """A token of the server, which is not renewed here."""
+
+    access_token: Annotated[Confidential, _text(4096)]
+
+
+class AppRoleCredentials(_VaultCredentials):
+    """A role's pair of ids, with the method mounted at its usual place, `approle`."""
+
+    role_id: Annotated[str, _text(4096)]
+    secret_id: Annotated[Confidential, _text(4096)]
+
+
+class _Shown(ShownCredentials):
+    instance_url: str
+    namespace: str | None = None
+
+
+class _ShownRole(_Shown):
+    role_id: str
+
+
+def _within(text: str) -> str:
+    bare = text.strip("/")
+    if not bare or any(part in ("", ".", "..") for part in bare.split("/")):
+        raise ValueError("needs names between its slashes, none of them . or ..")
+    return bare
+
+
+def _path(text: str) -> str:
+    if not re.fullmatch(r"[a-zA-Z0-9._/-]+", bare := _within(text)):
+        raise ValueError("can only contain letters, digits, dots, hyphens, underscores and single slashes")
+    return bare
+
+
+class VaultConfig(DestinationConfig):
+    """Slashes around either are dropped."""
+
+    mount: Annotated[str, _text(128), AfterValidator(_within)]
+    path: Annotated[str, _text(128), AfterValidator(_path)]
+
+
+async def _check(session: Session) -> None:
+    if isinstance(session.credentials, AppRoleCredentials):
+        session.forget_token()  # what was got before proves nothing of now
+        await session.token()
+        return
+    call = Call(method="GET", path="/v1/auth/token/lookup-self", to="look the access token up")
+    await session.ask(replace(call, explain=lambda _: "is it of this server and namespace?"))
+
+
+async def _log_in(session: Session) -> Issued:
+    given = session.given(AppRoleCredentials)
+    body: JsonValue = {"role_id": given.role_id, "secret_id": given.secret_id}
+    path, headers = "/v1/auth/approle/login", _headers(given)
+    call = Call(
+        method="POST",
+        path=path,
+        to="log the role in at auth/approle",
+        body=body,
+        headers=headers,
+        holds_values=True,
+    )
+    answer = await session.ask_without_token(call, also=lambda found: found.status == 400)
+    if answer.status == 400:
+        raise RemoteDeniedError("Vault gives no token for this roleId and secretId at auth/approle")
+    token, seconds = (field_of(answer.json(), "auth", part) for part in ("client_token", "lease_duration"))
+    if not isinstance(token, str) or not token or not isinstance(seconds, int) or isinstance(seconds, bool):
+        raise RemoteUnavailableError("Vault answers the login at auth/approle without a token")
+    return Issued({"token": token}, session.now() + min(timedelta(seconds=seconds) or _TOKEN_MAX, _TOKEN_MAX))
+
+
+def _headers(credentials: Credentials) -> dict[str, str]:
+    namespace = credentials.namespace if isinstance(credentials, _VaultCredentials) else None
+    return {"X-Vault-Request": "true", **({"X-Vault-Namespace": namespace} if namespace else {})}
+
+
+def _authorize(request: RemoteRequest, parts: Mapping[str, str], session: Session) -> RemoteRequest:
+    headers = {**request.headers, **_headers(session.credentials), "X-Vault-Token": parts["token"]}
+    return replace(request, headers=headers)
+
+
+def _said(content: JsonValue) -> JsonValue:
+    errors = field_of(content, "errors")
+    return "; ".join(text for text in errors if isinstance(text, str)) if isinstance(errors, list) else None
+
+
+def _is_upgrading(answer: RemoteAnswer) -> bool:
+    """Return whether the engine answers as for a moment after it was mounted, or after its version was raised."""
+    return answer.status == 400 and b"from non-versioned to versioned data" in answer.body
+
+
+def _explain(answer: RemoteAnswer) -> str:
+    if answer.status == 403 and b"preflight" in answer.body:
+        return "Vault shows no secrets engine there: none is mounted, or the token may do nothing in it"
+    return "the secrets engine is being made ready" if _is_upgrading(answer) else ""
+
+
+_APP = App(
+    name="hashicorp-vault",
+    title="Hashicorp Vault",
+    methods={
+        "access-token": Method(AccessTokenCredentials, _Shown),
+        "app-role": Method(AppRoleCredentials, _ShownRole),
+    },
+    root=lambda session: session.given(_VaultCredentials).instance_url.rstrip("/"),
+    static=lambda given: given.access_token if isinstance(given, AccessTokenCredentials) else None,
+    issue=_log_in,
+    stale=frozenset({401, 403}),
+    authorize=_authorize,
+    check=_check,
+    answers=Answers(
+        who="Vault",
+        message=_said,
+        kind=lambda answer: RemoteUnavailableError if _is_upgrading(answer) else None,
+        hints={
+            403: "the token is no good there, or its policies don't allow it",
+            503: "it may be sealed, or not the active one",
+        },
+    ),
+)
+
+
+class _Secret:
+    """One secret; its keys are named by the key schema, and those of others stay."""
+
+    def __init__(self, place: Place) -> None:
+        self._session = place.session
+        self._config = place.configured(VaultConfig)
+        self._place = f"{self._config.mount}/{self._config.path}"
+        self._is_versioned: bool | None = None
+        self._may_patch = True
+        self._strings = _STRINGS
+
+    def document(self) -> Document:
+        return Document(
+            place=f"the secret {self._place}", read=self._read, write=self._write, chunk=self._chunk
+        )
+
+    async def _read(self) -> Found | None:
+        call = Call(
+            method="GET",
+            path=await self._url(),
+            to=f"read {self._place}",
+            taken=frozenset({404}),
+            explain=_explain,
+        )
+        answer = await self._session.ask(call)
+        content = _content(answer).get("data") if answer.body else None
+        version = field_of(content, "metadata", "version") if self._is_versioned else None
+        if answer.status == 404:
+            # A version that was deleted is still the last one, and the next write has to follow it.
+            return Found({}, version) if isinstance(version, int) else None
+        data = field_of(content, "data") if self._is_versioned else content
+        if not isinstance(data, dict):
+            raise RemoteUnavailableError(f"Vault answers a read of {self._place} without data")
+        return Found(data, version if isinstance(version, int) else 0)
+
+    def _chunk(self, change: DocumentChange) -> int | None:
+        is_large = _count(dict(change.whole)) > self._strings
+        return self._strings // 2 if self._is_versioned and self._may_patch and is_large else None
+
+    async def _write(self, change: DocumentChange) -> Found | None:
+        version = change.found.version if change.found is not None else 0
+        is_patch = change.is_piece and change.found is not None and bool(change.found.data)
+        data = change.entries if is_patch else change.whole
+        # Version 1 holds no secret without keys.
+        method = "PATCH" if is_patch else "POST" if data or self._is_versioned else "DELETE"
+        body = {"options": {"cas": version}, "data": data} if self._is_versioned else data
+        call = Call(
+            method=method,
+            path=await self._url(),
+            to=f"write {self._place}",
+            body=json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() if body else None,
+            headers={"Content-Type": f"application/{'merge-patch+' if is_patch else ''}json"} if body else {},
+            holds_values=True,
+            explain=_explain,
+        )
+        answer = await self._session.ask(
+            call, also=lambda found: self._is_to_be_tried_anew(found, len(data), is_patch=is_patch)
+        )
+        if not 200 <= answer.status < 300:
+            return None
+        written = field_of(answer.json_or_none(), "data", "version")
+        return Found(change.whole, written if isinstance(written, int) else None)
+
+    def _is_to_be_tried_anew(self, answer: RemoteAnswer, keys: int, *, is_patch: bool) -> bool:
+        """Return whether a refused write may do after another look at the secret."""
+        if is_patch and answer.status in (403, 405):
+            # Policies grant `patch` apart from the rest, and servers before 1.9 know none: the whole may be taken.
+            self._may_patch = False
+            return True
+        if answer.status == 400 and any(text in answer.body for text in _TOO_MANY):
+            self._send_less(keys)
+            return True
+        if answer.status == 413 or (answer.status == 500 and b"value being too large" in answer.body):
+            raise RemoteRefusedError(
+                f"the secret {self._place} would be larger than the server takes (Vault answers {answer.status}): "
+                "sync a smaller folder to it, or raise max_entry_size of its storage and max_request_size of its "
+                "listener"
+            )
+        was_changed = answer.status == 400 and b"check-and-set" in answer.body
+        return (is_patch and answer.status == 404) or (was_changed and bool(self._is_versioned))
+
+    def _send_less(self, keys: int) -> None:
+        told = f"Vault takes fewer than the {keys:,} keys of {self._place} in one request"
+        if not self._is_versioned:
+            raise RemoteRefusedError(
+                f"{told}, and version 1 of the engine has no other way: use an engine of version 2, or raise "
+                "max_request_json_strings of the server's listener (OpenBao takes 500 keys by default)"
+            )
+        if not self._may_patch:
+            raise RemoteRefusedError(
+                f"{told}: grant the capability patch on it, so that it is written in pieces"
+            )
+        if self._strings <= _STRINGS_MIN:
+            raise RemoteRefusedError(told)
+        self._strings //= 2
+
+    async def _url(self) -> str:
+        if self._is_versioned is None:
+            self._is_versioned = await self._look_up_version()
+        path = f"{self._config.mount}/{'data/' if self._is_versioned else ''}{self._config.path}"
+        return f"/v1/{_quoted(path)}"
+
+    async def _look_up_version(self) -> bool:
+        mount = self._config.mount
+        to = f"show the secrets engine at {mount}"
+        call = Call(
+            method="GET", path=f"/v1/sys/internal/ui/mounts/{_quoted(mount)}", to=to, explain=_explain
+        )
+        engine = _content(await self._session.ask(call)).get("data")
+        if field_of(engine, "path") != f"{mount}/":
+            raise RemoteMissingError(f"Vault has no secrets engine at {mount}")
+        if (kind := field_of(engine, "type")) not in ("kv", "generic"):
+            raise RemoteRefusedError(f"the secrets engine at {mount} is of type {kind!s:.40}, not kv")
+        return field_of(engine, "options", "version") == "2"
+
+
+def _count(content: JsonValue) -> int:
+    """Return how many strings the server will count: keys and texts, at any depth."""
+    count, left = 0, [content]
+    while left:
+        match left.pop():
+            case str():
+                count += 1
+            case dict() as inner:
+                count += len(inner)
+                left += inner.values()
+            case list() as inner:
+                left += inner
+            case _:
+                pass
+    return count
+
+
+def _content(answer: RemoteAnswer) -> dict[str, JsonValue]:
+    try:
+        # Unlike the parser of other remotes' answers this one keeps whole numbers of any size as they are.
+        content: object = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise RemoteUnavailableError(f"Vault answers {answer.status} with something other than a JSON object")
+    return content
+
+
+def _quoted(path: str) -> str:
+    return "/".join(map(segment, path.split("/")))
+
+
+HASHICORP_VAULT = DestinationKind(
+    name="hashicorp-vault",
+    title="Hashicorp Vault",
+    app=_APP,
+    can_import=True,
+    config=config_of(VaultConfig),
+    open=lambda place: _Secret(place).document(),
+)

@@ -1,0 +1,238 @@
+"""Removing what a sync left at former places, once the present one has what it is to have.
+
+Only what the ledger said at the time of the change is removed, and nothing that another sync wrote to the same place.
+What can't be done now is noted with the reason, and tried again with growing pauses; the push has succeeded even so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from keybearer.base.errors import KeybearerError
+from keybearer.base.logs import get_logger
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.syncs.former_places import alike, as_left, resembling, told_alike, told_failure
+from keybearer.domain.syncs.outcomes import LostJobError, failure_of
+from keybearer.domain.syncs.places import Place, Reach, Setup
+from keybearer.domain.syncs.plan import Ledger, removal
+from keybearer.domain.syncs.pushing import Pushing
+from keybearer.outbound.destinations.protocol import ForeignContentError, Outgoing, Present
+from keybearer.store.attempts import repeated
+from keybearer.store.former_places import FormerPlace
+from keybearer.store.secret_syncs import SecretSync
+from keybearer.store.sync_jobs import SyncJob
+from keybearer.store.unit import UnitOfWork
+
+__all__ = ["Clearing", "SetUpOtherwiseError"]
+
+_ONE = timedelta(minutes=5)
+"""What one place may take at most."""
+_RNG = random.Random()  # noqa: S311 - jitter, not cryptography
+_log = get_logger(__name__)
+
+
+class SetUpOtherwiseError(KeybearerError):
+    """The sync has another place than when this run began, so that what the run knows says nothing of former ones."""
+
+
+class Clearing:
+    """The former places of one run.
+
+    Whatever changes them raises LostJobError where the job is held no more, and SetUpOtherwiseError.
+
+    Args:
+        pushing: what all runs share.
+        job: the run's; it must still be held whenever something is noted.
+        sync: as it was when the run began.
+        reach: of the run.
+    """
+
+    def __init__(self, pushing: Pushing, job: SyncJob, sync: SecretSync, reach: Reach) -> None:
+        self._pushing = pushing
+        self._database = pushing.database
+        self._job = job
+        self._sync = sync
+        self._reach = reach
+        self._told: list[str] = []
+        self.removed = 0
+
+    async def due(self) -> list[FormerPlace]:
+        """Return the former places whose turn it is; all of them where the remote is to be looked at anew."""
+        now = self._pushing.clock.now()
+        is_asked = self._sync.record.listed_at is None
+        return [place for place in await self._all() if is_asked or place.next_attempt_at <= now]
+
+    async def compared(
+        self,
+        places: Sequence[FormerPlace],
+        listing: Mapping[str, Present],
+        wanted: Mapping[str, Outgoing],
+        ledger: Ledger,
+    ) -> list[FormerPlace]:
+        """Return those of the places that are not the present one, after letting go of what they share with it.
+
+        Called before anything is written to the present place: afterwards it holds the same as the former ones.
+
+        Args:
+            places: that were left.
+            listing: what the present place holds.
+            wanted: what it is to hold.
+            ledger: what was written there already.
+        """
+        return [
+            place
+            for place in places
+            if place.is_apart or await self._is_apart(place, listing, wanted, ledger)
+        ]
+
+    async def _is_apart(
+        self,
+        place: FormerPlace,
+        listing: Mapping[str, Present],
+        wanted: Mapping[str, Outgoing],
+        ledger: Ledger,
+    ) -> bool:
+        left = await self._left(place)
+        same = as_left(left, listing, wanted)
+        suspects = resembling(left.keys() - same, listing, ledger.keys() | wanted.keys())
+        if suspects and left.keys() - same:
+            try:
+                async with asyncio.timeout(_ONE.total_seconds()):
+                    await self._begin(place)
+                    former = await self._reach.listed(await self._opened(place), sorted(left))
+            except (LostJobError, SetUpOtherwiseError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the present place is to get its secrets
+                await self._note_failure(place, error)
+                return False
+            same |= alike(left, former, listing, suspects)
+        await self._note(place, sorted(same), is_apart=True)
+        if same:
+            self._told.append(told_alike(len(same), place.destination_config))
+            _log.info("secret_sync_place_taken_for_the_same", sync_id=place.sync_id, secrets=len(same))
+        return len(same) < len(left)
+
+    async def clear(self, places: Sequence[FormerPlace]) -> None:
+        """Remove what is left at these places; what fails is noted, and said by `told`."""
+        for place in places:
+            try:
+                async with asyncio.timeout(_ONE.total_seconds()):
+                    await self._begin(place)
+                    await self._clear(place)
+            except (LostJobError, SetUpOtherwiseError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the push has succeeded
+                await self._note_failure(place, error)
+
+    async def clear_all(self) -> None:
+        """Remove what is left at any place.
+
+        Raises:
+            InvalidError: something of it can't be removed.
+        """
+        await self.clear(await self._all())
+        if failed := [place for place in await self._all() if place.message is not None]:
+            raise InvalidError(". ".join([await self._failure(place, is_tried=False) for place in failed]))
+
+    async def told(self) -> tuple[str, ...]:
+        """Return what people are to know of former places."""
+        failed = [place for place in await self._all() if place.message is not None]
+        return (*self._told, *[await self._failure(place) for place in failed])
+
+    async def _failure(self, place: FormerPlace, *, is_tried: bool = True) -> str:
+        async with self._database.reading() as unit:
+            count = len(await unit.former_places.pushes(place.id))
+            connection = await unit.app_connections.get(place.connection_id)
+        return told_failure(
+            count,
+            place.destination_config,
+            "" if connection is None else connection.name,
+            place.message or "",
+            place.next_attempt_at if is_tried else None,
+        )
+
+    async def _clear(self, place: FormerPlace) -> None:
+        left = await self._left(place)
+        opened = await self._opened(place)
+        try:
+            listing = await self._reach.listed(opened, sorted(left))
+        except ForeignContentError:
+            # Others put something else in the place of our object.
+            await self._note(place, sorted(left))
+            return
+        shared = await self._reach.shared(Setup.of_former(place), left)
+        change = removal(listing, left, opened.naming, shared.keys())
+        await self._note(place, sorted(left.keys() - set(change.delete)))
+        if not change.delete:
+            return
+        gone: set[str] = set()
+        try:
+            async for written in opened.destination.apply(change):
+                gone.add(written.name)
+        finally:
+            # What is gone is, whatever became of the rest.
+            self.removed += len(gone)
+            await asyncio.shield(self._note(place, sorted(gone)))
+
+    async def _opened(self, place: FormerPlace) -> Place:
+        async with self._database.reading() as unit:
+            opened = await self._reach.opened(unit, place.connection_id)
+        return self._reach.place(Setup.of_former(place), opened)
+
+    async def _all(self) -> list[FormerPlace]:
+        async with self._database.reading() as unit:
+            return await unit.former_places.of_sync(self._sync.record.id)
+
+    async def _left(self, place: FormerPlace) -> Ledger:
+        async with self._database.reading() as unit:
+            return await unit.former_places.pushes(place.id)
+
+    async def _begin(self, place: FormerPlace) -> None:
+        pause = self._pushing.pace.backoff.delay(place.attempts + 1, _RNG)
+
+        async def begun() -> None:
+            async with self._database.writing() as unit:
+                await self._require_held(unit)
+                await unit.former_places.begin_attempt(place.id, self._pushing.clock.now() + pause)
+
+        await repeated(begun)
+
+    async def _note(self, place: FormerPlace, gone: Sequence[str], *, is_apart: bool = False) -> None:
+        if not gone and not is_apart:
+            return
+
+        async def noted() -> None:
+            async with self._database.writing() as unit:
+                await self._require_held(unit)
+                if is_apart:
+                    await unit.former_places.note_apart(place.id)
+                await unit.former_places.forget_names(place.id, gone)
+
+        await repeated(noted)
+
+    async def _note_failure(self, place: FormerPlace, error: Exception) -> None:
+        failure = failure_of(error, self._reach.confidential)
+        log = _log.info if failure.is_foreseen else _log.error
+        log("secret_sync_former_place_not_cleared", sync_id=place.sync_id, kind=type(error).__name__)
+
+        async def noted() -> None:
+            async with self._database.writing() as unit:
+                await self._require_held(unit)
+                await unit.former_places.note_failure(place.id, failure.message)
+
+        await repeated(noted)
+
+    async def _require_held(self, unit: UnitOfWork) -> None:
+        if not await unit.sync_jobs.is_held(self._job):
+            raise LostJobError("another process has the job")
+        sync = await unit.secret_syncs.get(self._sync.record.id)
+        if sync is None or _place_of(sync) != _place_of(self._sync):
+            raise SetUpOtherwiseError("the sync was set up otherwise meanwhile")
+
+
+def _place_of(sync: SecretSync) -> tuple[object, ...]:
+    record = sync.record
+    return record.connection_id, record.destination_config, record.sync_options

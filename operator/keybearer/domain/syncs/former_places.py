@@ -1,0 +1,122 @@
+"""What of a former place of a sync may be the present one under another description, and what is said of it. Pure.
+
+A place that is set up otherwise is not always another one: a second connection may lead to the same account, and a
+parameter has one name below a path and another below the root. What such a place holds was just pushed and must not
+be removed. So before a former place is touched, what was at the present one before anything was written is compared
+with what the sync left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from keybearer.domain.syncs.plan import Ledger
+from keybearer.outbound.destinations.protocol import Outgoing, Present
+
+__all__ = ["alike", "as_left", "resembling", "told_alike", "told_failure"]
+
+_DESCRIBED_MAX = 120
+_REASON_MAX = 250
+
+
+def as_left(left: Ledger, listing: Mapping[str, Present], wanted: Mapping[str, Outgoing]) -> frozenset[str]:
+    """Return the names that the present place holds just as the sync left them at the former one.
+
+    Where values come back they are compared with what the source has, else the remote's version with the ledger's.
+
+    Args:
+        left: what the sync wrote at the former place.
+        listing: what the present place holds.
+        wanted: what it is to hold.
+    """
+    return frozenset(
+        name
+        for name, push in left.items()
+        if (present := listing.get(name)) is not None
+        and (outgoing := wanted.get(name)) is not None
+        and (
+            present.value == outgoing.value
+            if present.value is not None
+            else present.version is not None and present.version == push.remote_version
+        )
+    )
+
+
+def resembling(left: Collection[str], listing: Collection[str], held: Collection[str]) -> frozenset[str]:
+    """Return which names of ours at the present place may be one of those that were left, by how they end.
+
+    Args:
+        left: names at the former place.
+        listing: names that the present place holds.
+        held: names that are the sync's there.
+    """
+    ends = {_end_of(name) for name in left}
+    return frozenset(name for name in held if name in listing and _end_of(name) in ends)
+
+
+def alike(
+    left: Collection[str],
+    former: Mapping[str, Present],
+    listing: Mapping[str, Present],
+    suspects: Collection[str],
+) -> frozenset[str]:
+    """Return the names that the former place holds with just the content that a suspect has at the present one.
+
+    Args:
+        left: names at the former place.
+        former: what it holds.
+        listing: what the present place holds.
+        suspects: as `resembling` found them.
+    """
+    contents = {(_end_of(name), listing[name].value, listing[name].version) for name in suspects}
+    return frozenset(
+        name
+        for name in left
+        if (present := former.get(name)) is not None
+        and (_end_of(name), present.value, present.version) in contents
+    )
+
+
+def _end_of(name: str) -> str:
+    return name.rpartition("/")[2].casefold()
+
+
+def told_alike(count: int, config: Mapping[str, JsonValue]) -> str:
+    """Return what is said of names that were left, since they may be those of the present place."""
+    return (
+        f"{_counted(count)} of the former place ({_described(config)}) {'is' if count == 1 else 'are'} here just as "
+        f"there, so that both may be one place, and stayed"
+    )
+
+
+def told_failure(
+    count: int,
+    config: Mapping[str, JsonValue],
+    connection: str,
+    reason: str,
+    next_attempt_at: datetime | None,
+) -> str:
+    """Return what is said of names that could not be removed yet; without an instant nobody tries it again."""
+    again = (
+        "" if next_attempt_at is None else f"the next attempt is at {next_attempt_at:%Y-%m-%dT%H:%M:%SZ}; "
+    )
+    return (
+        f"{_counted(count)} at the former place ({_described(config)}; connection '{connection}') could not be "
+        f"removed: {_cut(reason, _REASON_MAX)}; {again}to leave them there, set disableSecretDeletion"
+    )
+
+
+def _described(config: Mapping[str, JsonValue]) -> str:
+    fields = (f"{name} {value}" for name, value in config.items() if isinstance(value, (str, int)))
+    return _cut(", ".join(fields), _DESCRIBED_MAX)
+
+
+def _counted(count: int) -> str:
+    return "1 secret" if count == 1 else f"{count} secrets"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

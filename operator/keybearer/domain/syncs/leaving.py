@@ -1,0 +1,76 @@
+"""What becomes of a sync's ledger when the sync is set up otherwise."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from keybearer.base.ids import new_uuid
+from keybearer.domain.syncs.changes import Loss, loss_of
+from keybearer.domain.syncs.places import Setup, is_same_place
+from keybearer.store.former_places import FormerPlace
+from keybearer.store.secret_syncs import SecretSync, SyncRecord
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.destinations.base import DestinationModel
+
+__all__ = ["store_changed"]
+
+
+async def store_changed(
+    unit: UnitOfWork, model: DestinationModel, old: SecretSync, changed: SyncRecord, now: datetime
+) -> SecretSync:
+    """Store what a sync was changed to, with what is known of its place and of those that it left; return it.
+
+    Names that it wrote to another place than its new one are kept as those of a former place, and removed by a run
+    that has pushed to the new one. Where it comes back to a former place, what it left there is in its ledger again.
+    """
+    await unit.secret_syncs.update(changed)
+    new = await unit.secret_syncs.get(changed.id)
+    if new is None:
+        raise AssertionError("a sync that this unit wrote is gone")
+    went, came = Setup.of(old), Setup.of(new)
+    is_moved = not is_same_place(model, went, came)
+    if is_moved:
+        # Those names are of the place that it left.
+        await unit.sync_names.clear(changed.id)
+        await _move(unit, model, went, came, changed.id, now)
+    if new.record.sync_options.get("disableSecretDeletion") is True:
+        await unit.former_places.forget(changed.id)
+    match loss_of(old.record, changed, is_moved=is_moved):
+        case Loss.REMOTE:
+            await unit.secret_syncs.unlearn(changed.id)
+        case Loss.SOURCE:
+            await unit.secret_syncs.resource(changed.id)
+        case Loss.NOTHING:
+            pass
+    stored = await unit.secret_syncs.get(changed.id)
+    if stored is None:
+        raise AssertionError("a sync that this unit wrote is gone")
+    return stored
+
+
+async def _move(
+    unit: UnitOfWork, model: DestinationModel, went: Setup, came: Setup, sync_id: str, now: datetime
+) -> None:
+    known = await unit.former_places.of_sync(sync_id)
+    back = next((one for one in known if is_same_place(model, Setup.of_former(one), came)), None)
+    # Of the others it is not known whether one of them is the new place.
+    await unit.former_places.compare_anew(sync_id)
+    await unit.former_places.leave(
+        FormerPlace(
+            id=new_uuid(),
+            sync_id=sync_id,
+            connection_id=went.connection_id,
+            destination_config=went.config,
+            destination_digest=went.digest,
+            sync_options=went.options,
+            environment=went.environment,
+            # That two places are not one says the same from either of them.
+            is_apart=back is not None and back.is_apart,
+            attempts=0,
+            next_attempt_at=now,
+            message=None,
+            created_at=now,
+        )
+    )
+    if back is not None:
+        await unit.former_places.take_back(back)

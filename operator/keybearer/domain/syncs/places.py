@@ -1,0 +1,175 @@
+"""Places that a sync writes to, or wrote to before it was set up otherwise, and how a run gets at them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from pydantic import JsonValue
+
+from keybearer.domain.connections.credentials import credentials_of
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.syncs.digests import Digests
+from keybearer.domain.syncs.outcomes import confidential_texts
+from keybearer.domain.syncs.plan import Settings, naming_of
+from keybearer.domain.syncs.pushing import Pushing
+from keybearer.outbound.destinations.protocol import Destination, DriverInput, KeepsExtras, Present, Traits
+from keybearer.store.app_connections import OpenedConnection
+from keybearer.store.former_places import FormerPlace
+from keybearer.store.secret_syncs import SecretSync
+from keybearer.store.unit import UnitOfWork
+from keybearer.wire.destinations.base import DestinationModel, SyncOptions
+from keybearer.wire.key_schema import KeyNaming
+
+__all__ = ["Place", "Reach", "Setup", "is_same_place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Where a sync writes, and by which names.
+
+    Attributes:
+        digest: of what of the configuration tells one place from another.
+        environment: slug that the key schema is filled with; empty where the folder is gone.
+    """
+
+    connection_id: str
+    config: Mapping[str, JsonValue]
+    digest: str
+    options: Mapping[str, JsonValue] = field(repr=False)
+    environment: str
+
+    @classmethod
+    def of(cls, sync: SecretSync) -> Self:
+        """Return the present one."""
+        record = sync.record
+        return cls(
+            record.connection_id,
+            record.destination_config,
+            record.destination_digest,
+            record.sync_options,
+            sync.environment_slug or "",
+        )
+
+    @classmethod
+    def of_former(cls, place: FormerPlace) -> Self:
+        """Return a former one."""
+        return cls(
+            place.connection_id,
+            place.destination_config,
+            place.destination_digest,
+            place.sync_options,
+            place.environment or "",
+        )
+
+    @property
+    def naming(self) -> KeyNaming:
+        """How the key schema names keys, or the one object that holds them."""
+        schema = self.options.get("keySchema")
+        return KeyNaming.of(schema if isinstance(schema, str) else None, self.environment)
+
+
+def is_same_place(model: DestinationModel, one: Setup, other: Setup) -> bool:
+    """Return whether two setups of one sync lead to the same place, as far as what is written down of them tells.
+
+    The second one's configuration must have the form that this version takes.
+    """
+    if (one.connection_id, one.digest) != (other.connection_id, other.digest):
+        return False
+    is_one_object = model.is_one_object(model.config.validate_python(dict(other.config)))
+    return not is_one_object or one.naming == other.naming
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A destination ready to be used."""
+
+    destination: Destination
+    options: SyncOptions
+    naming: KeyNaming
+
+    @property
+    def traits(self) -> Traits:
+        """What kind of place it is."""
+        return self.destination.traits
+
+    def settings(
+        self, digests: Digests, shared: Collection[str], *, removes_foreign: bool = False
+    ) -> Settings:
+        """Return what plans for it are made under; `shared` are names that other syncs wrote there."""
+        base = Settings(
+            self.traits,
+            self.naming,
+            bool(self.options.disable_secret_deletion),
+            digests.of,
+            removes_foreign=removes_foreign,
+            shared=shared,
+        )
+        if isinstance(self.destination, KeepsExtras):
+            return replace(base, extras_of=self.destination.extras_of)
+        return base
+
+
+class Reach:
+    """How one run gets at places.
+
+    `confidential` holds all texts that no message may show; it grows as they become known.
+    """
+
+    def __init__(self, pushing: Pushing, sync: SecretSync) -> None:
+        self._pushing = pushing
+        self._sync = sync
+        self.confidential: list[str] = []
+
+    async def opened(self, unit: UnitOfWork, connection_id: str) -> OpenedConnection:
+        """Return a connection with its credentials.
+
+        Raises:
+            InvalidError: it is gone.
+        """
+        opened = await unit.app_connections.opened(connection_id)
+        if opened is None:
+            raise InvalidError("The app connection of the sync is gone; choose another one")
+        self.confidential += confidential_texts(opened.credentials, opened.connection.shown)
+        return opened
+
+    def place(self, setup: Setup, opened: OpenedConnection) -> Place:
+        """Return the place over that connection.
+
+        Raises:
+            InvalidError: nothing here can write to it, or the credentials have a form that this version can't use.
+            ValidationError: what is stored of it no longer fits.
+        """
+        model = self._pushing.model_of(self._sync)
+        options = model.options.model_validate(dict(setup.options))
+        destination = self._pushing.wiring.drivers[model.name](
+            DriverInput(
+                config=model.config.validate_python(dict(setup.config)),
+                options=options,
+                naming=setup.naming,
+                credentials=credentials_of(opened),
+                context=self._pushing.remotes.context(
+                    opened.connection.organization_id, opened.connection.app
+                ),
+            )
+        )
+        return Place(destination, options, naming_of(destination.traits, setup.naming))
+
+    async def listed(self, place: Place, names: list[str]) -> Mapping[str, Present]:
+        """Return what is there.
+
+        Raises:
+            RemoteError: it can't be read.
+        """
+        listing = await place.destination.read(names)
+        self.confidential += [present.value for present in listing.values() if present.value]
+        return listing
+
+    async def shared(self, setup: Setup, names: Collection[str]) -> dict[str, str | None]:
+        """Return which of these names other syncs wrote to the same place, with a name of one that may be told."""
+        if not names:
+            return {}
+        there = replace(self._sync.record, connection_id=setup.connection_id, destination_digest=setup.digest)
+        async with self._pushing.database.reading() as unit:
+            return await unit.pushes.of_others(there, names)
