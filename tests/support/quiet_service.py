@@ -16,6 +16,7 @@ from uuid import uuid4
 import httpx
 import pytest
 import pytest_asyncio
+from pydantic import JsonValue
 from starlette.types import ASGIApp
 
 from keybearer.base.clock import SystemClock
@@ -112,6 +113,8 @@ class QuietService:
         *,
         project_id: str | None = None,
         organization_id: OrganizationId | None = None,
+        method: str = "none",
+        credentials: Mapping[str, JsonValue] | None = None,
     ) -> str:
         """Return the id of a new connection, of the whole organization unless of a project."""
         now = self.database.clock.now()
@@ -122,7 +125,7 @@ class QuietService:
             name=f"to-{app}-{secrets.token_hex(4)}",
             description=None,
             app=app,
-            method="none",
+            method=method,
             credentials_hash="",
             shown={},
             version=1,
@@ -137,7 +140,7 @@ class QuietService:
             updated_at=now,
         )
         async with self.database.writing() as unit:
-            await unit.app_connections.add(connection, {"token": "cnry-token"})
+            await unit.app_connections.add(connection, credentials or {"token": "cnry-token"})
         return connection.id
 
     async def stored(self, sync_id: str) -> SecretSync | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pydantic import TypeAdapter
 
 from keybearer.domain.syncs.pushing import Wiring
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Present, Traits, Written
+from keybearer.outbound.destinations.protocol import Change, DriverInput, Present, Refused, Traits, Written
 from keybearer.outbound.remote import RemoteError
 from keybearer.wire.destinations.base import DestinationConfig, DestinationModel, SyncOptions
 
@@ -36,6 +36,7 @@ class ScriptedRemote:
     Attributes:
         content: values by name.
         on_put: raised when this name is written, as often as the list holds errors.
+        refuses: why it refuses these names, each time.
         on_read: raised when it is listed, likewise.
         hold: cleared, every write waits until it is set.
         hold_reads: likewise of listings.
@@ -49,6 +50,7 @@ class ScriptedRemote:
     puts: list[str] = field(default_factory=list)
     deletes: list[str] = field(default_factory=list)
     on_put: dict[str, list[RemoteError]] = field(default_factory=dict)
+    refuses: dict[str, str] = field(default_factory=dict)
     on_read: list[RemoteError] = field(default_factory=list)
     hold: asyncio.Event = field(default_factory=asyncio.Event)
     hold_reads: asyncio.Event = field(default_factory=asyncio.Event)
@@ -97,7 +99,7 @@ class _ScriptedDestination:
             for name, value in remote.content.items()
         }
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
+    async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         remote = self.remote
         all_of_them = self.remotes
         for one in (remote, all_of_them):
@@ -109,6 +111,9 @@ class _ScriptedDestination:
                 await asyncio.sleep(0)
                 if remote.on_put.get(outgoing.name):
                     raise remote.on_put[outgoing.name].pop(0)
+                if outgoing.name in remote.refuses:
+                    yield Refused(outgoing.name, remote.refuses[outgoing.name])
+                    continue
                 remote.edit(outgoing.name, outgoing.value)
                 remote.puts.append(outgoing.name)
                 yield Written(outgoing.name)

@@ -12,7 +12,16 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from support.strict_kinds import Instant, Path, Shape, Slug, Uuid, Version, listed, only, shape
 
-__all__ = ["CHECKED", "OFFERED", "ONE_SYNC", "OPTIONAL", "SYNCS", "SYNC_OPTIONS", "expected_options"]
+__all__ = [
+    "CHECKED",
+    "OFFERED",
+    "ONE_SYNC",
+    "OPTIONAL",
+    "SYNCED_SECRETS",
+    "SYNCS",
+    "SYNC_OPTIONS",
+    "expected_options",
+]
 
 _JOB_STATE = Literal["pending", "running", "succeeded", "failed"] | None
 _BEHAVIOR = Literal["overwrite-destination", "import-prioritize-source", "import-prioritize-destination"]
@@ -250,6 +259,16 @@ OPTIONAL = frozenset(
 ONE_SYNC = only("secretSync", _SYNC)
 SYNCS = only("secretSyncs", list[_SYNC])
 SYNC_OPTIONS = only("secretSyncOptions", listed(_OPTION, at_least=48, at_most=48))
+_STANDING = shape(
+    "synced secret",
+    {
+        "name": _FILLED,
+        "secretKey": _FILLED | None,
+        "state": Literal["synced", "pending", "failed", "removing", "foreign"],
+        "message": _FILLED | None,
+    },
+)
+SYNCED_SECRETS = only("secrets", listed(_STANDING))
 CHECKED = shape("checked place", {"hasDuplicate": bool}, {"duplicateProjectId": Uuid})
 
 

@@ -102,6 +102,24 @@ def list_options(output: Output = OutputFormat.TABLE) -> None:
     )
 
 
+@syncs.command("secrets")
+def list_secrets(sync: Which, project: ProjectName, output: Output = OutputFormat.TABLE) -> None:
+    """List how each secret of a sync stands at its destination.
+
+    One that is synced is there as the folder has it now; one that is pending or failed isn't. One that is removing
+    was pushed, and is no longer in the folder. What is foreign came from elsewhere. No values are shown.
+    """
+    with connected() as client:
+        found = named_sync(client, sync, project_id_of(client, project))
+        listed = client.secret_syncs.list_secrets(found.id, destination=found.destination)
+    print_found(
+        output,
+        listed,
+        ("NAME", "KEY", "STATE", "MESSAGE"),
+        [(one.name, one.secret_key or "", one.state, one.message or "") for one in listed],
+    )
+
+
 @syncs.command("create")
 def create_sync(
     name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],

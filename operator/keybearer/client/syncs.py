@@ -18,6 +18,7 @@ __all__ = [
     "SyncConnection",
     "SyncEnvironment",
     "SyncFolder",
+    "SyncedSecret",
 ]
 
 
@@ -113,3 +114,20 @@ class DestinationCheck:
 
     has_duplicate: bool
     duplicate_project_id: str | None = None
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedSecret:
+    """How one name of a sync stands at its destination.
+
+    Attributes:
+        secret_key: None for what is others', or was named by a former key schema.
+        state: `synced`, `pending`, `failed`, `removing` or `foreign`.
+        message: why it isn't in place.
+    """
+
+    name: str
+    secret_key: str | None = None
+    state: str
+    message: str | None = None

@@ -78,7 +78,7 @@ class Change:
     Attributes:
         put: to be created or overwritten.
         delete: names to be removed, and no other; a name that is gone already counts as removed.
-        held: names that the remote is to hold of ours afterwards, put now or before.
+        held: names that the remote is to hold of ours afterwards, put now or before, or that a rule kept back.
         replaces_foreign: whether content of a form that no run of ours wrote is written over, as was asked for once.
         is_resumed: whether an attempt before this one was cut off, so that what it wrote may still wait for the call
             that ends a run.

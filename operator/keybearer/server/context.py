@@ -68,6 +68,7 @@ from keybearer.domain.syncs.asking import SyncRequests
 from keybearer.domain.syncs.engine import SyncEngine
 from keybearer.domain.syncs.jobs import JobTerms
 from keybearer.domain.syncs.pushing import Pushing
+from keybearer.domain.syncs.seeing import SyncedSecrets
 from keybearer.domain.syncs.service import SecretSyncs
 from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.domain.tags import Tags
@@ -128,6 +129,7 @@ class ServiceContext:
     grants: ProjectGrants
     secret_syncs: SecretSyncs
     sync_requests: SyncRequests
+    synced_secrets: SyncedSecrets
     sync_engine: SyncEngine
     audit: AuditTrail
     audit_list: AuditList
@@ -222,6 +224,7 @@ def build_context(
         grants=ProjectGrants(database, clock),
         secret_syncs=SecretSyncs(database, clock),
         sync_requests=SyncRequests(database, clock),
+        synced_secrets=SyncedSecrets(database, pushing),
         sync_engine=SyncEngine(database, pushing, triggers, clock, terms.job_terms),
         audit=audit,
         audit_list=AuditList(database, audit),

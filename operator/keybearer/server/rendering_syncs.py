@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from keybearer.domain.syncs.key_states import KeyStanding
 from keybearer.store.secret_syncs import JobKind, SecretSync, progress_of
 from keybearer.wire.base import write_instant
 from keybearer.wire.destinations.catalogue import OfferedDestination
 from keybearer.wire.vocabulary import Vocabulary
 
-__all__ = ["sync_json", "sync_option_json"]
+__all__ = ["standing_json", "sync_json", "sync_option_json"]
 
 Json = dict[str, object]
 
@@ -41,6 +42,16 @@ def sync_json(sync: SecretSync, words: Vocabulary = Vocabulary.INTERFACE) -> Jso
         "folder": None if sync.folder_path is None else {"id": record.folder_id, "path": sync.folder_path},
         "destination": words.destination(record.destination),
         "destinationConfig": dict(record.destination_config),
+    }
+
+
+def standing_json(standing: KeyStanding) -> Json:
+    """Return how one name of a sync stands."""
+    return {
+        "name": standing.name,
+        "secretKey": standing.key,
+        "state": standing.state.value,
+        "message": standing.message,
     }
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Select, delete, func, insert, select, update
+from sqlalchemy import Select, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
@@ -17,7 +17,7 @@ from keybearer.base.runs import in_chunks
 from keybearer.store.columns import record_columns
 from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
-from keybearer.store.tables.secret_syncs import SecretSyncRow
+from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
 
 __all__ = [
     "JobKind",
@@ -213,12 +213,17 @@ class SecretSyncs:
         )
         return await self._all(statement.order_by(SecretSyncRow.created_at, SecretSyncRow.id))
 
-    async def failed_over(self, connection_id: str) -> list[SecretSync]:
-        """Return the syncs over a connection whose last push failed."""
+    async def failing_over(self, connection_id: str) -> list[SecretSync]:
+        """Return the syncs over a connection whose last push failed, is under way, or is to be tried again."""
+        begun = select(SyncJobRow.id).where(
+            SyncJobRow.sync_id == SecretSyncRow.id,
+            SyncJobRow.kind == JobKind.SYNC,
+            or_(SyncJobRow.attempt > 0, SyncJobRow.parked_until.is_not(None)),
+        )
         statement = _SYNCS.where(
             SecretSyncRow.connection_id == connection_id,
             SecretSyncRow.folder_id.is_not(None),
-            SecretSyncRow.sync_status == JobStatus.FAILED,
+            or_(SecretSyncRow.sync_status == JobStatus.FAILED, begun.exists()),
         )
         return await self._all(statement.order_by(SecretSyncRow.id))
 

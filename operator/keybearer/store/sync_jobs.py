@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import new_uuid
@@ -20,6 +20,9 @@ from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
 __all__ = ["SyncJob", "SyncJobs"]
 
 _CHUNK = 200
+_HASTENED_AT_ONCE = 1000
+_HASTENED_AGAIN = timedelta(minutes=10)
+"""A sync whose place is ill goes on failing while others over its connection succeed: it isn't tried each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,9 @@ class SyncJob:
         due_at: not begun before.
         parameters: what the kind needs beside the sync, an import its behaviour for example.
         lease_ends_at: until when `claimed_by` has it, unless it says so again; by the clock that all processes share.
+        parked_until: the remote asked not to be called before; None where it didn't.
+        hastened_at: when a success of another sync over the connection last made it due.
+        is_urgent: whether people or new credentials want it: it waits for no pause that came before.
     """
 
     id: str
@@ -44,6 +50,9 @@ class SyncJob:
     claimed_by: str | None
     lease_ends_at: datetime | None
     created_at: datetime
+    parked_until: datetime | None = None
+    hastened_at: datetime | None = None
+    is_urgent: bool = False
 
 
 _JOBS = select_record(SyncJobRow, SyncJob)
@@ -59,8 +68,8 @@ class SyncJobs:
     async def add(self, jobs: Iterable[SyncJob]) -> None:
         """Queue jobs; one of the kind that waits for the sync already is enough.
 
-        That one takes the new parameters, if there are any, and is due as soon as either. One that is claimed
-        meanwhile is no longer waiting: another is queued behind it.
+        That one takes the new parameters, if there are any, and is due as soon as either; one that is parked stays so
+        unless the new one is urgent. One that is claimed meanwhile waits no longer: another is queued behind it.
         """
         self._changes.jobs = True
         for job in jobs:
@@ -74,10 +83,7 @@ class SyncJobs:
                 .values(
                     connection_id=job.connection_id,
                     **({"parameters": dict(job.parameters)} if job.parameters else {}),
-                    due_at=case(
-                        (SyncJobRow.due_at > job.due_at, literal(job.due_at, Instant)),
-                        else_=SyncJobRow.due_at,
-                    ),
+                    **_times_with(job),
                 )
                 .returning(SyncJobRow.id)
             )
@@ -124,12 +130,43 @@ class SyncJobs:
         statement = select(SyncJobRow.id).where(*_held(job)).with_for_update()
         return (await self._connection.execute(statement)).first() is not None
 
-    async def release(self, job: SyncJob, due_at: datetime, *, attempt: int | None = None) -> bool:
+    async def retrying_over(self, connection_id: str, now: datetime) -> list[SyncJob]:
+        """Return the jobs over a connection that wait for another attempt, those that would be next first.
+
+        Those whose remote asked to wait aren't among them, nor those that were made due a short while ago.
+        """
+        statement = (
+            _JOBS.where(
+                SyncJobRow.connection_id == connection_id,
+                SyncJobRow.is_running.is_(False),
+                SyncJobRow.attempt > 0,
+                SyncJobRow.due_at > now,
+                SyncJobRow.parked_until.is_(None),
+                or_(SyncJobRow.hastened_at.is_(None), SyncJobRow.hastened_at <= now - _HASTENED_AGAIN),
+            )
+            .order_by(SyncJobRow.due_at, SyncJobRow.id)
+            .limit(_HASTENED_AT_ONCE)
+        )
+        return [SyncJob(*row) for row in await self._connection.execute(statement)]
+
+    async def hasten(self, job_ids: Sequence[str], due_at: datetime, now: datetime) -> None:
+        """Have waiting jobs be due then, unless they are sooner."""
+        self._changes.jobs = True
+        await self._connection.execute(
+            update(SyncJobRow)
+            .where(SyncJobRow.id.in_(job_ids), SyncJobRow.is_running.is_(False), SyncJobRow.due_at > due_at)
+            .values(due_at=due_at, hastened_at=now)
+        )
+
+    async def release(
+        self, job: SyncJob, due_at: datetime, *, attempt: int | None = None, parks: bool = False
+    ) -> bool:
         """Have a running job wait again, as often begun as `attempt` says; False where it is held no more.
 
-        One of its kind that was queued behind it is in it then, with what that wants beside its own. Where `attempt`
-        is given the job has another id from then on: a run of the former attempt, if there still is one, can't be
-        taken for the next, not even where the same process begins that.
+        One of its kind that was queued behind it is in it then, with what that wants beside its own, and with its
+        time if it is urgent: new credentials don't wait for what the old ones failed at. Where it `parks` the
+        remote asked for that time. Where `attempt` is given the job has another id from then on: a run of the former
+        attempt, if there still is one, can't be taken for the next, not even where the same process begins that.
         """
         if not await self.is_held(job):
             return False
@@ -140,9 +177,9 @@ class SyncJobs:
                 SyncJobRow.kind == job.kind,
                 SyncJobRow.is_running.is_(False),
             )
-            .returning(SyncJobRow.parameters)
+            .returning(SyncJobRow.parameters, SyncJobRow.due_at, SyncJobRow.is_urgent)
         )
-        parameters = behind.scalar_one_or_none()
+        parameters, behind_at, is_urgent = behind.one_or_none() or ({}, due_at, False)
         await self._connection.execute(
             update(SyncJobRow)
             .where(SyncJobRow.id == job.id)
@@ -150,10 +187,12 @@ class SyncJobs:
                 id=job.id if attempt is None else new_uuid(),
                 is_running=False,
                 attempt=job.attempt if attempt is None else attempt,
-                parameters={**job.parameters, **(parameters or {})},
+                parameters={**job.parameters, **parameters},
                 claimed_by=None,
                 lease_ends_at=None,
-                due_at=due_at,
+                due_at=min(due_at, behind_at) if is_urgent else due_at,
+                parked_until=due_at if parks and not is_urgent else None,
+                is_urgent=is_urgent,
             )
         )
         self._changes.jobs = True
@@ -167,6 +206,19 @@ class SyncJobs:
         # What waits behind it may run now.
         self._changes.jobs = True
         return deleted.first() is not None
+
+
+def _times_with(job: SyncJob) -> dict[str, Any]:
+    """Return what becomes of the times of a waiting job that another is added to."""
+    sooner = (SyncJobRow.due_at > job.due_at, literal(job.due_at, Instant))
+    if not job.is_urgent:
+        kept = (SyncJobRow.parked_until > job.due_at, SyncJobRow.due_at)
+        return {"due_at": case(kept, sooner, else_=SyncJobRow.due_at)}
+    return {
+        "due_at": case(sooner, else_=SyncJobRow.due_at),
+        "parked_until": None,
+        "is_urgent": True,
+    }
 
 
 def _held(job: SyncJob) -> tuple[ColumnElement[bool], ...]:

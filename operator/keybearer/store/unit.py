@@ -48,6 +48,7 @@ from keybearer.store.secrets import Secrets
 from keybearer.store.sync_claims import SyncClaims
 from keybearer.store.sync_jobs import SyncJobs
 from keybearer.store.sync_looks import SyncLooks
+from keybearer.store.sync_names import SyncNames
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
 from keybearer.store.tables.projects import ProjectRow
 from keybearer.store.tags import Tags
@@ -120,6 +121,7 @@ class UnitOfWork:
     sync_claims = _FirstUse(lambda self: SyncClaims(self._connection, self._clock))
     sync_looks = _FirstUse(lambda self: SyncLooks(self._connection))
     pushes = _FirstUse(lambda self: Pushes(self._connection))
+    sync_names = _FirstUse(lambda self: SyncNames(self._connection))
     former_places = _FirstUse(lambda self: FormerPlaces(self._connection))
     _seals = _FirstUse(lambda self: ProjectSeals(self.keys))
     certificate_authorities = _FirstUse(lambda self: CertificateAuthorities(self._connection, self._seals))

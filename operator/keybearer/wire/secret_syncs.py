@@ -48,6 +48,8 @@ __all__ = [
     "SyncEnvironment",
     "SyncFolder",
     "SyncJobState",
+    "SyncedSecret",
+    "SyncedSecretList",
     "SyncsQuery",
     "UpdateSecretSync",
     "bodies_of",
@@ -204,6 +206,25 @@ class SecretSyncList(WireModel):
     """`{secretSyncs}`, by name."""
 
     secret_syncs: list[SecretSync]
+
+
+class SyncedSecret(WireModel):
+    """How one name of a sync stands; an addition to interface.md.
+
+    Attributes:
+        secret_key: null for what is others', or was named by a former key schema.
+    """
+
+    name: str
+    secret_key: str | None
+    state: Literal["synced", "pending", "failed", "removing", "foreign"]
+    message: str | None
+
+
+class SyncedSecretList(WireModel):
+    """`{secrets}`, by name, without values."""
+
+    secrets: list[SyncedSecret]
 
 
 class SecretSyncOption(WireModel):

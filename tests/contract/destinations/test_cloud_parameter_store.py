@@ -351,9 +351,8 @@ async def test_an_outage_between_deletions_leaves_the_rest_for_later(
     [
         ("WITH SPACE", "cnry-1", "a name takes letters, digits, dots"),
         ("ÄRGER", "cnry-1", "a name takes letters, digits, dots"),
-        ("LONG", "cnry-" + "x" * 4092, "its value is longer than the 4 KiB"),
     ],
-    ids=["a space", "a letter of another script", "a long value"],
+    ids=["a space", "a letter of another script"],
 )
 async def test_what_the_store_refuses_is_told_without_the_value(
     store: Make, cloud: CloudFixture, name: str, value: str, told: str
@@ -375,7 +374,7 @@ async def test_a_refused_name_keeps_no_other_from_being_written(store: Make, clo
         await target.push({"A B": "cnry-1", "GOOD": "cnry-2", "C D": "cnry-3", "LAST": "cnry-4"})
     told = str(caught.value)
     assert f"PutParameter of {PATH}A B" in told
-    assert told.endswith(". Refused as well: C D")
+    assert f"PutParameter of {PATH}C D" in told
     assert (target.written, target.removed) == (["GOOD", "LAST"], ["GONE"])
     assert cloud.parameter_values() == below(PATH, {"GOOD": "cnry-2", "LAST": "cnry-4"})
     cloud.proxy.issues.clear()

@@ -141,8 +141,8 @@ def test_secrets_follow_their_source_to_the_code_host(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("1ST", "cnry-1", "the code host takes no secret named '1ST'"),
-        ("LONG", "cnry-" * 20_000, "Secret value must be less than 48 KB"),
+        ("1ST", "cnry-1", "'1ST': a name there takes letters, digits and underscores, and no digit first"),
+        ("LONG", "cnry-" * 20_000, "the value has 100,000 bytes, and the destination takes 48 KiB at most"),
     ],
 )
 def test_what_the_code_host_refuses_is_told_by_the_sync(
@@ -153,6 +153,39 @@ def test_what_the_code_host_refuses_is_told_by_the_sync(
     connection = house.connect("codehost", "pat", {"personalAccessToken": PAT})
     sync = house.sync("codehost", connection, repository("refuses", name.lower()))
     assert said in house.ended(sync, "failed")["lastSyncMessage"]
+
+
+def test_each_secret_of_a_sync_is_told_with_its_state_and_without_its_value(
+    house: House, secrets: ProjectSecrets, codehost: CodehostCopy
+) -> None:
+    place = codehost.repository("states", "shop")
+    codehost.put(place, "FOREIGN", "cnry-foreign")
+    secrets.create("one", "cnry-1")
+    secrets.create("1ST", "cnry-2")
+    connection = house.connect("codehost", "pat", {"personalAccessToken": PAT})
+    sync = house.sync("github", connection, repository("states"))
+    house.ended(sync, "failed")
+    path = f"{SYNCS}/github/{sync['id']}"
+    told = house.admin.json("GET", f"{path}/secrets")
+    house.canary.watch("the states of secrets", lambda: json.dumps(told))
+    reason = (
+        "a name there takes letters, digits and underscores, and no digit first; rename the secret, or change the "
+        "key schema"
+    )
+    assert told == {
+        "secrets": [
+            {"name": "1ST", "secretKey": "1ST", "state": "failed", "message": reason},
+            {"name": "FOREIGN", "secretKey": None, "state": "foreign", "message": None},
+            {"name": "ONE", "secretKey": "one", "state": "synced", "message": None},
+        ]
+    }
+    house.admin.json("PATCH", path, json={"isAutoSyncEnabled": False})
+    secrets.update("one", secretValue="cnry-3")
+    states = {one["name"]: one["state"] for one in house.admin.json("GET", f"{path}/secrets")["secrets"]}
+    assert states["ONE"] == "pending"
+    secrets.delete("one")
+    states = {one["name"]: one["state"] for one in house.admin.json("GET", f"{path}/secrets")["secrets"]}
+    assert states["ONE"] == "removing"
 
 
 def test_a_place_that_is_not_there_is_told_by_the_sync(house: House, secrets: ProjectSecrets) -> None:

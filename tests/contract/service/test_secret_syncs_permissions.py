@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from pydantic import JsonValue
 
 from keybearer.base.ids import IdentityId
 from keybearer.domain.authorization import OrganizationRole, Principal
@@ -76,6 +77,57 @@ async def test_a_viewer_sees_and_changes_nothing(house: House) -> None:
             {"action": action, "inverted": False, "subject": "secret-syncs", "conditions": {}}
         ]
     assert await house.get(sync) == sync
+
+
+async def readable(house: House) -> dict[str, Any]:
+    """Return a sync whose connection has the form that its app takes."""
+    credentials: dict[str, JsonValue] = {
+        "instanceUrl": "https://vault.example.com",
+        "accessToken": "cnry-token-of-the-vault",
+    }
+    connection = await house.quiet.connection(method="access-token", credentials=credentials)
+    return await house.create(name="one", connectionId=connection)
+
+
+async def test_who_may_not_see_names_in_the_folder_sees_no_states_of_them(house: House) -> None:
+    sync = await readable(house)
+    viewer = await house.quiet.member({house.project: "viewer"})
+    path = f"{house.path(sync)}/secrets"
+    assert await viewer.json("GET", path) == {"secrets": []}
+    await deny(house, viewer, "read")
+    refusal = await viewer.json("GET", path, status=403)
+    assert refusal["details"][0]["subject"] == "secrets"
+    nobody = await house.quiet.member({house.project: "no-access"})
+    assert (await nobody.json("GET", path, status=403))["message"] == told("read")
+
+
+async def test_what_is_imported_from_where_one_may_not_look_is_left_out_of_the_states(house: House) -> None:
+    admin, viewer = house.quiet.admin, await house.quiet.member({house.project: "viewer"})
+    place = {"projectId": house.project, "environment": "dev"}
+    await admin.json("POST", "/api/v1/folders", json={**place, "name": "hidden", "path": "/"})
+    hidden = {"secretPath": "/hidden", "secretValue": "cnry-1"}
+    await admin.json("POST", "/api/v4/secrets/HIDDEN", json={**place, **hidden})
+    await admin.json(
+        "POST", "/api/v4/secrets/OPEN", json={**place, "secretPath": "/", "secretValue": "cnry-2"}
+    )
+    imported = {"path": "/", "import": {"environment": "dev", "path": "/hidden"}}
+    await admin.json("POST", "/api/v1/secret-imports", json={**place, **imported})
+    path = f"{house.path(await readable(house))}/secrets"
+    everything = (await admin.json("GET", path))["secrets"]
+    assert [(one["name"], one["state"]) for one in everything] == [("HIDDEN", "pending"), ("OPEN", "pending")]
+    await deny(house, viewer, "read", path="/hidden")
+    assert [one["name"] for one in (await viewer.json("GET", path))["secrets"]] == ["OPEN"]
+
+
+async def test_states_of_a_sync_without_its_folder_or_of_another_destination_are_refused(
+    house: House,
+) -> None:
+    sync = await house.create(name="one")
+    other = f"{SYNCS}/codehost/{sync['id']}/secrets"
+    assert (
+        "is not configured for GitHub" in (await house.quiet.admin.json("GET", other, status=400))["message"]
+    )
+    await house.quiet.admin.json("GET", f"{SYNCS}/{VAULT}/{uuid4()}/secrets", status=404)
 
 
 @pytest.mark.parametrize("roles", ["no-access", None])

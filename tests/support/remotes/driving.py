@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.destinations.remote import RemoteRefusedError
 from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.destinations.protocol import (
     Change,
@@ -41,8 +42,16 @@ async def read(destination: Destination) -> dict[str, Present]:
 async def run(
     destination: Destination, change: Change, written: list[Written | Refused] | None = None
 ) -> list[Written | Refused]:
-    """Make the change and return what was told; `written` has it also where the driver fails midway."""
+    """Make the change and return what was told; `written` has it also where the driver fails midway.
+
+    Raises:
+        RemoteError: the driver fails, or refuses the only name that there is.
+    """
     told = [] if written is None else written
     async for one in destination.apply(change):
         told.append(one)
-    return told
+    match told:
+        case [Refused(message=message)]:
+            raise RemoteRefusedError(message)
+        case _:
+            return told

@@ -54,16 +54,12 @@ class Target:
             _digest,
             removes_foreign=removes_foreign,
         )
-        refused = {
-            name: reason
-            for name, value in source.items()
-            if (reason := driver.traits.rules.refusal(settings.naming.name_of(name), value)) is not None
-        }
-        wanted = [Wanted(key, value) for key, value in source.items() if key not in refused]
-        names = wanted_names(wanted, driver.traits, settings.naming).keys() | self.ledger.keys()
+        wanted = [Wanted(key, value) for key, value in source.items()]
+        names = wanted_names(wanted, driver.traits, settings.naming).held | self.ledger.keys()
         listing = None if trusts_ledger else await driver.read(sorted(names))
         planned = plan(wanted, listing, self.ledger, settings)
         self.ledger |= {push.name: push for push in planned.learnt}
+        refused = dict(planned.refused)
         self.told = []
         async for written in driver.apply(planned.change):
             if isinstance(written, Refused):

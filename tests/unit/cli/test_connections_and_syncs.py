@@ -409,6 +409,23 @@ async def test_what_a_push_found_of_others_is_told_and_goes_only_where_somebody_
     assert asked.bodies[-1] == {"removeForeign": True}
 
 
+async def test_each_secret_of_a_sync_is_shown_with_its_state(tmp_path: Path) -> None:
+    body = {
+        "secrets": [
+            {"name": "APP_A", "secretKey": "A", "state": "failed", "message": "the value has 5,000 bytes"},
+            {"name": "OTHER", "secretKey": None, "state": "foreign", "message": None},
+        ]
+    }
+    listed, arguments = Reply(body=body), ("syncs", "secrets", "push", "-p", PROJECT)
+    asked = await run(tmp_path, *arguments, replies=(SYNCS, listed))
+    assert asked.lines[-1] == "GET secret-syncs/cloud-parameter-store/s-1/secrets"
+    first, second = (" ".join(line.split()) for line in asked.answer.stdout.splitlines()[1:])
+    assert first == "APP_A A failed the value has 5,000 bytes"
+    assert second == "OTHER foreign"
+    asked = await run(tmp_path, *arguments, "-o", "json", replies=(SYNCS, listed))
+    assert orjson.loads(asked.answer.stdout)[0]["state"] == "failed"
+
+
 async def test_programs_get_how_a_run_ended_also_where_it_failed(tmp_path: Path) -> None:
     failed = one(syncStatus="failed", lastSyncMessage="the remote refuses")
     asked = await run(

@@ -29,6 +29,7 @@ from keybearer.domain.connections.proving import Proving, advice_of
 from keybearer.domain.connections.rotation_terms import Terms, next_rotation
 from keybearer.domain.connections.service import AppConnections
 from keybearer.domain.errors import InvalidError
+from keybearer.domain.syncs.queueing import queue_failed
 from keybearer.outbound.remote import RemoteError, RemoteUnavailableError
 from keybearer.store.app_connections import AppConnection, OpenedConnection
 from keybearer.store.audit import AuditActor
@@ -174,6 +175,7 @@ class ConnectionRotation:
             )
             await unit.app_connections.update(changed, kept)
             await unit.app_connections.set_retiring(connection.id, kept_form(old))
+            await queue_failed(unit, connection.id, self._clock.now())
             await unit.audit(
                 audited(
                     by,

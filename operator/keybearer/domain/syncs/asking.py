@@ -75,7 +75,7 @@ class SyncRequests:
             require_may_import(access, require_source(sync), behavior)
             await require_idle(unit, sync)
             parameters = {IMPORT_BEHAVIOR: behavior.value}
-            sync = await queue(unit, sync, JobKind.IMPORT, parameters, self._clock.now())
+            sync = await queue(unit, sync, JobKind.IMPORT, parameters, self._clock.now(), is_urgent=True)
             await unit.audit(asked_event(principal, sync, JobKind.IMPORT, **parameters))
             return sync
 
@@ -92,6 +92,8 @@ class SyncRequests:
             require_source(sync)
             waiting = await require_idle(unit, sync)
             goes = any(job.kind == JobKind.REMOVE and job.parameters.get(DELETES_SYNC) for job in waiting)
-            sync = await queue(unit, sync, JobKind.REMOVE, {DELETES_SYNC: goes}, self._clock.now())
+            sync = await queue(
+                unit, sync, JobKind.REMOVE, {DELETES_SYNC: goes}, self._clock.now(), is_urgent=True
+            )
             await unit.audit(asked_event(principal, sync, JobKind.REMOVE))
             return sync

@@ -11,6 +11,7 @@ from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
 from keybearer.base.logs import get_logger
+from keybearer.base.runs import in_chunks
 from keybearer.domain.audit import EventType
 from keybearer.domain.syncs.auditing import sync_event
 from keybearer.domain.syncs.looking import end_look, give_up_look
@@ -36,6 +37,9 @@ _EVENTS = {
     JobKind.LOOK: EventType.REMOVE_SECRETS,
 }
 _USUAL = Pace()
+_PARKED_MAX = timedelta(hours=24)
+_BESIDE = timedelta(seconds=1)
+"""Between those that a healthy connection takes at once, where many waited for it."""
 _RNG = random.Random()  # noqa: S311 - jitter, not cryptography
 _log = get_logger(__name__)
 
@@ -173,6 +177,23 @@ class SyncQueue:
                 await self._end(unit, begun, done)
 
         await repeated(noted)
+        if begun.job.kind == JobKind.SYNC or (begun.job.kind == JobKind.LOOK and done.listed_at is not None):
+            await repeated(lambda: self._hasten(begun.sync.record.connection_id))
+
+    async def _hasten(self, connection_id: str) -> None:
+        """Have what waits for another attempt over a connection tried now: its remote is well."""
+        now = self._clock.now()
+        async with self._database.reading() as unit:
+            if not await unit.sync_jobs.retrying_over(connection_id, now):
+                return
+        async with self._database.writing() as unit:
+            found = await unit.sync_jobs.retrying_over(connection_id, now)
+            # The syncs before their jobs, and in one order, as everybody does.
+            await unit.secret_syncs.by_ids(sorted({job.sync_id for job in found}), for_change=True)
+            pushed = [job.sync_id for job in found if job.kind == JobKind.SYNC]
+            await unit.secret_syncs.move(pushed, JobKind.SYNC, {"status": JobStatus.PENDING})
+            for number, some in enumerate(in_chunks(found, self._terms.per_connection)):
+                await unit.sync_jobs.hasten([job.id for job in some], now + number * _BESIDE, now)
 
     async def _end(self, unit: UnitOfWork, begun: Begun, done: Done) -> None:
         job, kind = begun.job, JobKind(begun.job.kind)
@@ -227,9 +248,14 @@ class SyncQueue:
         """Note that a run failed; return whether another attempt follows.
 
         A push that failed for a reason that may pass is tried until it succeeds, in the end once an hour. Its status
-        says `failed` from the fifth attempt on, and when the next one is. So is a look, which has no status.
+        says `failed` from the fifth attempt on, and when the next one is. So is a look, which has no status. Whatever
+        the remote asked to wait with is parked for that time: its status is `pending`, its message says until when,
+        and the attempt doesn't count.
         """
         job = begun.job
+        if failure.wait is not None:
+            await repeated(lambda: self._park(begun, failure))
+            return True
         if failure.is_retryable and JobKind(job.kind) in {JobKind.SYNC, JobKind.LOOK}:
             due_at = self._clock.now() + self._terms.backoff.delay(job.attempt, _RNG)
 
@@ -256,6 +282,23 @@ class SyncQueue:
 
         await repeated(noted)
         return False
+
+    async def _park(self, begun: Begun, failure: Failure) -> None:
+        job, kind = begun.job, JobKind(begun.job.kind)
+        wait = max(failure.wait or timedelta(0), self._terms.backoff.floor)
+        due_at = self._clock.now() + min(wait, _PARKED_MAX)
+        async with self._database.writing() as unit:
+            sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+            if sync is None or not await unit.sync_jobs.release(
+                job, due_at, attempt=max(0, job.attempt - 1), parks=True
+            ):
+                return
+            if kind is JobKind.LOOK:
+                return
+            message = failure.while_parked(due_at)
+            await unit.secret_syncs.move(
+                [job.sync_id], kind, {"status": JobStatus.PENDING, "message": message, "job_id": job.id}
+            )
 
     async def _fail(self, unit: UnitOfWork, begun: Begun, message: str) -> None:
         job, kind = begun.job, JobKind(begun.job.kind)

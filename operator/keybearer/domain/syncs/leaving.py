@@ -30,6 +30,8 @@ async def store_changed(
     went, came = Setup.of(old), Setup.of(new)
     is_moved = not is_same_place(model, went, came)
     if is_moved:
+        # Those names are of the place that it left.
+        await unit.sync_names.clear(changed.id)
         await _move(unit, model, went, came, changed.id, now)
     if new.record.sync_options.get("disableSecretDeletion") is True:
         await unit.former_places.forget(changed.id)

@@ -1,13 +1,14 @@
-"""Notes of what arrived at a remote, written while it is being changed: what is cut off is not done twice."""
+"""Notes of what became of each name, written while a remote is being changed: what is cut off is not done twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
+from keybearer.destinations.protocol import Refused, Written
 from keybearer.domain.syncs.outcomes import LostJobError
-from keybearer.outbound.destinations.protocol import Written
+from keybearer.domain.syncs.refusals import Refusals
 from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.pushes import Push
@@ -21,22 +22,41 @@ _EVERY = timedelta(seconds=2)
 
 
 class Notes:
-    """What one run wrote and the ledger doesn't know yet.
+    """What one run made of names, and the database doesn't know yet.
 
     Args:
         database: where the ledger is.
-        clock: tells when it is time to write.
+        clock: tells when it is time to write, and when something was noted.
         job: the run's; it must still be held whenever something is noted.
         digests: of what the run writes, by name.
+        refused: names that a rule keeps back, with the reason.
+        failing: names that earlier runs noted as failed.
+        shown: returns a message as it may be stored, without values.
     """
 
-    def __init__(self, database: Database, clock: Clock, job: SyncJob, digests: Mapping[str, bytes]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        job: SyncJob,
+        digests: Mapping[str, bytes],
+        refused: Mapping[str, str] | None = None,
+        *,
+        failing: Collection[str] = (),
+        shown: Callable[[str], str] = str,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._job = job
         self._digests = digests
+        self._failing = failing
+        self._shown = shown
         self._pushes: dict[str, Push] = {}
         self._gone: set[str] = set()
+        self._failed: dict[str, str] = dict(refused or {})
+        self._mended: set[str] = set()
+        self._foreign: Collection[str] | None = None
+        self._refusals = Refusals(self._failed)
         self._written_at = clock.monotonic()
         self.written = 0
         self.removed = 0
@@ -47,26 +67,50 @@ class Notes:
         self._pushes.update((push.name, push) for push in pushes)
         self._gone.update(forgotten)
 
-    async def take(self, written: Written) -> None:
-        """Note one name, with others now and then.
+    def learn_names(self, foreign: Collection[str] | None, tried: Collection[str] = ()) -> None:
+        """Take over what a look found to be others', None without a look; what isn't tried again fails no more."""
+        self._foreign = foreign
+        self._mended.update(set(self._failing) - set(tried))
+
+    async def take(self, outcome: Written | Refused) -> None:
+        """Note what became of one name, with others now and then.
 
         Raises:
             LostJobError: the job is held no more.
+            NamesRefusedError: the remote refuses one name after the other.
         """
+        if isinstance(outcome, Refused):
+            self._failed[outcome.name] = self._shown(outcome.message)
+            self._refusals.add(outcome)
+        else:
+            self._take_written(outcome)
+        is_time = self._clock.monotonic() - self._written_at >= _EVERY.total_seconds()
+        if is_time or len(self._pushes) + len(self._gone) + len(self._failed) >= _AT_ONCE:
+            await self.flush()
+
+    def tell_refusals(self) -> None:
+        """Return if no name was refused.
+
+        Raises:
+            NamesRefusedError: some were.
+        """
+        self._refusals.tell()
+
+    def _take_written(self, written: Written) -> None:
+        if written.name in self._failing:
+            self._mended.add(written.name)
         if written.is_removed:
             self.removed += 1
             self._gone.add(written.name)
             self._pushes.pop(written.name, None)
         else:
             self.written += 1
+            self._refusals.end_row()
             push = Push(written.name, self._digests[written.name], written.version)
             self._pushes[written.name] = push
             self._gone.discard(written.name)
             if written.version is None:
                 self.unversioned[written.name] = push
-        is_time = self._clock.monotonic() - self._written_at >= _EVERY.total_seconds()
-        if is_time or len(self._pushes) + len(self._gone) >= _AT_ONCE:
-            await self.flush()
 
     async def flush(self) -> None:
         """Write what waits.
@@ -75,7 +119,7 @@ class Notes:
             LostJobError: the job is held no more.
         """
         self._written_at = self._clock.monotonic()
-        if not self._pushes and not self._gone:
+        if not (self._pushes or self._gone or self._failed or self._mended) and self._foreign is None:
             return
 
         async def stored() -> None:
@@ -85,10 +129,15 @@ class Notes:
                 await self.store(unit)
 
         await repeated(stored)
-        self._pushes.clear()
-        self._gone.clear()
+        self._foreign = None
+        for noted in (self._pushes, self._gone, self._failed, self._mended):
+            noted.clear()
 
     async def store(self, unit: UnitOfWork) -> None:
         """Write what waits as a part of the unit."""
         await unit.pushes.note(self._job.sync_id, self._pushes.values())
         await unit.pushes.forget(self._job.sync_id, sorted(self._gone))
+        await unit.sync_names.forget_failed(self._job.sync_id, self._mended)
+        await unit.sync_names.note_failed(self._job.sync_id, self._failed, self._clock.now())
+        if self._foreign is not None:
+            await unit.sync_names.note_foreign(self._job.sync_id, self._foreign, self._clock.now())

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from pydantic import JsonValue, ValidationError
 
 from keybearer.base.errors import KeybearerError
 from keybearer.domain.errors import DomainError
 from keybearer.domain.syncs.plan import PlanRefusedError
-from keybearer.outbound.remote import RemoteError
+from keybearer.outbound.remote import RemoteError, RemoteThrottledError
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
 
-__all__ = ["MESSAGE_MAX", "Failure", "LostJobError", "confidential_texts", "failure_of", "told_of_others"]
+__all__ = [
+    "MESSAGE_MAX",
+    "Failure",
+    "LostJobError",
+    "confidential_texts",
+    "failure_of",
+    "redacted",
+    "told_of_others",
+]
 
 MESSAGE_MAX = 1024
 _DETAILS_MAX = 5
@@ -30,15 +38,29 @@ class LostJobError(KeybearerError):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run failed, and whether the same may work later."""
+    """Why a run failed, and whether the same may work later.
+
+    Attributes:
+        message: for whoever looks at the sync.
+        is_retryable: whether another attempt is worth it.
+        is_foreseen: whether it is no fault of this program.
+        wait: how long the remote asked to wait; the run isn't at fault then, and goes on after that.
+    """
 
     message: str
     is_retryable: bool
     is_foreseen: bool = True
+    wait: timedelta | None = None
 
     def before_next_attempt(self, due_at: datetime) -> str:
         """Return what is said until the next attempt."""
-        following = f"; the next attempt is at {due_at:%Y-%m-%dT%H:%M:%SZ}"
+        return self._followed_by(f"; the next attempt is at {_told_instant(due_at)}")
+
+    def while_parked(self, due_at: datetime) -> str:
+        """Return what is said until the time that the remote asked for has passed."""
+        return self._followed_by(f"; what arrived is noted, and the rest follows at {_told_instant(due_at)}")
+
+    def _followed_by(self, following: str) -> str:
         return _shortened(self.message, MESSAGE_MAX - len(following)) + following
 
 
@@ -50,6 +72,8 @@ def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
         confidential: texts that must not be in the message, whoever put them there.
     """
     match error:
+        case RemoteThrottledError():
+            failure = Failure(str(error), error.is_retryable, wait=error.wait)
         case RemoteError():
             failure = Failure(str(error), error.is_retryable)
         case PlanRefusedError():
@@ -74,7 +98,7 @@ def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
                 is_retryable=True,
                 is_foreseen=False,
             )
-    return Failure(_redacted(failure.message, confidential), failure.is_retryable, failure.is_foreseen)
+    return replace(failure, message=redacted(failure.message, confidential))
 
 
 def told_of_others(foreign: Collection[str], overlap: Mapping[str, str | None]) -> str | None:
@@ -100,6 +124,10 @@ def told_of_others(foreign: Collection[str], overlap: Mapping[str, str | None]) 
     return ". ".join(told) or None
 
 
+def _told_instant(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def _counted(names: Collection[str]) -> str:
     return "1 secret" if len(names) == 1 else f"{len(names)} secrets"
 
@@ -122,7 +150,8 @@ def _texts(content: JsonValue) -> list[str]:
             return []
 
 
-def _redacted(message: str, confidential: Iterable[str]) -> str:
+def redacted(message: str, confidential: Iterable[str]) -> str:
+    """Return a message without confidential texts, and not longer than what is stored of one."""
     # The longest first: one may be a part of another.
     for text in sorted(
         {text for text in confidential if len(text) >= _RECOGNIZED_MIN}, key=len, reverse=True

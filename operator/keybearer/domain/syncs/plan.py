@@ -17,6 +17,7 @@ from keybearer.wire.key_schema import KeyNaming
 
 __all__ = [
     "Ledger",
+    "Names",
     "Plan",
     "PlanRefusedError",
     "Settings",
@@ -32,6 +33,12 @@ Ledger = Mapping[str, Push]
 """What was written last, by name."""
 
 
+_NO_NAME = (
+    "the secret makes no name that the key schema recognizes: with a schema that holds a slash a key must not hold "
+    "one; rename the secret, or change the key schema"
+)
+
+
 class PlanRefusedError(KeybearerError):
     """The destination can't hold what the source has; the text says why, and holds no value."""
 
@@ -43,6 +50,26 @@ class Wanted:
     key: str
     value: str = field(repr=False)
     metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the keys of a source come to at a destination, by name.
+
+    Attributes:
+        wanted: what it is to hold.
+        refused: why it can't hold these; no reason has a value in it.
+        keys: of both; of several that make the same name the first.
+    """
+
+    wanted: dict[str, Outgoing] = field(repr=False)
+    refused: dict[str, str]
+    keys: dict[str, str]
+
+    @property
+    def held(self) -> frozenset[str]:
+        """All of them: a refused name keeps its older version, so it is neither removed nor others'."""
+        return frozenset(self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +103,7 @@ class Plan:
         learnt: what is in place without the ledger's knowing it.
         forgotten: what the ledger knows, and is not wanted any more: it isn't there, or is another sync's now.
         foreign: names of others that the key schema makes, and that stay; none are known without a listing.
+        refused: why names of the source can't be written; what an earlier run wrote under them stays.
     """
 
     change: Change
@@ -83,6 +111,7 @@ class Plan:
     learnt: tuple[Push, ...] = ()
     forgotten: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -99,37 +128,49 @@ def naming_of(traits: Traits, naming: KeyNaming) -> KeyNaming:
     return naming
 
 
-def wanted_names(source: Iterable[Wanted], traits: Traits, naming: KeyNaming) -> dict[str, Outgoing]:
-    """Return what the destination is to hold, by name.
+def wanted_names(source: Iterable[Wanted], traits: Traits, naming: KeyNaming) -> Names:
+    """Return what the destination is to hold, and which names it can't hold.
+
+    A key that makes no name of the schema, two that make the same one, and what breaks a rule of the destination keep
+    back themselves and no other.
 
     Raises:
-        PlanRefusedError: a key makes no name of the schema, two make the same, or there are too many.
+        PlanRefusedError: there are too many.
     """
-    wanted: dict[str, Outgoing] = {}
-    keys: dict[str, str] = {}
+    by_name: dict[str, list[tuple[str, Wanted]]] = {}
     for secret in source:
         if traits.skips_empty and not secret.value:
             continue
         key = secret.key.upper() if traits.folds_case else secret.key
-        name = naming.name_of(key)
-        if naming.key_of(name) != key:
-            raise PlanRefusedError(
-                f"The secret '{secret.key}' makes no name that the key schema recognizes: with a schema that holds "
-                "a slash a key must not hold one; rename the secret, or change the key schema"
-            )
-        if name in wanted:
-            raise PlanRefusedError(
-                f"The secrets '{keys[name]}' and '{secret.key}' would have the same name '{name}' at the "
-                "destination, which takes upper and lower case for the same; rename one of them"
-            )
-        wanted[name] = Outgoing(name, secret.value, secret.metadata)
-        keys[name] = secret.key
-    if traits.names_max is not None and len(wanted) > traits.names_max:
+        by_name.setdefault(naming.name_of(key), []).append((key, secret))
+    names = Names({}, {}, {name: made[0][1].key for name, made in by_name.items()})
+    for name, made in by_name.items():
+        key, secret = made[0]
+        reason = (
+            _same_name([one.key for _, one in made])
+            or (_NO_NAME if naming.key_of(name) != key else None)
+            or traits.rules.refusal(name, secret.value)
+        )
+        if reason is None:
+            names.wanted[name] = Outgoing(name, secret.value, secret.metadata)
+        else:
+            names.refused[name] = reason
+    if traits.names_max is not None and len(names.wanted) > traits.names_max:
         raise PlanRefusedError(
-            f"The destination takes {traits.names_max} secrets at most, and the source has {len(wanted)}; "
+            f"The destination takes {traits.names_max} secrets at most, and the source has {len(names.wanted)}; "
             "remove some, or sync several folders to several places"
         )
-    return wanted
+    return names
+
+
+def _same_name(keys: list[str]) -> str | None:
+    if len(keys) == 1:
+        return None
+    named = " and ".join(f"'{key}'" for key in keys)
+    return (
+        f"the secrets {named} would have the same name at the destination, which takes upper and lower case for "
+        "the same; rename one of them"
+    )
 
 
 def plan(
@@ -146,15 +187,16 @@ def plan(
     Raises:
         PlanRefusedError: the destination can't hold it.
     """
-    wanted = wanted_names(source, settings.traits, settings.naming)
+    names = wanted_names(source, settings.traits, settings.naming)
+    wanted, held = names.wanted, names.held
     digests = {name: settings.digest(outgoing) for name, outgoing in wanted.items()}
-    unwanted = ledger.keys() - wanted.keys()
+    unwanted = ledger.keys() - held
     let_go = unwanted & set(settings.shared)
     if listing is None:
         stale = tuple(sorted(unwanted - let_go))
         put = [one for name, one in wanted.items() if not _is_noted(ledger.get(name), digests[name])]
-        change = Change(tuple(put), () if settings.removes_nothing else stale, frozenset(wanted))
-        return Plan(change, digests, forgotten=tuple(sorted(let_go)))
+        change = Change(tuple(put), () if settings.removes_nothing else stale, held)
+        return Plan(change, digests, forgotten=tuple(sorted(let_go)), refused=names.refused)
     same = {
         name
         for name, one in wanted.items()
@@ -163,7 +205,7 @@ def plan(
     put = [one for name, one in wanted.items() if name not in same]
     learnt = [Push(name, digests[name], listing[name].version) for name in wanted if name in same]
     stale = _still_there(unwanted - let_go, listing, settings.naming)
-    others = listing.keys() - wanted.keys() - ledger.keys() - set(settings.shared)
+    others = listing.keys() - held - ledger.keys() - set(settings.shared)
     foreign = tuple(sorted(name for name in others if settings.naming.key_of(name) is not None))
     if settings.removes_nothing:
         delete: tuple[str, ...] = ()
@@ -172,11 +214,12 @@ def plan(
     else:
         delete = stale
     return Plan(
-        Change(tuple(put), delete, frozenset(wanted), settings.removes_foreign),
+        Change(tuple(put), delete, held, settings.removes_foreign),
         digests,
         tuple(push for push in learnt if ledger.get(push.name) != push),
         tuple(sorted(unwanted - set(stale))),
         foreign,
+        names.refused,
     )
 
 

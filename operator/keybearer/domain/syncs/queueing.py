@@ -33,18 +33,21 @@ async def queue(
     *,
     due_at: datetime | None = None,
     afresh: bool = False,
+    is_urgent: bool = False,
 ) -> SecretSync:
     """Have this done for the sync, from `due_at` on, at once by default; return it as it is then.
 
     What waits already is enough: it takes these parameters and the earlier of both times. While one of the kind
     runs, another waits behind it, so that whoever ends the running one leaves the status `pending`.
-    `afresh` has the run look at the remote, whatever is known of it: people ask because they doubt it.
+    `afresh` has the run look at the remote, whatever is known of it: people ask because they doubt it. What people
+    ask for `is_urgent`, and so are new credentials: it doesn't wait for the time that a remote asked for.
     """
     # The status first: it is the lock that keeps two who queue for one sync apart.
     await unit.secret_syncs.move([sync.record.id], kind, {"status": JobStatus.PENDING})
     if afresh:
         await unit.secret_syncs.look_anew(sync.record.id)
-    await unit.sync_jobs.add([_job(sync, kind, parameters, due_at or now, now)])
+    job = _job(sync, kind, parameters, due_at or now, now)
+    await unit.sync_jobs.add([replace(job, is_urgent=afresh or is_urgent)])
     return replace(sync, record=with_status(sync.record, kind, JobStatus.PENDING))
 
 
@@ -54,12 +57,13 @@ async def queue_look(unit: UnitOfWork, sync: SecretSync, due_at: datetime, now: 
 
 
 async def queue_failed(unit: UnitOfWork, connection_id: str, now: datetime) -> None:
-    """Have done what failed over a connection: what it failed for may be mended.
+    """Have done what failed or is being tried again over a connection: what it fails for may be mended.
 
-    These are last pushes of its syncs, and what could not be removed at places that syncs left.
+    These are pushes of its syncs, and what could not be removed at places that syncs left. A run that is under way
+    may still use the old credentials: another follows it.
     """
-    for sync in await unit.secret_syncs.failed_over(connection_id):
-        await queue(unit, sync, JobKind.SYNC, {}, now)
+    for sync in await unit.secret_syncs.failing_over(connection_id):
+        await queue(unit, sync, JobKind.SYNC, {}, now, is_urgent=True)
     hastened = await unit.former_places.hasten(connection_id, now)
     for sync in await unit.secret_syncs.by_ids(hastened, for_change=True):
         await queue_look(unit, sync, now, now)

@@ -19,7 +19,7 @@ from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.findings import repaired_names, told_after_look
 from keybearer.domain.syncs.importing import behavior_at_first, found_in, take_in
 from keybearer.domain.syncs.ledger import Notes
-from keybearer.domain.syncs.outcomes import LostJobError
+from keybearer.domain.syncs.outcomes import LostJobError, redacted
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import (
     Plan,
@@ -31,6 +31,7 @@ from keybearer.domain.syncs.plan import (
 )
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
+from keybearer.domain.syncs.refusals import NamesRefusedError
 from keybearer.domain.syncs.source import Source, folder_of, reader_of
 from keybearer.outbound.destinations.protocol import Change, ForeignContentError, Present
 from keybearer.outbound.remote import RemoteError
@@ -39,6 +40,7 @@ from keybearer.store.attempts import repeated
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
+from keybearer.store.sync_names import NameState
 from keybearer.wire.destinations.base import ImportBehavior
 
 __all__ = ["Begun", "Done", "Run"]
@@ -105,7 +107,7 @@ class Run:
         Raises:
             RemoteError: the destination doesn't do what is asked.
             DomainError: the source can't be read or written.
-            PlanRefusedError: the destination can't hold what the source has.
+            PlanRefusedError: the destination can't hold what the source has, or only the part that it holds now.
             LostJobError: the job is held no more.
             TimeoutError: it took too long.
         """
@@ -133,33 +135,38 @@ class Run:
         left = await self._clearing.due()
         if first is not None or removes_foreign or left or not self._trusts_ledger():
             listed_at = self._pushing.clock.now()
-            names = wanted_names(source.secrets, place.traits, place.naming).keys() | ledger.keys()
+            asked = wanted_names(source.secrets, place.traits, place.naming).held | ledger.keys()
             listing = await self._listed_to_write(
-                place, sorted(names), imports=first is not None, replaces_foreign=removes_foreign
+                place, sorted(asked), imports=first is not None, replaces_foreign=removes_foreign
             )
         if first is not None and listing is not None:
-            ledger |= {push.name: push for push in await self._take_in(place, listing, first)}
+            # An attempt that failed has brought its part already: what is ours by now isn't taken in once more.
+            others = {name: present for name, present in listing.items() if name not in ledger}
+            ledger |= {push.name: push for push in await self._take_in(place, others, first)}
             source, digest = await self._read()
-        wanted = wanted_names(source.secrets, place.traits, place.naming)
+        names = wanted_names(source.secrets, place.traits, place.naming)
         if listing is not None:
-            left = await self._clearing.compared(left, listing, wanted, ledger)
+            left = await self._clearing.compared(left, listing, names.wanted, ledger)
         # Whom else the rest belongs to is asked only where that was looked at as well.
         shared = await self._reach.shared(
             self._setup,
-            ledger.keys() - wanted.keys() if listing is None else {*ledger, *wanted, *listing},
+            ledger.keys() - names.held if listing is None else {*ledger, *names.held, *listing},
         )
         settings = place.settings(self._digests, shared.keys(), removes_foreign=removes_foreign)
         planned = plan(source.secrets, listing, ledger, settings)
-        notes = Notes(self._database, self._pushing.clock, self._job, planned.digests)
+        notes = await self._notes(planned)
         notes.learn(planned.learnt, planned.forgotten)
+        tried = planned.refused.keys() | {one.name for one in planned.change.put}
+        notes.learn_names(None if listing is None else planned.foreign, tried)
         try:
             await self._apply(place, planned.change, notes)
-        except RemoteError:
+        except (RemoteError, NamesRefusedError):
             # The next attempt looks first: what was written by this one must not look like another's.
             await self._learn_what_arrived(place, planned, notes)
             raise
         if listing is not None:
             await self._learn_versions(place, planned, notes)
+        await self._tell_refusals(notes)
         await self._clearing.clear(left)
         counts = {
             "secrets": len(planned.digests),
@@ -274,12 +281,33 @@ class Run:
         if not change.put and not change.delete:
             return
         try:
-            async for written in place.destination.apply(change):
-                await notes.take(written)
+            async for outcome in place.destination.apply(change):
+                await notes.take(outcome)
         except ForeignContentError as error:
             raise PlanRefusedError(_FOREIGN_CONTENT) from error
         except BaseException:
             # What arrived counts, whatever became of the rest.
+            await asyncio.shield(notes.flush())
+            raise
+
+    async def _notes(self, planned: Plan) -> Notes:
+        async with self._database.reading() as unit:
+            known = await unit.sync_names.of_sync(self._sync.record.id)
+        return Notes(
+            self._database,
+            self._pushing.clock,
+            self._job,
+            planned.digests,
+            planned.refused,
+            failing={one.name for one in known if one.state == NameState.FAILED},
+            shown=lambda message: redacted(message, self.confidential),
+        )
+
+    @staticmethod
+    async def _tell_refusals(notes: Notes) -> None:
+        try:
+            notes.tell_refusals()
+        except NamesRefusedError:
             await asyncio.shield(notes.flush())
             raise
 

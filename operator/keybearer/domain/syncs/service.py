@@ -145,7 +145,7 @@ class SecretSyncs:
             changed = changed_record(old, driven(offered), change, folder_id, now)
             sync = await store_changed(unit, driven(offered), sync, changed, now)
             if changed.is_auto_sync_enabled and changed.folder_id is not None:
-                sync = await queue(unit, sync, JobKind.SYNC, {}, now)
+                sync = await queue(unit, sync, JobKind.SYNC, {}, now, is_urgent=True)
             await unit.audit(sync_event(principal, EventType.UPDATE_SECRET_SYNC, sync))
             return sync
 
@@ -170,7 +170,9 @@ class SecretSyncs:
             require_removable(offered)
             require_source(sync)
             await require_idle(unit, sync)
-            return await queue(unit, sync, JobKind.REMOVE, {DELETES_SYNC: True}, self._clock.now())
+            return await queue(
+                unit, sync, JobKind.REMOVE, {DELETES_SYNC: True}, self._clock.now(), is_urgent=True
+            )
 
     async def check_destination(
         self, principal: Principal, destination: str, check: DestinationCheck

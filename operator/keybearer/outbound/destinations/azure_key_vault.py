@@ -14,10 +14,20 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
+from keybearer.destinations.name_rules import NameRules
 from keybearer.outbound.apps.azure_key_vault import APP, AzureLogin, words_of
 from keybearer.outbound.destinations.bounds import Bounds, one_by_one
 from keybearer.outbound.destinations.looking_up import each
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    DriverInput,
+    Outgoing,
+    Present,
+    Refused,
+    RuleBrokenError,
+    Traits,
+    Written,
+)
 from keybearer.outbound.remote import RemoteAnswer, RemoteRefusedError, RemoteUnavailableError
 from keybearer.wire.destinations.azure_key_vault import KeyVaultConfig
 
@@ -29,6 +39,11 @@ _PAGE = 25
 """The most that a vault lists at once."""
 _PAGES_MAX = 2000
 _NAME = re.compile(r"[0-9A-Za-z-]{1,127}")
+_RULES = NameRules(
+    pattern="[0-9A-Za-z_-]+",
+    words="letters, digits and hyphens, for which underscores may stand",
+    longest=127,
+)
 _RECOVERABLE = "ObjectIsDeletedButRecoverable"
 _DISABLED = "SecretDisabled"
 _CONFLICTS_MAX = 30
@@ -39,7 +54,7 @@ _PORTS = {"http": 80, "https": 443}
 class KeyVaultSecrets:
     """The secrets of one vault, but those that are disabled and those of certificates."""
 
-    traits = Traits()
+    traits = Traits(rules=_RULES)
 
     def __init__(self, given: DriverInput) -> None:
         if not isinstance(given.config, KeyVaultConfig):
@@ -125,7 +140,7 @@ class KeyVaultSecrets:
             raise RemoteUnavailableError(f"the vault answers without the value of the secret '{vault_name}'")
         return Present(value, _version(content))
 
-    def apply(self, change: Change) -> AsyncIterator[Written]:
+    def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         """Write one by one: there is no other way."""
         held = _by_fold(change.held | {one.name for one in change.put})
 
@@ -144,17 +159,12 @@ class KeyVaultSecrets:
         name = outgoing.name
         vault_name = self._vault_names.get(name, _hyphened(name))
         if len(same) > 1:
-            raise RemoteRefusedError(
+            raise RuleBrokenError(
                 f"the names {' and '.join(map(repr, sorted(same)))} are the same for the vault, which has hyphens "
                 "for underscores and doesn't tell upper from lower case; rename one of them"
             )
-        if not _NAME.fullmatch(vault_name):
-            raise RemoteRefusedError(
-                f"the vault can't hold a secret of the name '{name}': names are letters, digits and hyphens, for "
-                "which underscores may stand, 127 at most"
-            )
         if _fold(name) in self._shut:
-            raise RemoteRefusedError(
+            raise RuleBrokenError(
                 f"the secret '{vault_name}' of the vault {self._shut[_fold(name)]}, so it is left as it is; see to "
                 "it there, or rename the secret here"
             )

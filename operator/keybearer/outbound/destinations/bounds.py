@@ -1,17 +1,16 @@
-"""What drivers share, whatever they call: how much one place may hold, and names that are refused."""
+"""What drivers share, whatever they call: how much one place may hold, and changes of a name at a time."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from keybearer.outbound.destinations.protocol import Change, Outgoing, Written
+from keybearer.outbound.destinations.protocol import Change, Outgoing, Refused, Written
 from keybearer.outbound.remote import RemoteRefusedError
 
-__all__ = ["Bounds", "Refusals", "one_by_one"]
+__all__ = ["Bounds", "one_by_one"]
 
 _NAMES_MAX = 10_000
 _BYTES_MAX = 64 * 1024 * 1024
-_REFUSALS_MAX = 10
 
 
 class Bounds:
@@ -36,40 +35,11 @@ class Bounds:
             )
 
 
-class Refusals:
-    """Names that were refused in one run. One of them keeps none of the others from being written."""
-
-    def __init__(self) -> None:
-        self._errors: dict[str, RemoteRefusedError] = {}
-
-    def add(self, name: str, error: RemoteRefusedError) -> None:
-        """Take note of a refusal.
-
-        Raises:
-            RemoteRefusedError: it is the last of too many: it isn't the names.
-        """
-        self._errors[name] = error
-        if len(self._errors) >= _REFUSALS_MAX:
-            self.tell()
-
-    def tell(self) -> None:
-        """Return if nothing was refused.
-
-        Raises:
-            RemoteRefusedError: something was; the text says why of the first, and names the others.
-        """
-        for first in self._errors.values():
-            others = ", ".join(list(self._errors)[1:])
-            raise RemoteRefusedError(
-                f"{first}. Refused as well: {others}" if others else str(first)
-            ) from first
-
-
 async def one_by_one(
     change: Change,
     put: Callable[[Outgoing], Awaitable[str | None]],
     delete: Callable[[str], Awaitable[None]],
-) -> AsyncIterator[Written]:
+) -> AsyncIterator[Written | Refused]:
     """Make a change a name at a time, for a remote that takes no more at once.
 
     Args:
@@ -78,17 +48,15 @@ async def one_by_one(
         delete: removes one.
 
     Raises:
-        RemoteError: something of it wasn't done.
+        RemoteError: something of it wasn't done, and it wasn't for one name.
     """
-    refusals = Refusals()
     for outgoing in change.put:
+        outcome: Written | Refused
         try:
-            version = await put(outgoing)
+            outcome = Written(outgoing.name, version=await put(outgoing))
         except RemoteRefusedError as error:
-            refusals.add(outgoing.name, error)
-        else:
-            yield Written(outgoing.name, version=version)
+            outcome = Refused.by(error, outgoing.name)
+        yield outcome
     for name in change.delete:
         await delete(name)
         yield Written(name, is_removed=True)
-    refusals.tell()

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import islice
 
+from keybearer.destinations.name_rules import NameRules
 from keybearer.outbound.apps.cloud import CloudAccount
 from keybearer.outbound.apps.cloud_calls import CloudFault
 from keybearer.outbound.apps.cloud_signing import Scope
-from keybearer.outbound.destinations.bounds import Bounds, Refusals
+from keybearer.outbound.destinations.bounds import Bounds
 from keybearer.outbound.destinations.cloud_shared import (
     Extras,
     Json,
@@ -21,7 +22,15 @@ from keybearer.outbound.destinations.cloud_shared import (
     tags_of,
     text_of,
 )
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    DriverInput,
+    Outgoing,
+    Present,
+    Refused,
+    Traits,
+    Written,
+)
 from keybearer.outbound.remote import RemoteError, RemoteRefusedError
 from keybearer.wire.destinations.cloud import CloudOptions
 from keybearer.wire.destinations.cloud_parameter_store import ParameterStoreConfig
@@ -50,7 +59,7 @@ _HINTS = {
 class ParameterStore:
     """All parameters directly below one path of a region. Empty values are not held there."""
 
-    traits = Traits(skips_empty=True)
+    traits = Traits(skips_empty=True, rules=NameRules(value_bytes_max=_VALUE_BYTES))
 
     def __init__(self, given: DriverInput) -> None:
         if not isinstance(given.config, ParameterStoreConfig) or not isinstance(given.options, CloudOptions):
@@ -97,27 +106,25 @@ class ParameterStore:
             for name, one in found.items()
         }
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
+    async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         """Put one by one, then delete ten by ten.
 
         Raises:
             RemoteError: something of it wasn't done.
         """
-        refusals = Refusals()
         for outgoing in change.put:
+            outcome: Written | Refused
             try:
-                version = await self._put(outgoing)
+                outcome = Written(outgoing.name, version=await self._put(outgoing))
             except RemoteRefusedError as error:
-                refusals.add(outgoing.name, error)
-            else:
-                yield Written(outgoing.name, version=version)
+                outcome = Refused.by(error, outgoing.name)
+            yield outcome
         left = iter(change.delete)
         while batch := list(islice(left, _DELETED_AT_ONCE)):
             # Those that are gone already are told as invalid, which is no error.
             await self._ask("DeleteParameters", {"Names": [self._path + name for name in batch]})
             for name in batch:
                 yield Written(name, is_removed=True)
-        refusals.tell()
 
     def _name_of(self, full: str) -> str | None:
         if full.startswith(self._path):
@@ -191,6 +198,4 @@ def _version(one: Json) -> str | None:
 
 def _refusal(fault: CloudFault, outgoing: Outgoing, path: str) -> RemoteError:
     hint = _HINTS.get(fault.code, "")
-    if fault.code == "ValidationException" and len(outgoing.value.encode()) > _VALUE_BYTES:
-        hint = "its value is longer than the 4 KiB that a standard parameter holds"
     return fault.error(f"PutParameter of {path}{outgoing.name}", hint=hint, is_quotable=False)

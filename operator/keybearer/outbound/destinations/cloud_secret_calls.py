@@ -20,7 +20,7 @@ from keybearer.outbound.destinations.protocol import DriverInput
 from keybearer.outbound.remote import RemoteError, RemoteUnavailableError
 from keybearer.wire.destinations.cloud import CloudOptions
 
-__all__ = ["NOT_THERE", "TARGET", "SecretCalls", "is_to_be_deleted"]
+__all__ = ["NOT_THERE", "TARGET", "VALUE_BYTES", "SecretCalls", "is_to_be_deleted"]
 
 TARGET = "secretsmanager."
 """What the names of operations begin with."""
@@ -29,7 +29,8 @@ NOT_THERE = "ResourceNotFoundException"
 _THERE = "ResourceExistsException"
 _WRONG_STATE = "InvalidRequestException"
 _DEFAULT_KEY = "alias/aws/secretsmanager"
-_VALUE_BYTES = 65_536
+VALUE_BYTES = 65_536
+"""Of a value, in UTF-8."""
 _STEPS = 4
 """Not there: create; there after all: write; to be deleted: restore and write."""
 _HINTS = {
@@ -147,7 +148,7 @@ def _refusal(fault: CloudFault, action: str, value: str) -> RemoteError:
     hint = _HINTS.get(fault.code, "")
     if (
         fault.code in ("ValidationException", "InvalidParameterException")
-        and len(value.encode()) > _VALUE_BYTES
+        and len(value.encode()) > VALUE_BYTES
     ):
         hint = "its value is longer than the 64 KiB that a secret holds"
     return fault.error(action, hint=hint, is_quotable=False)

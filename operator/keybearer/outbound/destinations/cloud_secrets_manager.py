@@ -9,10 +9,12 @@ from itertools import islice
 import orjson
 from pydantic import JsonValue
 
-from keybearer.outbound.destinations.bounds import Bounds, Refusals
+from keybearer.destinations.name_rules import NameRules
+from keybearer.outbound.destinations.bounds import Bounds
 from keybearer.outbound.destinations.cloud_secret_calls import (
     NOT_THERE,
     TARGET,
+    VALUE_BYTES,
     SecretCalls,
     is_to_be_deleted,
 )
@@ -30,6 +32,7 @@ from keybearer.outbound.destinations.protocol import (
     ForeignContentError,
     Outgoing,
     Present,
+    Refused,
     Traits,
     Written,
 )
@@ -52,7 +55,7 @@ def secrets_manager(given: DriverInput) -> Destination:
 class SecretPerKey:
     """`one-to-one`: a secret for each key. Empty values are not held there."""
 
-    traits = Traits(skips_empty=True)
+    traits = Traits(skips_empty=True, rules=NameRules(value_bytes_max=VALUE_BYTES))
 
     def __init__(self, given: DriverInput) -> None:
         if not isinstance(given.config, OneToOneConfig):
@@ -89,24 +92,23 @@ class SecretPerKey:
         self._secrets.is_listed = True
         return {name: self._present(name, one, values.get(name)) for name, one in listed.items()}
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
+    async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         """Write and delete one by one: there is no other way.
 
         Raises:
             RemoteError: something of it wasn't done.
         """
-        refusals = Refusals()
         for outgoing in change.put:
+            outcome: Written | Refused
             try:
                 version = await self._secrets.write(outgoing.name, outgoing.value, outgoing.metadata)
+                outcome = Written(outgoing.name, version=version)
             except RemoteRefusedError as error:
-                refusals.add(outgoing.name, error)
-            else:
-                yield Written(outgoing.name, version=version)
+                outcome = Refused.by(error, outgoing.name)
+            yield outcome
         for name in change.delete:
             await self._secrets.delete(name)
             yield Written(name, is_removed=True)
-        refusals.tell()
 
     async def _values(self, ids: Sequence[str]) -> dict[str, tuple[str | None, str]]:
         """Return values, where they are texts, and their versions. What can't be read alone is left out."""
@@ -162,7 +164,7 @@ class JsonSecret:
         extras = await self._extras()
         return {name: Present(_text(value), found.version, extras) for name, value in found.data.items()}
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
+    async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         """Write the whole object with one call; one that would be empty is deleted.
 
         Raises:

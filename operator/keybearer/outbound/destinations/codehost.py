@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from nacl.exceptions import CryptoError
 from nacl.public import PublicKey, SealedBox
 from pydantic import JsonValue
 
+from keybearer.destinations.name_rules import NameRules
 from keybearer.outbound.apps.codehost_api import CodehostApi
 from keybearer.outbound.destinations.bounds import Bounds, one_by_one
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
-from keybearer.outbound.remote import RemoteRefusedError, RemoteUnavailableError, segment
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    DriverInput,
+    Outgoing,
+    Present,
+    Refused,
+    Traits,
+    Written,
+)
+from keybearer.outbound.remote import RemoteUnavailableError, segment
 from keybearer.wire.destinations.base import DestinationConfig
 from keybearer.wire.destinations.codehost import (
     OrganizationConfig,
@@ -29,7 +37,13 @@ _ORGANIZATION_MAX = 1000
 _REPOSITORY_MAX = 100
 _PAGE = 100
 _PAGES_MAX = 1000
-_NAME = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*", re.IGNORECASE)
+_RULES = NameRules(
+    pattern=r"[A-Za-z_][A-Za-z0-9_]*",
+    words="letters, digits and underscores, and no digit first",
+    reserved=("GITHUB_",),
+    value_bytes_max=48 * 1024,
+)
+"""https://docs.github.com/actions/security-for-github-actions/security-guides/using-secrets-in-github-actions"""
 
 
 class CodehostSecrets:
@@ -46,7 +60,7 @@ class CodehostSecrets:
         """Write-only, and in upper case."""
         is_shared = isinstance(self._config, OrganizationConfig)
         names_max = _ORGANIZATION_MAX if is_shared else _REPOSITORY_MAX
-        return Traits(has_readable_values=False, names_max=names_max, folds_case=True)
+        return Traits(has_readable_values=False, names_max=names_max, folds_case=True, rules=_RULES)
 
     async def read(self, names: Sequence[str]) -> Mapping[str, Present]:  # noqa: ARG002 - all are listed
         """Return all names with the time of their last change."""
@@ -68,17 +82,12 @@ class CodehostSecrets:
                 return found
         raise RemoteUnavailableError(f"the code host doesn't come to an end of the secrets of {self._place}")
 
-    def apply(self, change: Change) -> AsyncIterator[Written]:
+    def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         """Write one by one: there is no other way."""
         return one_by_one(change, self._put, self._delete)
 
     async def _put(self, outgoing: Outgoing) -> None:
         name = outgoing.name
-        if not _NAME.fullmatch(name):
-            raise RemoteRefusedError(
-                f"the code host takes no secret named '{name}': only letters, digits and underscores, no digit "
-                "first, and nothing that starts with GITHUB_"
-            )
         key_id, box = await self._sealing()
         body: dict[str, JsonValue] = {
             "encrypted_value": base64.b64encode(box.encrypt(outgoing.value.encode())).decode(),

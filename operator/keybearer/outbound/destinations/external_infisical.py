@@ -13,8 +13,16 @@ from urllib.parse import urlencode
 from pydantic import JsonValue
 
 from keybearer.outbound.apps.external_infisical import ExternalInfisicalSession, failure_of
-from keybearer.outbound.destinations.bounds import Bounds, Refusals
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
+from keybearer.outbound.destinations.bounds import Bounds
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    DriverInput,
+    Outgoing,
+    Present,
+    Refused,
+    Traits,
+    Written,
+)
 from keybearer.outbound.remote import (
     RemoteAnswer,
     RemoteDeniedError,
@@ -73,38 +81,37 @@ class ExternalInfisicalFolder:
             found[name] = present
         return found
 
-    async def apply(self, change: Change) -> AsyncIterator[Written]:
-        """Write in batches, then remove in batches; what is refused is told of when all the rest is done.
+    async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
+        """Write in batches, then remove in batches.
 
         Raises:
             RemoteError: something wasn't written or removed.
         """
-        refusals = Refusals()
         for batch in _batches(change.put):
-            async for written in self._put(batch, refusals):
-                yield written
+            async for outcome in self._put(batch):
+                yield outcome
         for start in range(0, len(change.delete), _BATCH_MAX):
             names = change.delete[start : start + _BATCH_MAX]
             await self._delete(names)
             for name in names:
                 yield Written(name, is_removed=True)
-        refusals.tell()
 
-    async def _put(self, batch: Sequence[Outgoing], refusals: Refusals) -> AsyncIterator[Written]:
+    async def _put(self, batch: Sequence[Outgoing]) -> AsyncIterator[Written | Refused]:
         waiting = [batch]
         while waiting:
             part = waiting.pop()
+            outcomes: list[Written | Refused]
             try:
                 versions = await self._write(part)
+                outcomes = [Written(one.name, version=versions.get(one.name)) for one in part]
             except RemoteRefusedError as error:
                 if len(part) > 1:
                     middle = len(part) // 2
                     waiting += [part[middle:], part[:middle]]
                     continue
-                refusals.add(part[0].name, RemoteRefusedError(f"'{part[0].name}' is refused: {error}"))
-                continue
-            for one in part:
-                yield Written(one.name, version=versions.get(one.name))
+                outcomes = [Refused.by(error, part[0].name)]
+            for outcome in outcomes:
+                yield outcome
 
     async def _write(self, part: Sequence[Outgoing]) -> Mapping[str, str]:
         items: list[JsonValue] = [{"secretKey": one.name, "secretValue": one.value} for one in part]

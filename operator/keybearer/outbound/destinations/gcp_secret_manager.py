@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
+from keybearer.destinations.name_rules import NameRules
 from keybearer.outbound.apps.gcp import GcpAccount, word_of
 from keybearer.outbound.destinations.bounds import Bounds, one_by_one
 from keybearer.outbound.destinations.looking_up import each
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    DriverInput,
+    Outgoing,
+    Present,
+    Refused,
+    Traits,
+    Written,
+)
 from keybearer.outbound.remote import RemoteAnswer, RemoteRefusedError, RemoteUnavailableError, segment
 from keybearer.wire.destinations.base import DestinationConfig
 from keybearer.wire.destinations.gcp_secret_manager import GlobalConfig, RegionConfig
@@ -26,13 +34,18 @@ __all__ = ["GcpSecrets"]
 _EVERYWHERE = "https://secretmanager.googleapis.com"
 _PAGE = 250
 _PAGES_MAX = 1000
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
+_RULES = NameRules(
+    pattern="[A-Za-z0-9_-]+",
+    words="letters, digits, underscores and hyphens",
+    longest=255,
+    value_bytes_max=64 * 1024,
+)
 
 
 class GcpSecrets:
     """The secrets of a project, or of one region in it."""
 
-    traits = Traits(skips_empty=True)
+    traits = Traits(skips_empty=True, rules=_RULES)
 
     def __init__(self, given: DriverInput) -> None:
         self._config = _config(given.config)
@@ -105,18 +118,13 @@ class GcpSecrets:
             raise RemoteUnavailableError(f"Google answers without the value of the secret '{name}'")
         return Present(_text(data), _last_part(content))
 
-    def apply(self, change: Change) -> AsyncIterator[Written]:
+    def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         """Write one by one: there is no other way."""
         return one_by_one(change, self._put, self._delete)
 
     async def _put(self, outgoing: Outgoing) -> str:
         """Return the version that was made."""
         name = outgoing.name
-        if not _NAME.fullmatch(name):
-            raise RemoteRefusedError(
-                f"Google can't hold a secret of the name '{name}': names are letters, digits, underscores and "
-                "hyphens, 255 at most"
-            )
         if self._known is not None and name not in self._known:
             await self._create(name)
         answer = await self._add_version(outgoing)

@@ -8,9 +8,19 @@ from urllib.parse import quote
 
 from pydantic import JsonValue
 
+from keybearer.destinations.name_rules import NameRules
 from keybearer.outbound.apps.gitlab import GitLabApi
 from keybearer.outbound.destinations.bounds import Bounds, one_by_one
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Present, Traits, Written
+from keybearer.outbound.destinations.protocol import (
+    Change,
+    DriverInput,
+    Outgoing,
+    Present,
+    Refused,
+    RuleBrokenError,
+    Traits,
+    Written,
+)
 from keybearer.outbound.remote import (
     RemoteAnswer,
     RemoteRefusedError,
@@ -24,6 +34,9 @@ __all__ = ["GitLabVariables"]
 
 _PAGE = 100
 _PAGES_MAX = 1000
+_RULES = NameRules(
+    pattern="[A-Za-z0-9_]+", words="letters, digits and underscores", longest=255, value_chars_max=10_000
+)
 _MASKABLE = re.compile(r"\S{8,}")
 """Of a value whose references aren't expanded, which is how values are written here."""
 _FIELDS = ("key", "value", "environment_scope")
@@ -43,7 +56,7 @@ class GitLabVariables:
     @property
     def traits(self) -> Traits:
         """Values come back unless they are to be hidden."""
-        return Traits(has_readable_values=not self._config.should_hide_secrets)
+        return Traits(has_readable_values=not self._config.should_hide_secrets, rules=_RULES)
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str]:  # noqa: ARG002 - they are all marked alike
         """Return the marks that variables are to have."""
@@ -85,13 +98,13 @@ class GitLabVariables:
         marks = _marks(is_protected=listed.get("protected") is True, is_masked=listed.get("masked") is True)
         return name, Present(value if isinstance(value, str) else None, extras=marks)
 
-    def apply(self, change: Change) -> AsyncIterator[Written]:
+    def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
         """Write one by one: there is no other way."""
         return one_by_one(change, self._put, self._delete)
 
     async def _put(self, outgoing: Outgoing) -> None:
         if self._is_masked and not _MASKABLE.fullmatch(outgoing.value):
-            raise RemoteRefusedError(
+            raise RuleBrokenError(
                 f"GitLab can't mask the variable '{outgoing.name}': a masked value is one line of 8 characters or "
                 "more, without white space; change it, or turn shouldMaskSecrets and shouldHideSecrets off"
             )

@@ -23,7 +23,7 @@ from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
-from keybearer.server.rendering_syncs import sync_json, sync_option_json
+from keybearer.server.rendering_syncs import standing_json, sync_json, sync_option_json
 from keybearer.server.routing import new_router
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.wire.destinations.catalogue import DESTINATIONS, OfferedDestination, offered
@@ -38,6 +38,7 @@ from keybearer.wire.secret_syncs import (
     SecretSyncAnswer,
     SecretSyncList,
     SecretSyncOptionList,
+    SyncedSecretList,
     SyncsQuery,
     UpdateSecretSync,
     bodies_of,
@@ -114,6 +115,17 @@ async def get_secret_sync(request: Request, destination: _Word, sync_id: UUID) -
     named = _named(destination)
     syncs = context_of(request).secret_syncs
     return _told(await syncs.get(principal_of(request), named.destination.name, str(sync_id)), named)
+
+
+@router.get(
+    f"{_ONE}/secrets", response_model=SyncedSecretList, summary="List how each secret of a sync stands"
+)
+async def list_synced_secrets(request: Request, destination: _Word, sync_id: UUID) -> Response:
+    named = _named(destination)
+    found = await context_of(request).synced_secrets.list(
+        principal_of(request), named.destination.name, str(sync_id)
+    )
+    return json_response({"secrets": [standing_json(one) for one in found]})
 
 
 @router.delete(

@@ -56,6 +56,7 @@ from keybearer.store.tables.secret_syncs import (
     PushRow,
     SecretSyncRow,
     SyncJobRow,
+    SyncNameRow,
 )
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
 from keybearer.store.tables.users import LoginFailureRow, UserRow
@@ -93,6 +94,7 @@ TABLES: tuple[type[Row], ...] = (
     SecretSyncRow,
     SyncJobRow,
     PushRow,
+    SyncNameRow,
     FormerPlaceRow,
     FormerPushRow,
     CertificateAuthorityRow,

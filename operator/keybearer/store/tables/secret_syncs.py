@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from keybearer.store.columns import Instant, Uuid
 from keybearer.store.tables.base import Row
 
-__all__ = ["FormerPlaceRow", "FormerPushRow", "PushRow", "SecretSyncRow", "SyncJobRow"]
+__all__ = ["FormerPlaceRow", "FormerPushRow", "PushRow", "SecretSyncRow", "SyncJobRow", "SyncNameRow"]
 
 
 class SecretSyncRow(Row):
@@ -65,7 +65,9 @@ class SyncJobRow(Row):
     """A job that waits or runs; a finished one is gone.
 
     One waits per sync and kind, so that many changes become one run; another may run meanwhile. `claimed_by` names
-    the process that runs it, which must say so again before `lease_ends_at`.
+    the process that runs it, which must say so again before `lease_ends_at`. `parked_until` is how long the remote
+    asked to wait, `hastened_at` when a success of another sync last made it due, and `is_urgent` that people or new
+    credentials want it now.
     """
 
     __tablename__ = "sync_jobs"
@@ -85,6 +87,9 @@ class SyncJobRow(Row):
     claimed_by: Mapped[str | None] = mapped_column(Uuid)
     lease_ends_at: Mapped[datetime | None] = mapped_column(Instant)
     created_at: Mapped[datetime] = mapped_column(Instant)
+    parked_until: Mapped[datetime | None] = mapped_column(Instant)
+    hastened_at: Mapped[datetime | None] = mapped_column(Instant)
+    is_urgent: Mapped[bool] = mapped_column(Boolean)
 
 
 class PushRow(Row):
@@ -98,6 +103,20 @@ class PushRow(Row):
     name: Mapped[str] = mapped_column(Text, primary_key=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary)
     remote_version: Mapped[str | None] = mapped_column(Text)
+
+
+class SyncNameRow(Row):
+    """A name at the remote that isn't as wanted: it failed, or the last look found it to be others'."""
+
+    __tablename__ = "sync_names"
+
+    sync_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("secret_syncs.id", ondelete="CASCADE"), primary_key=True
+    )
+    state: Mapped[str] = mapped_column(String(16), primary_key=True)
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    message: Mapped[str | None] = mapped_column(Text)
+    noted_at: Mapped[datetime] = mapped_column(Instant)
 
 
 class FormerPlaceRow(Row):

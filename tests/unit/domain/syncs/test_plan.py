@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keybearer.destinations.name_rules import NameRules
 from keybearer.domain.syncs.plan import (
     Plan,
     PlanRefusedError,
@@ -119,7 +121,7 @@ class Case:
 
     @property
     def names(self) -> set[str]:
-        return set(wanted_names(wanted(self.source), self.traits, naming_of(self.traits, self.naming)))
+        return set(wanted_names(wanted(self.source), self.traits, naming_of(self.traits, self.naming)).wanted)
 
 
 @st.composite
@@ -146,7 +148,7 @@ def test_the_remote_holds_what_is_wanted_and_loses_only_what_the_ledger_says_is_
 ) -> None:
     planned = case.plan()
     after = applied(case.content, planned)
-    for name, one in wanted_names(wanted(case.source), case.traits, case.settings().naming).items():
+    for name, one in wanted_names(wanted(case.source), case.traits, case.settings().naming).wanted.items():
         assert after[name] == one.value
     for name, value in case.content.items():
         if name in case.names:
@@ -268,21 +270,82 @@ def test_a_name_that_is_gone_from_source_and_remote_is_forgotten() -> None:
     assert (planned.change.delete, planned.forgotten) == ((), ("A",))
 
 
+def test_more_names_than_the_destination_takes_are_refused() -> None:
+    with pytest.raises(PlanRefusedError, match="takes 1 secrets at most"):
+        plan(wanted({"A": "cnry-x", "B": "cnry-x"}), {}, {}, settings(Traits(names_max=1)))
+
+
+RULES = NameRules(
+    pattern="[A-Za-z_][A-Za-z0-9_]*", words="letters", reserved=("HOST_",), longest=20, value_bytes_max=10
+)
+
+
 @pytest.mark.parametrize(
-    ("source", "traits", "naming", "said"),
+    ("keys", "traits", "naming", "refused", "said"),
     [
-        pytest.param(["A", "B"], Traits(names_max=1), PLAIN, "takes 1 secrets at most", id="too many"),
         pytest.param(
-            ["key", "KEY"], Traits(folds_case=True), PLAIN, "'key' and 'KEY'", id="one name for two"
+            ["key", "KEY"],
+            Traits(folds_case=True),
+            PLAIN,
+            "KEY",
+            "the secrets 'key' and 'KEY' would",
+            id="one name for two",
         ),
-        pytest.param(["a/b"], Traits(), KeyNaming("dev/", ""), "'a/b' makes no name", id="a slash in a key"),
+        pytest.param(
+            ["a/b"], Traits(), KeyNaming("dev/", ""), "dev/a/b", "the secret makes no name", id="a slash"
+        ),
+        pytest.param(["A-00"], Traits(rules=RULES), PLAIN, "A-00", "takes letters; rename", id="a rule"),
+        pytest.param(["host_x"], Traits(rules=RULES), PLAIN, "host_x", "begin with HOST_", id="reserved"),
+        pytest.param(["long" * 6], Traits(rules=RULES), PLAIN, "long" * 6, "24 characters", id="too long"),
     ],
 )
-def test_what_the_destination_cannot_hold_is_refused(
-    source: list[str], traits: Traits, naming: KeyNaming, said: str
+def test_a_name_that_the_destination_cannot_hold_keeps_no_other_back_and_its_older_version_stays(
+    keys: list[str], traits: Traits, naming: KeyNaming, refused: str, said: str
 ) -> None:
-    with pytest.raises(PlanRefusedError, match=said):
-        plan(wanted(dict.fromkeys(source, "cnry-x")), {}, {}, settings(traits, naming))
+    source = {**dict.fromkeys(keys, "cnry-x"), "good": "cnry-x"}
+    asked = settings(traits, naming)
+    ledger = {name: Push(name, b"", None) for name in (refused, "OLD")}
+    for listing in (None, shown({refused: "cnry-old", "OLD": "cnry-old"})):
+        planned = plan(wanted(source), listing, ledger, replace(asked, removes_foreign=True))
+        good = asked.naming.name_of("GOOD" if traits.folds_case else "good")
+        assert [one.name for one in planned.change.put] == [good]
+        assert planned.change.delete == ("OLD",)
+        assert planned.change.held == {good, refused}
+        assert planned.forgotten == ()
+        assert planned.foreign == ()
+        assert list(planned.refused) == [refused]
+        assert said in planned.refused[refused]
+
+
+def test_a_reason_says_how_long_a_value_is_and_never_what_it_is() -> None:
+    planned = plan(wanted({"A": "cnry-é-longer"}), {}, {}, settings(Traits(rules=RULES)))
+    assert planned.refused == {
+        "A": "the value has 14 bytes, and the destination takes 10 bytes at most; shorten the value, or keep it "
+        "elsewhere"
+    }
+
+
+@given(cases(), st.frozensets(keys, max_size=3))
+def test_what_is_refused_is_neither_written_nor_removed_nor_told_as_foreign(
+    case: Case, bad: frozenset[str]
+) -> None:
+    within = case.settings().naming
+    folded = {key.upper() if case.traits.folds_case else key for key in bad}
+    rules = NameRules(
+        pattern="(?!(" + "|".join(map(re.escape, map(within.name_of, folded))) + ")$).*", words="x"
+    )
+    traits = replace(case.traits, rules=rules if folded else NameRules())
+    planned = plan(
+        wanted(case.source),
+        shown(case.content, traits),
+        case.ledger,
+        replace(case.settings(removes_foreign=True), traits=traits),
+    )
+    refused = planned.refused.keys()
+    assert refused <= {within.name_of(key) for key in folded}
+    assert not refused & {one.name for one in planned.change.put}
+    assert not refused & {*planned.change.delete, *planned.forgotten, *planned.foreign}
+    assert refused <= planned.change.held
 
 
 def test_names_that_are_skipped_do_not_count_as_too_many() -> None:

@@ -1,0 +1,105 @@
+"""What refused names lead to: none of them stops another, and a run that had some fails once all others are written.
+
+Only a remote that refuses many names in a row stops a run: then it isn't the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from keybearer.destinations.protocol import Refused
+from keybearer.domain.syncs.plan import PlanRefusedError
+
+__all__ = ["REFUSALS_MAX", "NamesRefusedError", "Refusals"]
+
+REFUSALS_MAX = 20
+"""Names that the remote refuses in a row before a run stops."""
+_TOLD_MAX = 1024
+_NAME_SHOWN_MAX = 100
+_REASON_SHOWN_MAX = 500
+
+
+class NamesRefusedError(PlanRefusedError):
+    """Names were refused: all others are written, or the remote refused so many that the run stopped."""
+
+
+class Refusals:
+    """The refused names of one run.
+
+    Args:
+        planned: those that a rule kept back before the first call, with the reason.
+    """
+
+    def __init__(self, planned: Mapping[str, str]) -> None:
+        self._reasons = dict(planned)
+        self._in_a_row = 0
+
+    def add(self, refused: Refused) -> None:
+        """Take note of a refusal while the destination is being changed.
+
+        Raises:
+            NamesRefusedError: it is the last of too many in a row.
+        """
+        self._reasons[refused.name] = refused.message
+        if refused.is_local:
+            return
+        self._in_a_row += 1
+        if self._in_a_row >= REFUSALS_MAX:
+            raise NamesRefusedError(
+                _told(
+                    f"The destination refused {REFUSALS_MAX} names in a row, so no others were tried. ",
+                    [(refused.name, refused.message)],
+                )
+            )
+
+    def end_row(self) -> None:
+        """Take note of a name that was taken."""
+        self._in_a_row = 0
+
+    def tell(self) -> None:
+        """Return if nothing was refused.
+
+        Raises:
+            NamesRefusedError: something was; the text counts the names, and says why of the first.
+        """
+        if not self._reasons:
+            return
+        number = len(self._reasons)
+        were = "1 secret was" if number == 1 else f"{number:,} secrets were"
+        raise NamesRefusedError(
+            _told(f"{were} refused, and all others are in place. ", sorted(self._reasons.items()))
+        )
+
+
+def _told(beginning: str, refused: Iterable[tuple[str, str]]) -> str:
+    """Return a text with as many reasons as have room in it; names with the same reason are told together."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in refused:
+        by_reason.setdefault(_cut(reason, _REASON_SHOWN_MAX), []).append(f"'{_cut(name, _NAME_SHOWN_MAX)}'")
+    left = sum(map(len, by_reason.values()))
+    room = _TOLD_MAX - len(beginning) - len(f"; and {left:,} more")
+    parts: list[str] = []
+    for reason, names in by_reason.items():
+        shown = list(_fitting(names, room - len(f": {reason}; ")))
+        if not shown:
+            break
+        parts.append(f"{', '.join(shown)}: {reason}")
+        room -= len(parts[-1]) + len("; ")
+        left -= len(shown)
+        if len(shown) < len(names):
+            break
+    if left:
+        parts.append(f"and {left:,} more")
+    return beginning + "; ".join(parts)
+
+
+def _fitting(names: Iterable[str], room: int) -> Iterator[str]:
+    for name in names:
+        room -= len(name) + len(", ")
+        if room < 0:
+            return
+        yield name
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,204 @@
+"""A name that is refused keeps no other from being written or removed, and the sync says which and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from keybearer.destinations.name_rules import NameRules
+from keybearer.destinations.protocol import Refused, Traits
+from keybearer.destinations.remote import RemoteUnavailableError
+from keybearer.domain.syncs.refusals import REFUSALS_MAX, NamesRefusedError, Refusals
+from keybearer.store.records import Project
+from keybearer.store.secret_syncs import JobKind
+from keybearer.store.sync_names import FOREIGN_MAX, NameState
+from support.sync_scene import SyncScene
+
+pytestmark = pytest.mark.every_database
+
+RULES = NameRules(pattern="[A-Z0-9_]+", words="letters, digits and underscores")
+
+
+async def known(scene: SyncScene, sync_id: str, state: NameState = NameState.FAILED) -> dict[str, str | None]:
+    async with scene.database.reading() as unit:
+        return {one.name: one.message for one in await unit.sync_names.of_sync(sync_id) if one.state == state}
+
+
+async def test_many_bad_names_keep_no_good_one_back_and_what_is_unwanted_goes(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    good = {f"KEY_{number:02}": "cnry-1" for number in range(60)}
+    await scene.put(project, OLD="cnry-1", **good)
+    async with scene.running():
+        sync_id = await scene.sync(project, is_automatic=False)
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+        remote.traits = Traits(rules=RULES)
+        await scene.delete(project, "OLD")
+        bad = {f"A-{number:02}": "cnry-2" for number in range(30)}
+        await scene.put(project, KEY_59="cnry-3", **bad)
+        await scene.ask(sync_id)
+        message = await scene.failed(sync_id)
+        await scene.holds(remote, **{**good, "KEY_59": "cnry-3"})
+        assert message.startswith("30 secrets were refused, and all others are in place. 'A-00', 'A-01', ")
+        assert message.endswith(
+            "'A-29': a name there takes letters, digits and underscores; rename the secret, or change the key schema"
+        )
+        assert (await known(scene, sync_id)).keys() == bad.keys()
+        remote.forget_calls()
+        await scene.delete(project, *bad)
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+    assert remote.writes == 0
+    assert await known(scene, sync_id) == {}
+
+
+async def test_a_name_that_the_remote_refuses_is_told_without_a_value_until_it_is_taken(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    remote.refuses["B"] = "the remote said cnry-value-b is no good"
+    await scene.put(project, A="cnry-1", B="cnry-value-b", C="cnry-3")
+    async with scene.running():
+        sync_id = await scene.sync(project, is_automatic=False)
+        await scene.ask(sync_id)
+        message = await scene.failed(sync_id)
+        said = "the remote said [redacted] is no good"
+        assert message == f"1 secret was refused, and all others are in place. 'B': {said}"
+        assert await known(scene, sync_id) == {"B": said}
+        await scene.holds(remote, A="cnry-1", C="cnry-3")
+        remote.refuses.clear()
+        remote.forget_calls()
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+    assert remote.puts == ["B"]
+    assert await known(scene, sync_id) == {}
+
+
+async def test_a_refused_name_keeps_the_value_that_it_had(scene: SyncScene, project: Project) -> None:
+    remote = scene.remotes["one"]
+    remote.traits = Traits(rules=NameRules(value_bytes_max=12))
+    await scene.put(project, A="cnry-1", B="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        await scene.put(project, A="cnry-much-too-long", B="cnry-2")
+        await scene.failed(sync_id)
+        await scene.holds(remote, A="cnry-1", B="cnry-2")
+        assert remote.deletes == []
+        await scene.put(project, A="cnry-3")
+        await scene.holds(remote, A="cnry-3", B="cnry-2")
+        await scene.succeeded(sync_id)
+
+
+async def test_what_the_first_run_brought_is_not_brought_again_because_a_name_was_refused(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    remote.edit("A", "cnry-theirs")
+    remote.refuses["B"] = "no"
+    await scene.put(project, A="cnry-ours", B="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project, initialSyncBehavior="import-prioritize-destination")
+        await scene.failed(sync_id)
+        assert (await scene.values(project))["A"] == "cnry-theirs"
+        await scene.put(project, A="cnry-newer")
+        await scene.holds(remote, A="cnry-newer")
+    assert (await scene.values(project))["A"] == "cnry-newer"
+
+
+async def test_a_remote_that_refuses_one_name_after_the_other_is_asked_for_no_more(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    names = [f"KEY_{number:02}" for number in range(REFUSALS_MAX + 5)]
+    remote.refuses |= dict.fromkeys(names, "the place is full")
+    await scene.put(project, **dict.fromkeys(names, "cnry-1"))
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        message = await scene.failed(sync_id)
+    assert message == (
+        "The destination refused 20 names in a row, so no others were tried. 'KEY_19': the place is full"
+    )
+    assert list(await known(scene, sync_id)) == names[:REFUSALS_MAX]
+
+
+async def test_refusals_between_which_names_are_taken_stop_nothing(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    names = [f"KEY_{number:03}" for number in range(3 * REFUSALS_MAX)]
+    remote.refuses |= dict.fromkeys(names[::2], "no")
+    await scene.put(project, **dict.fromkeys(names, "cnry-1"))
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.failed(sync_id)
+    assert remote.puts == names[1::2]
+
+
+async def test_names_that_failed_are_known_also_of_a_run_that_was_cut_off(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    remote.refuses["A"] = "no"
+    remote.on_put["B"] = [RemoteUnavailableError("away") for _ in range(5)]
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        assert (await scene.failed(sync_id)).startswith("away; the next attempt is at")
+        assert await known(scene, sync_id) == {"A": "no"}
+
+
+async def test_names_of_others_are_kept_as_the_last_look_found_them_and_bounded(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    for number in range(FOREIGN_MAX + 1):
+        remote.edit(f"OTHER_{number:04}", "cnry-x")
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id, saying=f"{FOREIGN_MAX + 1} secrets at the destination")
+        assert list(await known(scene, sync_id, NameState.FOREIGN)) == [
+            f"OTHER_{number:04}" for number in range(FOREIGN_MAX)
+        ]
+        await scene.ask(sync_id, JobKind.SYNC, removesForeign=True)
+        await scene.succeeded(sync_id)
+    assert await known(scene, sync_id, NameState.FOREIGN) == {}
+
+
+def test_a_message_of_many_refusals_is_bounded_and_counts_those_that_it_does_not_name() -> None:
+    refusals = Refusals({f"NAME_{number:05}" * 20: "r" * 2000 for number in range(10_000)})
+    with pytest.raises(NamesRefusedError) as told:
+        refusals.tell()
+    message = str(told.value)
+    assert len(message) <= 1024
+    assert message.startswith(
+        "10,000 secrets were refused, and all others are in place. 'NAME_00000NAME_00000"
+    )
+    assert message.endswith("; and 9,996 more")
+
+
+def test_refusals_by_rules_that_are_known_here_never_stop_a_run() -> None:
+    refusals = Refusals({})
+    for number in range(1000):
+        refusals.add(Refused(f"A{number}", "no", is_local=True))
+    with pytest.raises(NamesRefusedError, match=r"^1,000 secrets were refused"):
+        refusals.tell()
+
+
+async def test_a_sync_with_another_place_knows_nothing_of_names_at_the_former_one(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.remotes["one"].refuses["A"] = "no"
+    scene.remotes["one"].edit("OTHER", "cnry-x")
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.failed(sync_id)
+        assert (await known(scene, sync_id)).keys() == {"A"}
+        assert (await known(scene, sync_id, NameState.FOREIGN)).keys() == {"OTHER"}
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.succeeded(sync_id)
+    assert await known(scene, sync_id) == {}
+    assert await known(scene, sync_id, NameState.FOREIGN) == {}
