@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
+from urllib.parse import urlencode
 
 import orjson
 from pydantic import JsonValue
@@ -32,6 +33,7 @@ __all__ = ["AppContext", "Call", "Session"]
 _C = TypeVar("_C", bound=Credentials)
 _WORD = re.compile(r"[A-Za-z0-9_.:, -]{1,100}")
 _JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Call:
         to: what is asked for, as messages say it: "GitLab refuses to ...".
         path: quoted, from the root of the API on, with its query; or a whole URL.
         body: sent as JSON; bytes are sent as they are.
+        form: sent instead of a body, as endpoints for tokens take it (RFC 6749 section 4).
         taken: statuses that are no error here, beside those of success.
         holds_values: whether what is sent holds a value or credential: what the remote says of it isn't shown then.
         is_repeatable: whether nothing is lost if it is carried out twice, because no answer to the first one came.
@@ -72,6 +75,7 @@ class Call:
     path: str
     to: str
     body: JsonValue | bytes = field(default=None, repr=False)
+    form: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     taken: frozenset[int] = frozenset()
     holds_values: bool = False
@@ -190,8 +194,10 @@ class Session:
 
     def _request(self, call: Call) -> RemoteRequest:
         headers = {**self.app.headers, **call.headers}
-        content = b""
-        if isinstance(call.body, bytes):
+        content = urlencode(call.form).encode()
+        if content:
+            headers.setdefault("Content-Type", _FORM)
+        elif isinstance(call.body, bytes):
             content = call.body
         elif call.body is not None:
             content = orjson.dumps(call.body)

@@ -295,9 +295,10 @@ class CodehostCopy:
         return _json({"total_count": len(all_of_them), name: shown}, headers=headers)
 
 
-def used_up() -> web.Response:
-    """Return what is answered when the requests of an hour are used up."""
-    return _json({"message": "API rate limit exceeded"}, 403, {"x-ratelimit-remaining": "0"})
+def used_up(resets_at: datetime | None = None) -> web.Response:
+    """Return what is answered when the requests of an hour are used up; GitHub says when there are new ones."""
+    reset = {} if resets_at is None else {"x-ratelimit-reset": str(int(resets_at.timestamp()))}
+    return _json({"message": "API rate limit exceeded"}, 403, {"x-ratelimit-remaining": "0", **reset})
 
 
 def forbidden_for_a_while() -> web.Response:
