@@ -35,6 +35,7 @@ __all__ = [
     "is_too_many",
     "quotable",
     "segment",
+    "text_of",
 ]
 
 _OPAQUE = re.compile(r"[A-Za-z0-9_.+=-]{20,}")
@@ -189,6 +190,18 @@ def field_of(content: JsonValue, *names: str) -> JsonValue:
     for name in names:
         content = content.get(name) if isinstance(content, dict) else None
     return content
+
+
+def text_of(content: JsonValue, *names: str) -> str:
+    """Return the text in the field of an object, or of an object within it.
+
+    Raises:
+        RemoteUnavailableError: there is none, or it is empty; what answers is hardly the remote that was meant.
+    """
+    found = field_of(content, *names)
+    if not isinstance(found, str) or not found:
+        raise RemoteUnavailableError(f"the remote answers without {'.'.join(names)}")
+    return found
 
 
 def quotable(text: str) -> str:

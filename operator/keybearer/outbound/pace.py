@@ -23,6 +23,7 @@ _RESETS = ("x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset")
 _REMAINING = ("x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining")
 _STRUCTURED = re.compile(r";\s*r=(\d{1,9})(?=.*;\s*t=(\d{1,9}))|;\s*t=(\d{1,9})(?=.*;\s*r=(\d{1,9}))")
 _MINUTE_SECONDS = 60
+_LEAST = timedelta(seconds=1)
 
 
 def asked_wait(answer: RemoteAnswer, now: datetime) -> timedelta | None:
@@ -99,8 +100,10 @@ class Pace:
         """
         used_up = _used_up(answer, now)
         if limits.is_throttled(answer):
-            asked = asked_wait(answer, now) or used_up or _until_reset(answer, now) or limits.unsaid_wait
-            self._hold(max(asked, limits.unsaid_wait), at)
+            asked = asked_wait(answer, now) or used_up
+            if asked is None and _number(answer, _REMAINING) is None:
+                asked = _until_reset(answer, now)
+            self._hold(limits.unsaid_wait if asked is None else max(asked, _LEAST), at)
             return True
         if used_up is not None:
             self._hold(used_up, at)

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from keybearer.domain.syncs.plan import PlanRefusedError
-from keybearer.outbound.apps import codehost_api
-from keybearer.outbound.destinations import bounds
-from keybearer.outbound.destinations import codehost as driver
-from keybearer.outbound.destinations.codehost import CodehostSecrets
-from keybearer.outbound.remote import (
+from keybearer.destinations import bounds
+from keybearer.destinations import codehost as driver
+from keybearer.destinations.codehost import CODEHOST
+from keybearer.destinations.codehost_app import InstallationCredentials, PatCredentials
+from keybearer.destinations.engine import table
+from keybearer.destinations.protocol import Written
+from keybearer.destinations.remote import (
+    Limits,
     RemoteAnswer,
     RemoteDeniedError,
-    RemoteHttp,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections.base import Credentials
-from keybearer.wire.connections.codehost import InstallationCredentials, PatCredentials
-from keybearer.wire.destinations.codehost import CODEHOST
+from keybearer.domain.syncs.plan import PlanRefusedError
+from keybearer.wire.credentials import Credentials
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.codehost import (
     CodehostCopy,
@@ -37,10 +38,12 @@ from support.remotes.codehost import (
     used_up,
     warned,
 )
-from support.remotes.driving import change_of, given_to, run
+from support.remotes.driving import change_of, run
+from support.remotes.opened import opened
 from support.remotes.outages import WRITTEN_BEFORE, push_through_an_outage
 from support.remotes.pushing import Target
-from support.remotes.serving import served
+from support.remotes.serving import ATTEMPTS, served
+from support.remotes.spoiling import spoil
 from support.remotes.way_out import WayOut, way_out
 from support.virtual_time import VirtualTime
 
@@ -88,12 +91,8 @@ def target(way: WayOut) -> Make:
     """Return what makes a place to sync to, a repository unless another is named."""
 
     def make(config: dict[str, Any] | None = None, credentials: Credentials | None = None) -> Target:
-        given = given_to(
-            CODEHOST.config.validate_python(config or REPOSITORY),
-            credentials or PatCredentials(personal_access_token=TOKEN),
-            way.context,
-        )
-        return Target(lambda: CodehostSecrets(given))
+        given = credentials or PatCredentials(personal_access_token=TOKEN)
+        return Target(lambda: opened(CODEHOST, config or REPOSITORY, given, way.context))
 
     return make
 
@@ -228,27 +227,54 @@ async def test_all_pages_are_read(copy: CodehostCopy, target: Make) -> None:
     assert all(present.value is None and present.version for present in found.values())
 
 
+async def test_a_throttled_run_waits_and_goes_on(
+    copy: CodehostCopy, repository: SecretsPlace, way: WayOut, target: Make
+) -> None:
+    copy.visits.answer_instead("PUT", "/ONE", too_many, times=2)
+    await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
+    assert repository.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
+    assert way.waits == [timedelta(seconds=3)] * 2
+
+
 @pytest.mark.parametrize(
     ("answer", "wait"),
     [
-        pytest.param(used_up, 1, id="used up"),
-        pytest.param(forbidden_for_a_while, 7, id="forbidden for a while"),
-        pytest.param(too_many, 3, id="too many"),
-        pytest.param(warned, 1, id="warned"),
+        pytest.param(lambda _: used_up(), 60, id="used up"),
+        pytest.param(lambda now: used_up(now + timedelta(seconds=1800)), 1800, id="used up until a time"),
+        pytest.param(lambda _: forbidden_for_a_while(), 7, id="forbidden for a while"),
+        pytest.param(lambda _: warned(), 60, id="warned"),
     ],
 )
-async def test_a_throttled_run_waits_and_goes_on(
+async def test_a_run_that_would_wait_long_ends_and_says_when_to_come_again(
     copy: CodehostCopy,
     repository: SecretsPlace,
     way: WayOut,
+    time: VirtualTime,
     target: Make,
-    answer: Callable[[], web.Response],
+    answer: Callable[[datetime], web.Response],
     wait: int,
 ) -> None:
-    copy.visits.answer_instead("PUT", "/ONE", answer, times=2)
-    await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert repository.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
-    assert way.waits == [timedelta(seconds=wait)] * 2
+    copy.visits.answer_instead("PUT", "/TWO", lambda: answer(time.now()))
+    pushed = target()
+    source = {"ONE": "cnry-1", "TWO": "cnry-2"}
+    for _ in range(2):
+        with pytest.raises(RemoteThrottledError) as caught:
+            await pushed.push(source, trusts_ledger=True)
+        assert caught.value.wait == timedelta(seconds=wait)
+    assert (way.waits, repository.values()) == ([], {"ONE": "cnry-1"})
+    assert copy.visits.writes()[1:] == ["PUT /repos/acme/shop/actions/secrets/TWO"], "asked once"
+    await time.advance(wait)
+    await pushed.push(source, trusts_ledger=True)
+    assert repository.values() == source
+
+
+async def test_writes_keep_the_pace_of_the_secondary_limit(copy: CodehostCopy, target: Make) -> None:
+    there = copy.organization("acme")
+    pushed = target(ORGANIZATION)
+    with pytest.raises(RemoteThrottledError) as caught:
+        await pushed.push({f"KEY_{number:03}": "cnry-v" for number in range(100)})
+    assert (len(there.secrets), len(pushed.written)) == (80, 80)
+    assert caught.value.wait == timedelta(seconds=30)
 
 
 async def test_a_run_that_is_throttled_for_ever_ends(
@@ -269,7 +295,7 @@ async def test_wrong_credentials_are_told(repository: SecretsPlace, target: Make
         await wrong.push({"ONE": "cnry-1"})
     assert not caught.value.is_retryable
     assert "cnry-" not in str(caught.value)
-    expected = "not accessible by personal access token" if token == READER else "was revoked"
+    expected = "not accessible by personal access token" if token == READER else "were revoked"
     assert expected in str(caught.value)
     assert repository.values() == {}
 
@@ -282,20 +308,22 @@ async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_
     answer: Callable[[], web.Response] | None,
 ) -> None:
     source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
-    copy.visits.answer_instead("PUT", "/KEY_", answer, after=WRITTEN_BEFORE)
+    copy.visits.answer_instead("PUT", "/KEY_", answer, times=ATTEMPTS, after=WRITTEN_BEFORE)
     await push_through_an_outage(target(), repository.values, source, trusts_ledger=True)
     writes = [line.rpartition("/")[2] for line in copy.visits.writes()]
     assert all(writes.count(name) == 1 for name in ("KEY_0", "KEY_1", "KEY_2", "KEY_4"))
+    assert writes.count("KEY_3") == ATTEMPTS + 1
 
 
 @pytest.mark.parametrize("name", ["1ST", "GITHUB_TOKEN", "github_token", "A-B", "A/B", "A B", "Ä", ".."])
 async def test_names_that_the_host_refuses_are_told(
-    repository: SecretsPlace, target: Make, name: str
+    copy: CodehostCopy, repository: SecretsPlace, target: Make, name: str
 ) -> None:
-    with pytest.raises(RemoteRefusedError, match="a name there ") as caught:
+    expected = r"letters, digits and underscores, and no digit first|must not begin with GITHUB_"
+    with pytest.raises(RemoteRefusedError, match=expected) as caught:
         await target().push({name: "cnry-1"})
     assert f"'{name.upper()}'" in str(caught.value)
-    assert repository.values() == {}
+    assert (copy.visits.writes(), repository.values()) == ([], {})
 
 
 async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
@@ -310,13 +338,25 @@ async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
     assert (pushed.written, pushed.removed) == (["LAST"], ["STALE"])
 
 
-async def test_a_value_that_the_host_would_refuse_is_told_without_a_call(
-    repository: SecretsPlace, target: Make
+async def test_a_value_that_is_too_long_is_told_without_it(
+    copy: CodehostCopy, repository: SecretsPlace, target: Make
 ) -> None:
-    with pytest.raises(RemoteRefusedError, match="48 KiB at most") as caught:
-        await target().push({"LONG": "cnry-" * 20_000})
-    assert "cnry" not in str(caught.value)
-    assert repository.values() == {}
+    longest = "ü" * (24 * 1024)
+    with pytest.raises(RemoteRefusedError, match=r"'LONG': the value has 49,153 bytes.*takes 48 KiB"):
+        await target().push({"LONG": f"{longest}x", "LONGEST": longest})
+    assert repository.values() == {"LONGEST": longest}
+    assert [line.rpartition("/")[2] for line in copy.visits.writes()] == ["LONGEST"]
+
+
+async def test_what_the_host_says_of_a_secret_it_refuses_is_told(
+    copy: CodehostCopy, repository: SecretsPlace, target: Make
+) -> None:
+    refusal = {"message": "Secret value must be less than 48 KB"}
+    copy.visits.answer_instead("PUT", "/LONG", lambda: web.json_response(refusal, status=422))
+    with pytest.raises(RemoteRefusedError, match="must be less than 48 KB") as caught:
+        await target().push({"LONG": "cnry-1", "SHORT": "cnry-2"})
+    assert "'LONG' of the repository 'acme/shop'" in str(caught.value)
+    assert repository.values() == {"SHORT": "cnry-2"}
 
 
 async def test_a_place_that_is_full_of_others_names_refuses(
@@ -342,7 +382,7 @@ async def test_a_renamed_repository_is_told_and_its_new_place_not_followed(
 ) -> None:
     moved = web.Response(status=301, headers={"Location": "/repositories/1/actions/secrets"})
     copy.visits.answer_instead("GET", "/secrets", lambda: moved)
-    with pytest.raises(RemoteMissingError, match="renamed or moved"):
+    with pytest.raises(RemoteMissingError, match="was moved"):
         await target().push({"ONE": "cnry-1"})
     assert len(copy.visits.asked) == 1
 
@@ -352,7 +392,7 @@ async def test_a_name_that_is_gone_already_counts_as_removed(
 ) -> None:
     copy.put(repository, "LAST", "cnry-l")
     written = await run(target().make(), change_of(None, "GONE", "LAST"))
-    assert [one.name for one in written if one.is_removed] == ["GONE", "LAST"]
+    assert written == [Written("GONE", is_removed=True), Written("LAST", is_removed=True)]
     assert repository.values() == {}
 
 
@@ -395,6 +435,7 @@ async def test_no_name_of_a_configuration_steps_out_of_its_place(
         lambda: web.json_response([]),
         lambda: web.json_response({"key_id": "1", "key": "no base64"}),
         lambda: web.json_response({"key_id": "1", "key": "c2hvcnQ="}),
+        lambda: web.json_response({"key_id": "1", "key": base64.b64encode(bytes(32)).decode()}),
         lambda: web.json_response({"key_id": 1, "key": None}),
     ],
 )
@@ -417,12 +458,12 @@ async def test_a_list_of_another_form_is_an_outage(copy: CodehostCopy, target: M
 async def test_a_list_without_end_is_no_list(
     copy: CodehostCopy, target: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "_PAGES_MAX", 5)
+    monkeypatch.setattr(table, "_PAGES_MAX", 5)
     endless = {"secrets": [{"name": "ONE", "updated_at": "2026-01-01T00:00:00Z"}]}
     copy.visits.answer_instead(
         "GET", "/secrets", lambda: web.json_response(endless, headers={"Link": '<x>; rel="next"'}), times=-1
     )
-    with pytest.raises(RemoteUnavailableError, match="end of the secrets"):
+    with pytest.raises(RemoteUnavailableError, match="no end to the list of the repository"):
         await target().make().read([])
     assert len(copy.visits.asked) == 5
 
@@ -474,32 +515,17 @@ async def test_a_server_of_ones_own_is_asked_below_its_path(
 # What the copy is worth: drivers that are wrong fail on it.
 
 
-class Spoiled(RemoteHttp):
-    """A way out that shows what a wrong driver would see, or sends what it would send."""
-
-    def __init__(self, right: RemoteHttp, drop: str = "", rename: tuple[str, str] | None = None) -> None:
-        self._right = right
-        self._drop = drop
-        self._rename = rename
-
-    async def send(self, request: RemoteRequest, **how: Any) -> RemoteAnswer:  # noqa: ANN401 - passed on
-        if self._rename is not None:
-            old, new = self._rename
-            headers = {(new if name == old else name): value for name, value in request.headers.items()}
-            request = dataclasses.replace(request, headers=headers)
-        answer = await self._right.send(request, **how)
-        left = {name: value for name, value in answer.headers.items() if name != self._drop}
-        return RemoteAnswer(answer.status, left, answer.body)
-
-
-def spoil(way: WayOut, **how: Any) -> None:  # noqa: ANN401 - passed on
-    way.context = dataclasses.replace(way.context, http=Spoiled(way.context.http, **how))
-
-
 async def test_a_driver_with_a_wrong_header_is_refused(
     way: WayOut, repository: SecretsPlace, target: Make
 ) -> None:
-    spoil(way, rename=("Authorization", "PRIVATE-TOKEN"))
+    def rename(request: RemoteRequest) -> RemoteRequest:
+        headers = {
+            ("PRIVATE-TOKEN" if name == "Authorization" else name): text
+            for name, text in request.headers.items()
+        }
+        return dataclasses.replace(request, headers=headers)
+
+    spoil(way, request=rename)
     with pytest.raises(RemoteDeniedError):
         await target().push({"ONE": "cnry-1"})
     assert repository.values() == {}
@@ -509,17 +535,19 @@ async def test_a_driver_that_skips_a_page_leaves_what_should_be_removed(
     copy: CodehostCopy, way: WayOut, target: Make
 ) -> None:
     there = copy.organization("acme")
+    pushed = target(ORGANIZATION)
     for number in range(120):
         copy.put(there, f"STALE_{number:03}", "cnry-v")
-    spoil(way, drop="link")
-    await target(ORGANIZATION).push({"ONE": "cnry-1"})
-    assert len(there.secrets) > 1
+    pushed.own("STALE_099", "STALE_100")
+    spoil(way, answer=lambda answer: RemoteAnswer(answer.status, {}, answer.body))
+    await pushed.push({"ONE": "cnry-1"})
+    assert (pushed.removed, "STALE_100" in there.secrets) == (["STALE_099"], True)
 
 
 async def test_a_driver_that_ignores_limits_fails_on_them(
-    copy: CodehostCopy, repository: SecretsPlace, target: Make, monkeypatch: pytest.MonkeyPatch
+    copy: CodehostCopy, way: WayOut, repository: SecretsPlace, target: Make
 ) -> None:
-    monkeypatch.setattr(codehost_api, "asks_to_wait", lambda _: False)
+    spoil(way, limits=Limits(is_throttled=lambda _: False))
     copy.visits.answer_instead("PUT", "/ONE", forbidden_for_a_while)
     with pytest.raises(RemoteDeniedError):
         await target().push({"ONE": "cnry-1"})
@@ -529,14 +557,7 @@ async def test_a_driver_that_ignores_limits_fails_on_them(
 async def test_a_driver_that_does_not_seal_is_refused(
     repository: SecretsPlace, target: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Open:
-        def __init__(self, _: object) -> None:
-            pass
-
-        def encrypt(self, value: bytes) -> bytes:
-            return value
-
-    monkeypatch.setattr(driver, "SealedBox", Open)
+    monkeypatch.setattr(driver, "sealed", lambda value, _: base64.b64encode(value.encode()).decode())
     with pytest.raises(RemoteRefusedError, match="could not be decrypted"):
         await target().push({"ONE": "cnry-1"})
     assert repository.values() == {}

@@ -8,17 +8,15 @@ from typing import Any
 
 import pytest
 
-from keybearer.outbound.apps.codehost import CodeHost
-from keybearer.outbound.destinations.codehost import CodehostSecrets
-from keybearer.wire.connections.codehost import (
+from keybearer.destinations.codehost import CODEHOST
+from keybearer.destinations.codehost_app import (
     GitHubAppCredentials,
     InstallationCredentials,
     OwnCredentials,
     PatCredentials,
 )
-from keybearer.wire.destinations.codehost import CODEHOST
 from support.remotes.codehost import CodehostCopy
-from support.remotes.driving import given_to
+from support.remotes.opened import check, exchange, opened
 from support.remotes.pushing import Target
 from support.remotes.serving import served
 from support.remotes.vendor_description import VendorDescription
@@ -83,8 +81,7 @@ async def test_secrets_travel_as_the_vendor_describes_it(
     async with served(copy), way_out(codehost=copy.url) as way:
         own = {"instance_type": "server", "host": copy.url} if root else {}
         credentials = PatCredentials(personal_access_token="ghp_cnry-admin", **own)
-        given = given_to(CODEHOST.config.validate_python(config), credentials, way.context)
-        target = Target(lambda: CodehostSecrets(given))
+        target = Target(lambda: opened(CODEHOST, config, credentials, way.context))
         await target.push({"ONE": "cnry-1", "TWO": "cnry-2"}, removes_nothing=True)
         await target.push({"ONE": "cnry-new"})
     assert all(one.path.startswith(f"{root}/") for one in copy.visits.asked)
@@ -110,12 +107,11 @@ async def test_who_asks_is_proved_as_the_vendor_describes_it(description: Vendor
     )
     async with served(copy), way_out(clock=VirtualTime(), codehost=copy.url) as way:
         context = dataclasses.replace(way.context, own_credentials={"codehost": own})
-        kept = await CodeHost().exchange(
-            GitHubAppCredentials(installation_id="71", code="cnry-code"), context
-        )
+        given = GitHubAppCredentials(installation_id="71", code="cnry-code")
+        kept = await exchange(CODEHOST.app, given, context)
         assert isinstance(kept, InstallationCredentials)
-        await CodeHost().check(kept, context)
-        await CodeHost().check(PatCredentials(personal_access_token="ghu_cnry-person"), context)
+        await check(CODEHOST, kept, context)
+        await check(CODEHOST, PatCredentials(personal_access_token="ghu_cnry-person"), context)
     api = [one for one in copy.visits.asked if not one.path.startswith("/login/")]
     asked = {
         (one.method, description.hold(one, partial=one.path.partition("?")[0] in PARTIAL).path) for one in api
@@ -133,10 +129,8 @@ async def test_what_is_not_as_described_is_found(description: VendorDescription)
     copy.repository("acme", "shop")
     async with served(copy), way_out(codehost=copy.url) as way:
         credentials = PatCredentials(personal_access_token="ghp_cnry-admin")
-        config = CODEHOST.config.validate_python(PLACES["/repos/{owner}/{repo}/actions/secrets"])
-        await Target(lambda: CodehostSecrets(given_to(config, credentials, way.context))).push(
-            {"ONE": "cnry-1"}
-        )
+        config = PLACES["/repos/{owner}/{repo}/actions/secrets"]
+        await Target(lambda: opened(CODEHOST, config, credentials, way.context)).push({"ONE": "cnry-1"})
     put = next(one for one in copy.visits.asked if one.method == "PUT")
     listed = next(one for one in copy.visits.asked if one.method == "GET")
     for wrong in (

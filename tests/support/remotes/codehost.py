@@ -302,12 +302,12 @@ class CodehostCopy:
         return _json({"total_count": len(all_of_them), name: shown}, headers=headers)
 
 
-def used_up() -> web.Response:
-    """Return what is answered when the requests of an hour are used up, a second before the hour ends.
-
-    It ends by the clock of tests in virtual time, who begin where it begins.
-    """
-    return CODEHOST_PRIMARY.refusal(timedelta(seconds=1), VirtualTime().now())
+def used_up(resets_at: datetime | None = None) -> web.Response:
+    """Return what is answered when the requests of an hour are used up; GitHub says when there are new ones."""
+    if resets_at is None:
+        return _json({"message": "API rate limit exceeded"}, 403, {"x-ratelimit-remaining": "0"})
+    now = resets_at - timedelta(minutes=30)
+    return CODEHOST_PRIMARY.refusal(timedelta(minutes=30), now)
 
 
 def forbidden_for_a_while() -> web.Response:

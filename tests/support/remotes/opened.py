@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.destinations.app import App
 from keybearer.destinations.engine.opening import Opening, open_destination
 from keybearer.destinations.form import DestinationKind
 from keybearer.destinations.protocol import Destination
@@ -12,7 +13,7 @@ from keybearer.wire.credentials import Credentials
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.key_schema import KeyNaming
 
-__all__ = ["check", "opened"]
+__all__ = ["check", "exchange", "opened"]
 
 
 def opened(
@@ -44,10 +45,21 @@ def opened(
     return open_destination(kind, given)
 
 
-async def check(kind: DestinationKind, credentials: Credentials, context: AppContext) -> None:
-    """Have the app of a kind judge the credentials.
+async def check(kind: DestinationKind | App, credentials: Credentials, context: AppContext) -> None:
+    """Have an app, or that of a kind, judge the credentials.
 
     Raises:
         RemoteError: it doesn't take them.
     """
-    await kind.app.check(Session(kind.app, credentials, context))
+    app = kind if isinstance(kind, App) else kind.app
+    await app.check(Session(app, credentials, context))
+
+
+async def exchange(app: App, given: Credentials, context: AppContext) -> Credentials:
+    """Return what the app keeps of what a person gave.
+
+    Raises:
+        RemoteError: it keeps nothing of it.
+    """
+    assert app.exchange is not None
+    return await app.exchange(Session(app, given, context))
