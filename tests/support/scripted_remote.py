@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pydantic import TypeAdapter
-
-from keybearer.domain.syncs.pushing import Wiring
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Present, Refused, Traits, Written
-from keybearer.outbound.remote import RemoteError
-from keybearer.wire.destinations.base import DestinationConfig, DestinationModel, SyncOptions
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT
+from keybearer.destinations.protocol import Change, Present, Refused, Traits, Written
+from keybearer.destinations.remote import RemoteError
+from keybearer.wire.destination_forms import DestinationConfig
 
 __all__ = ["SCRIPTED", "ScriptedRemote", "ScriptedRemotes"]
 
@@ -85,6 +84,9 @@ class _ScriptedDestination:
     def traits(self) -> Traits:
         return self.remote.traits
 
+    def extras_of(self, _outgoing: Outgoing) -> Mapping[str, str] | None:
+        return None
+
     async def read(self, _names: Sequence[str]) -> Mapping[str, Present]:
         remote = self.remote
         remote.listings += 1
@@ -137,16 +139,19 @@ class ScriptedRemotes:
     def __init__(self) -> None:
         self._by_place: dict[str, ScriptedRemote] = {}
         self.busy = self.most_busy = 0
-        model = DestinationModel(
-            SCRIPTED,
-            "hashicorp-vault",
-            TypeAdapter(ScriptedConfig),
-            SyncOptions,
-            is_one_object=_is_document,
+        self._kind = DestinationKind(
+            name=SCRIPTED,
+            title="Scripted",
+            app=HASHICORP_VAULT.app,
+            can_import=True,
+            config=config_of(ScriptedConfig),
+            traits=lambda config: Traits(is_one_object=_is_document(config)),
+            open=self._open,
         )
-        self.wiring = Wiring(
-            lambda name: replace(model) if name == SCRIPTED else None, {SCRIPTED: self._driver}
-        )
+
+    def kinds(self, name: str) -> DestinationKind | None:
+        """Return the one destination that there is."""
+        return self._kind if name == SCRIPTED else None
 
     def __getitem__(self, place: str) -> ScriptedRemote:
         return self._by_place.setdefault(place, ScriptedRemote())
@@ -155,7 +160,7 @@ class ScriptedRemotes:
         """Have two places be one remote."""
         self._by_place[place] = self[other]
 
-    def _driver(self, given: DriverInput) -> _ScriptedDestination:
+    def _open(self, given: Place) -> _ScriptedDestination:
         assert isinstance(given.config, ScriptedConfig)
         if given.config.is_document:
             document = self[f"{given.config.place}/{given.naming.name_of('doc')}"]

@@ -82,7 +82,7 @@ class SyncScene:
             self.domain.writing,
             self.trail,
             self.clock,
-            self.remotes.wiring,
+            kinds=self.remotes.kinds,
             pace=self.terms.pace,
         )
 
@@ -201,7 +201,7 @@ class SyncScene:
     ) -> None:
         """Set a sync up otherwise, as people do; `connection` is an id."""
         now = self.clock.now()
-        model = self.remotes.wiring.model(SCRIPTED)
+        model = self.remotes.kinds(SCRIPTED)
         assert model is not None
         async with self.database.writing() as unit:
             sync = await unit.secret_syncs.get(sync_id, for_change=True)

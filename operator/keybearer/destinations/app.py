@@ -17,7 +17,7 @@ from keybearer.destinations.remote import (
     RemoteRequest,
     field_of,
 )
-from keybearer.wire.credentials import Credentials, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method
 
 if TYPE_CHECKING:
     from keybearer.destinations.session import Session
@@ -26,35 +26,11 @@ __all__ = [
     "Answers",
     "App",
     "Issued",
-    "Method",
     "Rotation",
     "bearer",
     "in_header",
     "proves_its_token",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """One way to authenticate with an app.
-
-    Attributes:
-        given: what is given for it.
-        shown: what is answered: the fields of the kept credentials that it has as well.
-        kept: what is stored where that isn't what is given: a code is good for one exchange. The app then has an
-            `exchange`.
-        is_rotatable: whether its credentials can replace themselves. The app then has a `rotation`.
-    """
-
-    given: type[Credentials]
-    shown: type[ShownCredentials] = ShownCredentials
-    kept: type[Credentials] | None = None
-    is_rotatable: bool = False
-
-    @property
-    def stored(self) -> type[Credentials]:
-        """What is stored."""
-        return self.kept or self.given
 
 
 @dataclass(frozen=True, slots=True)

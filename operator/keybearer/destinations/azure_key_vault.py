@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue, StringConstraints
 
-from keybearer.destinations.app import Answers, App, Issued, Method
+from keybearer.destinations.app import Answers, App, Issued
 from keybearer.destinations.form import (
     DestinationKind,
     Hook,
@@ -44,7 +44,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, ShownCredentials
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 

@@ -14,7 +14,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from keybearer.destinations.app import Answers, App, Issued, Method, proves_its_token
+from keybearer.destinations.app import Answers, App, Issued, proves_its_token
 from keybearer.destinations.remote import (
     Limits,
     RemoteAnswer,
@@ -29,7 +29,7 @@ from keybearer.destinations.remote import (
 from keybearer.destinations.session import Call, Session
 from keybearer.pki.errors import MalformedError
 from keybearer.pki.json_web_token import signed_token
-from keybearer.wire.credentials import Credentials, ShownCredentials, Token
+from keybearer.wire.credentials import Credentials, Method, ShownCredentials, Token
 from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from pydantic import JsonValue, StringConstraints
 
-from keybearer.destinations.app import Answers, App, Issued, Method
+from keybearer.destinations.app import Answers, App, Issued
 from keybearer.destinations.form import (
     DestinationKind,
     Listing,
@@ -34,7 +34,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, ShownCredentials
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX

@@ -16,7 +16,7 @@ from typing import Annotated, TypeVar, cast
 from pydantic import Field, JsonValue, TypeAdapter
 
 from keybearer.destinations.app import App
-from keybearer.destinations.protocol import Outgoing, Present, Traits
+from keybearer.destinations.protocol import Destination, Outgoing, Present, Traits
 from keybearer.destinations.remote import RemoteAnswer
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
@@ -354,7 +354,7 @@ class DestinationKind:
             unless a field says how something is written and not where.
         agree: raises ValueError where a configuration and options that are each right don't go together.
         traits: what kind of place a configuration names.
-        open: what the engine runs.
+        open: what the engine runs, or where neither form fits, a destination of its own.
     """
 
     name: str
@@ -367,7 +367,7 @@ class DestinationKind:
     place: Callable[[DestinationConfig], Mapping[str, JsonValue]] = _whole
     agree: Callable[[DestinationConfig, SyncOptions], None] = _agree
     traits: Callable[[DestinationConfig], Traits] = lambda _: Traits()
-    open: Callable[[Place], Table | Document]
+    open: Callable[[Place], Table | Document | Destination]
 
     @property
     def connection(self) -> str:

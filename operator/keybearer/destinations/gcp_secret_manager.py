@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from pydantic import JsonValue, StringConstraints, model_validator
 
-from keybearer.destinations.app import Answers, App, Issued, Method, proves_its_token
+from keybearer.destinations.app import Answers, App, Issued, proves_its_token
 from keybearer.destinations.form import (
     DestinationKind,
     Hook,
@@ -44,7 +44,7 @@ from keybearer.destinations.session import Call, Session
 from keybearer.pki.errors import MalformedError
 from keybearer.pki.json_web_token import signed_token
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials
+from keybearer.wire.credentials import Credentials, Method
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.strict import EmptyIsAbsent
 

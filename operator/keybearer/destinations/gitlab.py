@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from pydantic import BeforeValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.app import Answers, App, Method, in_header
+from keybearer.destinations.app import Answers, App, in_header
 from keybearer.destinations.form import (
     CreateOrUpdate,
     DestinationKind,
@@ -37,7 +37,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Flag
-from keybearer.wire.credentials import Credentials, ShownCredentials, Token
+from keybearer.wire.credentials import Credentials, Method, ShownCredentials, Token
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.strict import EmptyIsAbsent, NonEmpty

@@ -16,7 +16,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.app import Answers, App, Issued, Method
+from keybearer.destinations.app import Answers, App, Issued
 from keybearer.destinations.form import DestinationKind, Document, DocumentChange, Found, Place, config_of
 from keybearer.destinations.remote import (
     RemoteAnswer,
@@ -30,7 +30,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, ShownCredentials
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.strict import EmptyIsAbsent

@@ -11,11 +11,11 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.json_schema import WithJsonSchema
 
-from keybearer.destinations.app import Answers, App, Method
+from keybearer.destinations.app import Answers, App
 from keybearer.destinations.remote import RemoteDeniedError, RemoteUnavailableError, field_of
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, ShownCredentials
 
 __all__ = ["IDP", "ClientCredentials"]
 

@@ -12,20 +12,21 @@ from pydantic import ValidationError
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
+from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import APPS, app_of
+from keybearer.destinations.session import AppContext
+from keybearer.destinations.short_lived import ShortLived
 from keybearer.outbound.acme.way import AcmeWay
 from keybearer.outbound.allowed import parse_allowed
-from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.gate import Gate
 from keybearer.outbound.http import OutboundHttp
 from keybearer.outbound.ldap import Directory
 from keybearer.outbound.own_account import OwnAccount
 from keybearer.outbound.remote import RemoteHttp
-from keybearer.outbound.short_lived import ShortLived
 from keybearer.outbound.token_review import TokenReviews, review_url
 from keybearer.outbound.trust import trust_as_well
 from keybearer.outbound.urls import HTTP_PORTS, OutboundUrl, parse_url
-from keybearer.wire.connections.base import AppModel, Credentials
-from keybearer.wire.connections.registry import APPS, app_model
+from keybearer.wire.credentials import Credentials
 from keybearer.wire.vocabulary import canonical_app
 
 __all__ = ["Outbound", "OutboundSettings", "Remotes", "outbound_of"]
@@ -143,11 +144,11 @@ def _trusted(file: Path) -> ssl.SSLContext:
         raise ConfigurationError(f"--outbound-ca: {file} {error}") from error
 
 
-def _by_app(option: str, texts: tuple[str, ...], read: Callable[[AppModel, str], _Read]) -> dict[str, _Read]:
+def _by_app(option: str, texts: tuple[str, ...], read: Callable[[App, str], _Read]) -> dict[str, _Read]:
     given: dict[str, _Read] = {}
     for text in texts:
         word, equals, rest = text.partition("=")
-        app = app_model(canonical_app(word.strip())[0])
+        app = app_of(canonical_app(word.strip())[0])
         if not equals or app is None:
             known = ", ".join(sorted(app.name for app in APPS))
             raise ConfigurationError(f"{option} {text!r} begins with no APP=; apps are {known}")
@@ -160,11 +161,11 @@ def _by_app(option: str, texts: tuple[str, ...], read: Callable[[AppModel, str],
     return given
 
 
-def _endpoint(_: AppModel, text: str) -> OutboundUrl:
+def _endpoint(_: App, text: str) -> OutboundUrl:
     return parse_url(text, HTTP_PORTS)
 
 
-def _own_credentials(app: AppModel, text: str) -> Credentials:
+def _own_credentials(app: App, text: str) -> Credentials:
     if app.own is None:
         raise ValueError("is of no use: none of its methods rests on anything that the service has")
     try:

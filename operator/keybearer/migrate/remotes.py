@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pydantic import JsonValue, ValidationError
 
 from keybearer.controllers.custom_resource import describe_invalid
+from keybearer.destinations.catalogue import app_of, built
 from keybearer.migrate.findings import NotCarriedError
-from keybearer.wire.connections.registry import app_model
-from keybearer.wire.destinations.registry import destination_model
 
 __all__ = ["require_whole_connection", "require_whole_destination"]
 
@@ -20,7 +19,7 @@ def require_whole_connection(spec: Mapping[str, JsonValue]) -> None:
     Raises:
         NotCarriedError: one is missing, or there is no such app or method.
     """
-    app = app_model(str(spec.get("app")))
+    app = app_of(str(spec.get("app")))
     method = app.methods.get(str(spec.get("method"))) if app is not None else None
     if method is None:
         raise NotCarriedError("", "is of an app or a method that Keybearer doesn't have")
@@ -45,7 +44,7 @@ def require_whole_destination(spec: Mapping[str, JsonValue]) -> None:
     destination = spec.get("destination")
     if destination is None:
         return
-    model = destination_model(str(destination))
+    model = built(str(destination))
     if model is None:
         raise NotCarriedError("", "goes to a destination that Keybearer can't push to")
     root = "destinationConfig"

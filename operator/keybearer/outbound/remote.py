@@ -18,37 +18,19 @@ from keybearer.destinations.remote import (
     NO_LIMITS,
     Limits,
     RemoteAnswer,
-    RemoteDeniedError,
-    RemoteError,
-    RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
     RemoteThrottledError,
     RemoteUnavailableError,
-    quotable,
-    segment,
 )
 from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
 from keybearer.outbound.gate import Gate
 from keybearer.outbound.http import GatedBackend
-from keybearer.outbound.pace import Pace, Paces, asked_wait
+from keybearer.outbound.pace import Pace, Paces
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import HTTP_PORTS, OutboundUrl, parse_url
 
-__all__ = [
-    "RemoteAnswer",
-    "RemoteDeniedError",
-    "RemoteError",
-    "RemoteHttp",
-    "RemoteMissingError",
-    "RemoteRefusedError",
-    "RemoteRequest",
-    "RemoteThrottledError",
-    "RemoteUnavailableError",
-    "asked_wait",
-    "quotable",
-    "segment",
-]
+__all__ = ["RemoteHttp"]
 
 _BODY_LIMIT_BYTES = 16 * 1024 * 1024
 _EXCHANGE = timedelta(seconds=30)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from keybearer.destinations.app import App
 from keybearer.domain.connections.lookup import AppConnectionView
 from keybearer.domain.connections.service import ProjectUse
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.records import Project
 from keybearer.wire.base import write_instant
-from keybearer.wire.connections.base import AppModel
 from keybearer.wire.vocabulary import Vocabulary
 
 __all__ = ["available_connection_json", "connection_json", "option_json", "usage_json"]
@@ -50,7 +50,7 @@ def available_connection_json(connection: AppConnection, words: Vocabulary) -> J
     return {"app": words.app(connection.app), "name": connection.name, "id": connection.id}
 
 
-def option_json(app: AppModel) -> Json:
+def option_json(app: App) -> Json:
     """Return an app that connections can be made to."""
     return {
         "name": app.title,

@@ -74,7 +74,6 @@ from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.domain.tags import Tags
 from keybearer.domain.user_login import PasswordGate, UserLogins
 from keybearer.domain.users import Users
-from keybearer.outbound.apps.registry import APPS
 from keybearer.server.list_cache import ListCache
 from keybearer.store.database import Database
 
@@ -184,7 +183,7 @@ def build_context(
     gate = PasswordGate(database, keys, passwords, clock)
     outbound = outbound or outbound_of(OutboundSettings(), clock)
     authentication = Authentication(database, keys, clock)
-    proving = Proving(outbound.remotes, APPS)
+    proving = Proving(outbound.remotes)
     app_connections = AppConnections(database, proving, clock)
     writing = SecretWriting(database, clock)
     pushing = Pushing(

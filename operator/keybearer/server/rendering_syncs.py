@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from keybearer.destinations.catalogue import OfferedDestination
 from keybearer.domain.syncs.key_states import KeyStanding
 from keybearer.store.secret_syncs import JobKind, SecretSync, progress_of
 from keybearer.wire.base import write_instant
-from keybearer.wire.destinations.catalogue import OfferedDestination
 from keybearer.wire.vocabulary import Vocabulary
 
 __all__ = ["standing_json", "sync_json", "sync_option_json"]
@@ -59,7 +59,7 @@ def sync_option_json(destination: OfferedDestination) -> Json:
     """Return a destination as it is offered."""
     return {
         "name": destination.title,
-        "connection": destination.app,
+        "connection": destination.connection,
         "destination": destination.name,
         "canImportSecrets": destination.can_import,
         "canRemoveSecretsOnDeletion": destination.can_remove,

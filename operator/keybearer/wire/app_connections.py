@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from keybearer.wire.base import WHOLE, Flag, WireInstant, WireModel
-from keybearer.wire.connections.base import AppModel, Credentials, MethodModel
+from keybearer.wire.credentials import Credentials, DescribedApp, Method
 from keybearer.wire.limits import (
     APP_CONNECTION_DESCRIPTION_MAX,
     APP_CONNECTION_NAME_MAX,
@@ -93,7 +93,7 @@ class UpdateAppConnection(WireModel):
     rotation: RotationTerms | None = None
 
 
-def create_body(app: AppModel) -> Any:  # noqa: ANN401 - a type that is made while it runs
+def create_body(app: DescribedApp) -> Any:  # noqa: ANN401 - a type that is made while it runs
     """Return what a connection to the app is made with: a model for each method, chosen by `method`."""
     variants = {word: _create_variant(app, word, method) for word, method in app.methods.items()}
     if len(variants) == 1:
@@ -108,7 +108,7 @@ def create_body(app: AppModel) -> Any:  # noqa: ANN401 - a type that is made whi
     return Annotated[_union(variants.values()), WrapValidator(choose)]
 
 
-def update_body(app: AppModel) -> type[UpdateAppConnection]:
+def update_body(app: DescribedApp) -> type[UpdateAppConnection]:
     """Return what a connection to the app is changed with."""
     given: Any = _union(method.given for method in app.methods.values())
     fitting: Any = Annotated[given, WrapValidator(_fitting(app.methods))]
@@ -125,7 +125,7 @@ def update_body(app: AppModel) -> type[UpdateAppConnection]:
     )
 
 
-def _create_variant(app: AppModel, word: str, method: MethodModel) -> type[CreateAppConnection]:
+def _create_variant(app: DescribedApp, word: str, method: Method) -> type[CreateAppConnection]:
     fields: dict[str, Any] = {
         "method": (Literal[word], ...),
         "credentials": (Annotated[method.given, Field(repr=False)], ...),
@@ -140,7 +140,7 @@ def _create_variant(app: AppModel, word: str, method: MethodModel) -> type[Creat
     )
 
 
-def _method_reader(app: AppModel) -> Callable[[object], str]:
+def _method_reader(app: DescribedApp) -> Callable[[object], str]:
     fields: dict[str, Any] = {"method": (Literal[tuple(app.methods)], ...)}
     of_method = create_model(f"_MethodOf{_pascal(app.name)}", __base__=WireModel, **fields)
 
@@ -151,7 +151,7 @@ def _method_reader(app: AppModel) -> Callable[[object], str]:
     return read
 
 
-def _fitting(methods: Mapping[str, MethodModel]) -> Callable[[object, object], dict[str, Credentials]]:
+def _fitting(methods: Mapping[str, Method]) -> Callable[[object, object], dict[str, Credentials]]:
     def fit(given: object, _: object) -> dict[str, Credentials]:
         fits: dict[str, Credentials] = {}
         failures: list[ValidationError] = []

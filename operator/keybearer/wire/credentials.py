@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Protocol
 
 from pydantic import StringConstraints
 
 from keybearer.wire.base import Confidential
 from keybearer.wire.strict import StrictModel
 
-__all__ = ["Credentials", "ShownCredentials", "Token"]
+__all__ = ["Credentials", "DescribedApp", "Method", "ShownCredentials", "Token"]
 
 Token = Annotated[
     Confidential,
@@ -24,3 +26,50 @@ class Credentials(StrictModel):
 
 class ShownCredentials(StrictModel):
     """Credentials as they are answered: without what is secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to authenticate with an app.
+
+    Attributes:
+        given: what is given for it.
+        shown: what is answered: the fields of the kept credentials that it has as well.
+        kept: what is stored where that isn't what is given: a code is good for one exchange. The app then has an
+            `exchange`.
+        is_rotatable: whether its credentials can replace themselves. The app then has a `rotation`.
+    """
+
+    given: type[Credentials]
+    shown: type[ShownCredentials] = ShownCredentials
+    kept: type[Credentials] | None = None
+    is_rotatable: bool = False
+
+    @property
+    def stored(self) -> type[Credentials]:
+        """What is stored."""
+        return self.kept or self.given
+
+
+class DescribedApp(Protocol):
+    """What the bodies of an app's connections are made from."""
+
+    @property
+    def name(self) -> str:
+        """interface.md's word."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """As people write it."""
+        ...
+
+    @property
+    def methods(self) -> Mapping[str, Method]:
+        """By their word on the wire."""
+        ...
+
+    @property
+    def is_rotatable(self) -> bool:
+        """Whether credentials of any method can replace themselves."""
+        ...

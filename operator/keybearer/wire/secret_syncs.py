@@ -7,22 +7,18 @@ and `bodies_of` puts both together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, JsonValue, create_model
+from pydantic import AfterValidator, Field, JsonValue, TypeAdapter, create_model
 
 from keybearer.wire.base import Flag, QueryFlag, Slug, WireInstant, WireModel
-from keybearer.wire.destinations.base import (
+from keybearer.wire.destination_forms import (
     DestinationConfig,
-    DestinationModel,
     ImportBehavior,
     InitialSyncBehavior,
     SyncOptions,
 )
-from keybearer.wire.destinations.catalogue import offered
-from keybearer.wire.destinations.registry import DRIVEN
 from keybearer.wire.limits import (
     ENVIRONMENT_SLUG_MAX,
     FOLDER_PATH_MAX,
@@ -252,50 +248,53 @@ class SyncBodies:
     check: type[CheckDestination]
 
 
-@cache
-def bodies_of(destination: str) -> SyncBodies:
-    """Return the forms of a destination with a driver.
+def bodies_of(
+    name: str,
+    config: TypeAdapter[DestinationConfig],
+    options: type[SyncOptions],
+    *,
+    can_import: bool,
+) -> SyncBodies:
+    """Return the forms of a destination.
 
-    Raises:
-        LookupError: it has none.
+    Args:
+        name: interface.md's word.
+        config: validates its `destinationConfig`.
+        options: validates its `syncOptions`.
+        can_import: whether its secrets can be read back: where not, there is nothing to begin from but our side.
     """
-    model = next(model for model in DRIVEN if model.name == destination)
-    title = "".join(part.capitalize() for part in model.name.split("-"))
-    options: Any = _options_of(model, title)
-    config: Any = model.config._type  # noqa: SLF001 - an adapter has no other way back to what it adapts
+    title = "".join(part.capitalize() for part in name.split("-"))
+    made: Any = options if can_import else _overwriting(options, title)
+    adapted: Any = config._type  # noqa: SLF001 - an adapter has no other way back to what it adapts
     return SyncBodies(
         create_model(
             f"Create{title}Sync",
             __base__=CreateSecretSync,
             __module__=__name__,
-            sync_options=(options, ...),
-            destination_config=(config, ...),
+            sync_options=(made, ...),
+            destination_config=(adapted, ...),
         ),
         create_model(
             f"Update{title}Sync",
             __base__=UpdateSecretSync,
             __module__=__name__,
-            sync_options=(options | None, None),
-            destination_config=(config | None, None),
+            sync_options=(made | None, None),
+            destination_config=(adapted | None, None),
         ),
         create_model(
             f"Check{title}Destination",
             __base__=CheckDestination,
             __module__=__name__,
-            destination_config=(config, ...),
+            destination_config=(adapted, ...),
         ),
     )
 
 
-def _options_of(model: DestinationModel, title: str) -> type[SyncOptions]:
-    """Return the model's options; where nothing can be read back, there is nothing to begin from but our side."""
-    known = offered(model.name)
-    if known is None or known.can_import:
-        return model.options
+def _overwriting(options: type[SyncOptions], title: str) -> type[SyncOptions]:
     only: Any = Annotated[Literal["overwrite-destination"], AfterValidator(InitialSyncBehavior)]
     return create_model(
         f"{title}SyncOptions",
-        __base__=model.options,
+        __base__=options,
         __module__=__name__,
         initial_sync_behavior=(only, ...),
     )

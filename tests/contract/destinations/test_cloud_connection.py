@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from pydantic import JsonValue
-
 from keybearer.outbound.apps.cloud import Cloud, CloudAccount
 from keybearer.outbound.apps.cloud_signing import Scope
-from keybearer.outbound.apps.protocol import AppContext, Rotatable
-from keybearer.outbound.remote import (
+from pydantic import JsonValue
+
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
+from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteError,
     RemoteRefusedError,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections.cloud import AccessKeyCredentials, AssumeRoleCredentials
+from keybearer.destinations.session import AppContext, Rotatable
 from support.remotes.moto import THROTTLING, CloudCall, CloudFixture, Fault
 from support.remotes.way_out import ORGANIZATION, WayOut, way_out
 

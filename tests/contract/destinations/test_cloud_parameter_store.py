@@ -7,22 +7,22 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-
 from keybearer.outbound.apps import cloud_calls
 from keybearer.outbound.destinations import bounds, cloud_shared
 from keybearer.outbound.destinations import cloud_parameter_store as driver
 from keybearer.outbound.destinations.cloud_parameter_store import ParameterStore
-from keybearer.outbound.destinations.protocol import Change, DriverInput, Outgoing, Written
-from keybearer.outbound.remote import (
+
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials
+from keybearer.destinations.cloud_options import Region
+from keybearer.destinations.cloud_parameter_store import ParameterStoreConfig, ParameterStoreOptions
+from keybearer.destinations.protocol import Change, DriverInput, Outgoing, Written
+from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections.cloud import AccessKeyCredentials
-from keybearer.wire.destinations.cloud import Region
-from keybearer.wire.destinations.cloud_parameter_store import ParameterStoreConfig, ParameterStoreOptions
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run
 from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body

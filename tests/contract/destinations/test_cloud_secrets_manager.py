@@ -9,12 +9,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-
 from keybearer.outbound.apps import cloud_calls
 from keybearer.outbound.destinations import bounds, cloud_shared
 from keybearer.outbound.destinations import cloud_secrets_manager as driver
 from keybearer.outbound.destinations.cloud_secrets_manager import JsonSecret, SecretPerKey, secrets_manager
-from keybearer.outbound.destinations.protocol import (
+
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials
+from keybearer.destinations.cloud_options import CloudOptions
+from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
+from keybearer.destinations.protocol import (
     Change,
     Destination,
     DriverInput,
@@ -23,15 +26,12 @@ from keybearer.outbound.destinations.protocol import (
     Outgoing,
     Written,
 )
-from keybearer.outbound.remote import (
+from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteRefusedError,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections.cloud import AccessKeyCredentials
-from keybearer.wire.destinations.cloud import CloudOptions
-from keybearer.wire.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run
 from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body

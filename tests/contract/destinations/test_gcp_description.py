@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-
 from keybearer.outbound.apps.gcp import Gcp
 from keybearer.outbound.destinations.gcp_secret_manager import GcpSecrets
-from keybearer.wire.connections.gcp import ImpersonationCredentials, OwnAccountCredentials
-from keybearer.wire.destinations.gcp_secret_manager import GCP_SECRET_MANAGER
+
+from keybearer.destinations.gcp_secret_manager import (
+    GCP_SECRET_MANAGER,
+    ImpersonationCredentials,
+    OwnAccountCredentials,
+)
 from support.remotes.discovery import DiscoveryDocument
 from support.remotes.driving import given_to
 from support.remotes.gcp import GcpCopy, new_key

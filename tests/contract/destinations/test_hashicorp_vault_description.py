@@ -7,11 +7,10 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
-
 from keybearer.outbound.apps.hashicorp_vault import Vault
 from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
-from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
-from keybearer.wire.destinations.hashicorp_vault import VaultConfig
+
+from keybearer.destinations.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials, VaultConfig
 from support.remotes.driving import change_of, given_to, read, run
 from support.remotes.forwarding import Forwarder
 from support.remotes.serving import Asked, served

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keybearer.wire.connections.cloud import AccessKeyCredentials
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from support.canary import Canary
 from support.push_house import CONNECTIONS, SYNCS, House
 from support.remotes.moto import THROTTLING, CloudFixture, CloudProxy, Fault

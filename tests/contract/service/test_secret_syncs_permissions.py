@@ -13,7 +13,7 @@ from keybearer.base.ids import IdentityId
 from keybearer.domain.authorization import OrganizationRole, Principal
 from keybearer.domain.errors import NotFoundError
 from keybearer.domain.syncs.requests import SyncChange
-from keybearer.wire.destinations.base import ImportBehavior
+from keybearer.wire.destination_forms import ImportBehavior
 from support.quiet_service import IN_ONE_LOOP, AsyncClient, QuietService
 from support.sync_bodies import IMPORTING, OVERWRITING, new_sync
 from support.sync_house import SYNCS, House, open_house

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keybearer.wire.connections.cloud import AccessKeyCredentials
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from support.canary import Canary
 from support.databases import new_database
 from support.pushed import Pushed

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keybearer.destinations.remote import RemoteRefusedError
-from keybearer.outbound.apps.protocol import AppContext
-from keybearer.outbound.destinations.protocol import (
+from keybearer.destinations.protocol import (
     Change,
     Destination,
-    DriverInput,
     Outgoing,
     Present,
     Refused,
     Written,
 )
-from keybearer.wire.connections.base import Credentials
-from keybearer.wire.destinations.base import DestinationConfig, InitialSyncBehavior, SyncOptions
-from keybearer.wire.key_schema import KeyNaming
+from keybearer.destinations.remote import RemoteRefusedError
 
-__all__ = ["change_of", "given_to", "read", "run"]
-
-
-def given_to(config: DestinationConfig, credentials: Credentials, context: AppContext) -> DriverInput:
-    """Return what a driver is made from, with the options of a plain sync."""
-    options = SyncOptions(initial_sync_behavior=InitialSyncBehavior.OVERWRITE_DESTINATION)
-    return DriverInput(config, options, KeyNaming("", ""), credentials, context)
+__all__ = ["change_of", "read", "run"]
 
 
 def change_of(put: Mapping[str, str] | None = None, *delete: str) -> Change:

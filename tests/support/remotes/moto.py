@@ -20,10 +20,10 @@ from urllib.parse import parse_qsl
 import aiohttp
 import pytest
 from aiohttp import web
+from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
 from yarl import URL
 
-from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
-from keybearer.wire.connections.cloud import AccessKeyCredentials
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from support.remotes.limits import Limit
 from tools.local.moto import Moto
 from tools.local.waiting import PATIENCE_SECONDS

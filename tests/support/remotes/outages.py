@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from keybearer.outbound.remote import RemoteUnavailableError
+from keybearer.destinations.remote import RemoteUnavailableError
 from support.remotes.pushing import Target
 
 __all__ = ["WRITTEN_BEFORE", "push_through_an_outage"]

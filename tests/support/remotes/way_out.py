@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock, SystemClock
-from keybearer.outbound.apps.protocol import AppContext
+from keybearer.destinations.session import AppContext
+from keybearer.destinations.short_lived import ShortLived
 from keybearer.outbound.remote import RemoteHttp
-from keybearer.outbound.short_lived import ShortLived
 from support.directory import loopback_gate
 
 __all__ = ["ORGANIZATION", "WayOut", "way_out"]

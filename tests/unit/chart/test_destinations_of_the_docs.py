@@ -7,9 +7,7 @@ import re
 import pytest
 
 from keybearer.controllers.appconnection.reasons import Reason
-from keybearer.wire.connections.registry import APPS
-from keybearer.wire.destinations.catalogue import offered
-from keybearer.wire.destinations.registry import DRIVEN
+from keybearer.destinations.catalogue import APPS, BUILT, offered
 from support.rows import each_row
 from tools.chart.rendering import ROOT
 
@@ -42,9 +40,9 @@ def test_a_field_of_credentials_stands_with_its_method(
     assert re.search(rf"\*`{field}`\*" if is_secret else rf"(?<!\*)`{field}`", row)
 
 
-@pytest.mark.parametrize("destination", DRIVEN, ids=lambda destination: destination.name)
+@pytest.mark.parametrize("destination", BUILT, ids=lambda destination: destination.name)
 def test_a_destination_stands_with_its_app_and_whether_it_can_be_imported(destination: object) -> None:
-    model = next(one for one in DRIVEN if one is destination)
+    model = next(one for one in BUILT if one is destination)
     row = next(row for row in _ROWS if row.startswith(f"| `{model.name}` | `{model.app}` |"))
     listed = offered(model.name)
     assert listed is not None

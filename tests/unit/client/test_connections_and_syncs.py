@@ -11,8 +11,8 @@ from keybearer.client.connections import RotationTerms
 from keybearer.client.errors import InvalidArgument
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations import app_connection_writes, app_connections, secret_syncs
-from keybearer.wire.connections.base import AppModel
-from keybearer.wire.connections.registry import APPS
+from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import APPS
 from support.rows import each_row
 from unit.client.harness import Sent, sent
 
@@ -364,7 +364,7 @@ def test_a_change_without_credentials_holds_nothing_confidential() -> None:
 
 
 @pytest.mark.parametrize("app", APPS, ids=lambda app: app.name)
-def test_nothing_that_the_service_hides_may_be_repeated(app: AppModel) -> None:
+def test_nothing_that_the_service_hides_may_be_repeated(app: App) -> None:
     for method in app.methods.values():
         hidden = {to_camel(name) for name, field in method.given.model_fields.items() if not field.repr}
         made = app_connection_writes.CreateAppConnection(

@@ -10,20 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from keybearer.outbound.apps.gitlab import GitLab
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials
+from keybearer.destinations.gitlab import AccessTokenCredentials, AccessTokenType
+from keybearer.destinations.remote import RemoteRefusedError, RemoteRequest
 from keybearer.domain.outbound import Outbound, OutboundSettings, Remotes, outbound_of
-from keybearer.outbound.apps.gitlab import GitLab
 from keybearer.outbound.errors import OutboundRefusedError
 from keybearer.outbound.ldap import DirectoryAccess
 from keybearer.outbound.ldap_filter import parse_filter
-from keybearer.outbound.remote import RemoteRefusedError, RemoteRequest
 from keybearer.outbound.token_review import ReviewedToken
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
-from keybearer.wire.connections.cloud import AccessKeyCredentials
-from keybearer.wire.connections.gitlab import AccessTokenCredentials, AccessTokenType
 from support.self_signed import certificate
 
 KEY = {"accessKeyId": "id", "secretAccessKey": "cnry-own-key"}

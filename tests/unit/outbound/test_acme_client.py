@@ -17,12 +17,12 @@ import jwt
 import pytest
 
 from keybearer.base.clock import SystemClock
+from keybearer.destinations.remote import RemoteRefusedError, RemoteUnavailableError
 from keybearer.outbound.acme.account_key import ACCOUNT_KEY, AccountKey, binding_secret
 from keybearer.outbound.acme.client import AcmeClient, Binding
 from keybearer.outbound.acme.errors import AcmeProblemError
 from keybearer.outbound.acme.messages import Identifier, OrderStatus
 from keybearer.outbound.acme.way import AcmeWay
-from keybearer.outbound.remote import RemoteRefusedError, RemoteUnavailableError
 from keybearer.pki.keys import generate_private_key
 from support.directory import loopback_gate
 from support.self_signed import certificate

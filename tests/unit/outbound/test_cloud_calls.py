@@ -7,31 +7,30 @@ from dataclasses import replace
 
 import orjson
 import pytest
-from pydantic import JsonValue
-
-from keybearer.base.clock import SystemClock
 from keybearer.outbound.apps.cloud import Cloud, CloudAccount
 from keybearer.outbound.apps.cloud_calls import CloudCalls, CloudFault, fault_of, xml_text
 from keybearer.outbound.apps.cloud_signing import CloudKey, Scope
-from keybearer.outbound.apps.protocol import AppContext
 from keybearer.outbound.destinations import bounds, cloud_shared
-from keybearer.outbound.destinations.bounds import Bounds
 from keybearer.outbound.destinations.cloud_shared import Extras, objects_of, pages, tags_of, text_of
-from keybearer.outbound.remote import (
+from pydantic import JsonValue
+
+from keybearer.base.clock import SystemClock
+from keybearer.destinations.bounds import Bounds
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
+from keybearer.destinations.cloud_options import CloudOptions
+from keybearer.destinations.remote import (
     RemoteAnswer,
     RemoteDeniedError,
     RemoteError,
-    RemoteHttp,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
     RemoteThrottledError,
     RemoteUnavailableError,
-    Throttling,
 )
-from keybearer.outbound.short_lived import ShortLived
-from keybearer.wire.connections.cloud import AccessKeyCredentials, AssumeRoleCredentials
-from keybearer.wire.destinations.cloud import CloudOptions
+from keybearer.destinations.session import AppContext
+from keybearer.destinations.short_lived import ShortLived
+from keybearer.outbound.remote import RemoteHttp, Throttling
 from support.directory import loopback_gate
 from support.rows import each_row
 

@@ -9,18 +9,10 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-
 from keybearer.outbound.apps.codehost import CodeHost
 from keybearer.outbound.apps.codehost_api import CodehostPlace, place_of
-from keybearer.outbound.apps.protocol import AppContext, Exchanging
-from keybearer.outbound.remote import (
-    RemoteDeniedError,
-    RemoteMissingError,
-    RemoteRefusedError,
-    RemoteUnavailableError,
-)
-from keybearer.wire.connections.base import Credentials
-from keybearer.wire.connections.codehost import (
+
+from keybearer.destinations.codehost_app import (
     GitHubAppCredentials,
     InstallationCredentials,
     LoginCredentials,
@@ -28,6 +20,14 @@ from keybearer.wire.connections.codehost import (
     OwnCredentials,
     PatCredentials,
 )
+from keybearer.destinations.remote import (
+    RemoteDeniedError,
+    RemoteMissingError,
+    RemoteRefusedError,
+    RemoteUnavailableError,
+)
+from keybearer.destinations.session import AppContext, Exchanging
+from keybearer.wire.credentials import Credentials
 from support.remotes.codehost import CodehostCopy
 from support.remotes.serving import served
 from support.remotes.way_out import WayOut, way_out

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-
 from keybearer.outbound.destinations.looking_up import each
-from keybearer.outbound.remote import RemoteDeniedError
+
+from keybearer.destinations.remote import RemoteDeniedError
 
 
 async def test_every_name_is_looked_up_once_and_not_all_at_a_time() -> None:

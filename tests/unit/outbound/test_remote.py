@@ -13,12 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from keybearer.destinations.remote import Limits
-from keybearer.outbound import remote
-from keybearer.outbound.gate import Gate
-from keybearer.outbound.remote import (
+from keybearer.destinations.remote import (
+    Limits,
     RemoteAnswer,
-    RemoteHttp,
     RemoteRefusedError,
     RemoteRequest,
     RemoteThrottledError,
@@ -26,6 +23,9 @@ from keybearer.outbound.remote import (
     quotable,
     segment,
 )
+from keybearer.outbound import remote
+from keybearer.outbound.gate import Gate
+from keybearer.outbound.remote import RemoteHttp
 from keybearer.outbound.trust import trust, trust_as_well
 from support.directory import loopback_gate
 from support.self_signed import certificate

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from keybearer.destinations.idp import ClientCredentials
+from keybearer.destinations.short_lived import Issued, ShortLived, key_of
 from keybearer.outbound import short_lived
-from keybearer.outbound.short_lived import Issued, ShortLived, key_of
-from keybearer.wire.connections.idp import ClientCredentials
 
 START = datetime(2026, 1, 2, tzinfo=UTC)
 KEY = ("app", "digest")

@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-
 from keybearer.outbound.apps.external_infisical import ExternalInfisical, ExternalInfisicalSession
 from keybearer.outbound.apps.hashicorp_vault import Vault, VaultSession
 from keybearer.outbound.apps.registry import APPS
-from keybearer.outbound.remote import (
+
+from keybearer.destinations.external_infisical import MachineIdentityCredentials
+from keybearer.destinations.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
+from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections.external_infisical import MachineIdentityCredentials
-from keybearer.wire.connections.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
 from support.remotes.way_out import WayOut, way_out
 from support.scripted_server import Reply, ScriptedServer
 from support.virtual_time import VirtualTime

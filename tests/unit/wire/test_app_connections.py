@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import APPS, app_of
 from keybearer.wire.app_connections import CreateAppConnection, UpdateAppConnection, create_body, update_body
-from keybearer.wire.connections.base import AppModel
-from keybearer.wire.connections.registry import APPS, app_model
 
 KEY = {"accessKeyId": "id", "secretAccessKey": "cnry-key"}
 ROLE = {"roleArn": "arn:aws:iam::123456789012:role/r"}
 ROTATION = {"rotationInterval": 30, "rotateAtUtc": {"hours": 3, "minutes": 15}}
 
 
-def known(name: str) -> AppModel:
-    model = app_model(name)
+def known(name: str) -> App:
+    model = app_of(name)
     assert model is not None
     return model
 
@@ -115,7 +115,7 @@ class TestChanges:
 
 
 @pytest.mark.parametrize("app", APPS, ids=lambda app: app.name)
-def test_no_body_shows_its_credentials(app: AppModel) -> None:
+def test_no_body_shows_its_credentials(app: App) -> None:
     for body in (create_body(app), update_body(app)):
         kinds = getattr(body, "__origin__", body)
         for model in getattr(kinds, "__args__", (kinds,)):
@@ -123,6 +123,6 @@ def test_no_body_shows_its_credentials(app: AppModel) -> None:
 
 
 @pytest.mark.parametrize("app", APPS, ids=lambda app: app.name)
-def test_what_is_shown_of_credentials_is_part_of_them(app: AppModel) -> None:
+def test_what_is_shown_of_credentials_is_part_of_them(app: App) -> None:
     for method in app.methods.values():
         assert method.shown.model_fields.keys() <= method.stored.model_fields.keys()

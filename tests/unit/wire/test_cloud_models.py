@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from keybearer.wire.connections.cloud import CLOUD, AccessKeyCredentials
-from keybearer.wire.destinations.base import DestinationConfig
-from keybearer.wire.destinations.cloud import CloudOptions, Region
-from keybearer.wire.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE, ParameterStoreConfig
-from keybearer.wire.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER, ManyToOneConfig
+from keybearer.destinations.cloud_credentials import CLOUD, AccessKeyCredentials
+from keybearer.destinations.cloud_options import CloudOptions, Region
+from keybearer.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE, ParameterStoreConfig
+from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER, ManyToOneConfig
+from keybearer.wire.destination_forms import DestinationConfig
 from support.rows import each_row
 
 KEY = {"accessKeyId": "AKIA0", "secretAccessKey": "cnry-secret"}

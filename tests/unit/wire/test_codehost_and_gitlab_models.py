@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from keybearer.wire.connections.base import MethodModel
-from keybearer.wire.connections.codehost import CODEHOST as CODEHOST_APP
-from keybearer.wire.connections.codehost import OwnCredentials, PatCredentials
-from keybearer.wire.connections.gitlab import GITLAB as GITLAB_APP
-from keybearer.wire.destinations.base import DestinationModel
-from keybearer.wire.destinations.codehost import CODEHOST
-from keybearer.wire.destinations.gitlab import GITLAB
+from keybearer.destinations.codehost import CODEHOST
+from keybearer.destinations.codehost_app import CODEHOST as CODEHOST_APP
+from keybearer.destinations.codehost_app import OwnCredentials, PatCredentials
+from keybearer.destinations.form import DestinationKind
+from keybearer.destinations.gitlab import GITLAB
+from keybearer.destinations.gitlab import GITLAB as GITLAB_APP
+from keybearer.wire.credentials import Method
 from support.rows import each_row
 
 HOST = {"instanceType": "server", "host": "code.example.com"}
 KEY = "-----BEGIN RSA PRIVATE KEY-----\ncnry-key\n-----END RSA PRIVATE KEY-----"
-METHODS: dict[str, tuple[MethodModel, dict[str, Any], dict[str, Any]]] = {
+METHODS: dict[str, tuple[Method, dict[str, Any], dict[str, Any]]] = {
     "a personal access token": (
         CODEHOST_APP.methods["pat"],
         {"personalAccessToken": "ghp_cnry-token", **HOST},
@@ -58,7 +58,7 @@ def fields_of(error: ValidationError) -> set[str]:
     return {str(issue["loc"][-1]) for issue in error.errors(include_input=False, include_url=False)}
 
 
-def refused(destination: DestinationModel, config: dict[str, Any]) -> set[str]:
+def refused(destination: DestinationKind, config: dict[str, Any]) -> set[str]:
     with pytest.raises(ValidationError) as caught:
         destination.config.validate_python(config)
     return fields_of(caught.value)
@@ -75,7 +75,7 @@ def test_what_was_said_of_the_place_is_shown_and_nothing_else(name: str) -> None
     assert wire(method.shown.model_validate(fields)) == shown
 
 
-def aliases(method: MethodModel) -> set[str]:
+def aliases(method: Method) -> set[str]:
     return {str(info.alias) for info in method.shown.model_fields.values()}
 
 

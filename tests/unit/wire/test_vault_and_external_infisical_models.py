@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from keybearer.wire.connections.external_infisical import EXTERNAL_INFISICAL as EXTERNAL_APP
-from keybearer.wire.connections.hashicorp_vault import HASHICORP_VAULT as VAULT_APP
-from keybearer.wire.destinations.external_infisical import EXTERNAL_INFISICAL, ExternalInfisicalConfig
-from keybearer.wire.destinations.hashicorp_vault import HASHICORP_VAULT, VaultConfig
+from keybearer.destinations.external_infisical import EXTERNAL_INFISICAL, ExternalInfisicalConfig
+from keybearer.destinations.external_infisical import EXTERNAL_INFISICAL as EXTERNAL_APP
+from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT, VaultConfig
+from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT as VAULT_APP
 from support.rows import each_row
 
 TOKEN = {"instanceUrl": "https://vault.example.com", "namespace": "team/a", "accessToken": "cnry-token"}

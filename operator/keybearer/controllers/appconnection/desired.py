@@ -17,7 +17,7 @@ from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import mark_of
 from keybearer.wire.base import SLUG_PATTERN
-from keybearer.wire.connections.base import MethodModel
+from keybearer.wire.credentials import Method
 from keybearer.wire.vocabulary import canonical_app
 
 __all__ = ["ConnectionKind", "build_connection", "kind_of"]
@@ -32,7 +32,7 @@ class ConnectionKind:
 
     app: str
     method: str
-    model: MethodModel
+    model: Method
 
 
 def kind_of(spec: AppConnectionSpec) -> ConnectionKind:
@@ -42,10 +42,10 @@ def kind_of(spec: AppConnectionSpec) -> ConnectionKind:
         StalledError: no connection can be made to such an app, or not by such a method.
     """
     # Loaded with all apps by who has connections, only then.
-    from keybearer.wire.connections.registry import APPS, app_model
+    from keybearer.destinations.catalogue import APPS, app_of
 
     app, _ = canonical_app(spec.app)
-    model = app_model(app)
+    model = app_of(app)
     if model is None:
         known = ", ".join(sorted(one.name for one in APPS))
         raise StalledError(Reason.UNKNOWN_APP, f"spec.app {spec.app} is none of {known}")
@@ -113,7 +113,7 @@ def build_connection(
     )
 
 
-def _require_hidden(spec: AppConnectionSpec, method: MethodModel) -> None:
+def _require_hidden(spec: AppConnectionSpec, method: Method) -> None:
     """Let pass a manifest that writes nothing in clear but what the service shows anyway.
 
     Raises:

@@ -20,7 +20,7 @@ from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec_source import KeySelection, Source
 from keybearer.controllers.secretsync.status import PushStatus
-from keybearer.wire.destinations.catalogue import offered
+from keybearer.destinations.catalogue import offered
 from keybearer.wire.vocabulary import canonical_destination
 
 __all__ = [
@@ -137,10 +137,10 @@ def build_definition(
         StalledError: the destination is unknown, or its configuration or options are not what it takes.
     """
     # Loaded with all destinations by who pushes, only then.
-    from keybearer.wire.destinations.registry import destination_model
+    from keybearer.destinations.catalogue import built
 
     destination, _ = canonical_destination(spec.destination or "")
-    model = destination_model(destination)
+    model = built(destination)
     if offered(destination) is None or model is None:
         raise StalledError(
             Reason.UNKNOWN_DESTINATION,

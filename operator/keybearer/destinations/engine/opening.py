@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from keybearer.destinations.engine.document import DocumentDestination
 from keybearer.destinations.engine.table import TableDestination
-from keybearer.destinations.form import DestinationKind, Place, Table
+from keybearer.destinations.form import DestinationKind, Document, Place, Table
 from keybearer.destinations.protocol import Destination
 from keybearer.destinations.session import AppContext, Session
 from keybearer.wire.credentials import Credentials
@@ -43,6 +43,10 @@ def open_destination(kind: DestinationKind, given: Opening) -> Destination:
     session = Session(kind.app, given.credentials, given.context)
     store = kind.open(Place(session, given.config, given.options, given.naming))
     traits = kind.traits(given.config)
-    if isinstance(store, Table):
-        return TableDestination(session, store, traits, given.naming)
-    return DocumentDestination(store, traits)
+    match store:
+        case Table():
+            return TableDestination(session, store, traits, given.naming)
+        case Document():
+            return DocumentDestination(store, traits)
+        case _:
+            return store

@@ -10,11 +10,11 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
+from keybearer.destinations.remote import RemoteUnavailableError
 from keybearer.domain.errors import InvalidError
 from keybearer.outbound.acme.account_key import AccountKey
 from keybearer.outbound.acme.client import AcmeClient
 from keybearer.outbound.acme.way import AcmeWay
-from keybearer.outbound.remote import RemoteUnavailableError
 from keybearer.store.acme_accounts import OpenedAcmeAccount
 from keybearer.store.certificate_authorities import CertificateAuthority
 from keybearer.store.unit import UnitOfWork

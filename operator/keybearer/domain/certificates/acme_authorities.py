@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from keybearer.base.certificate_terms import AuthorityKind, AuthorityStatus
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
+from keybearer.destinations.remote import RemoteError
 from keybearer.domain.audit import EventType
 from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.certificates.acme_accounts import AcmeConfiguration, AcmeSessions, awaited
@@ -20,7 +21,6 @@ from keybearer.domain.certificates.lookup import access_to, certificate_project
 from keybearer.domain.errors import InvalidError
 from keybearer.outbound.acme.account_key import ACCOUNT_KEY, binding_secret
 from keybearer.outbound.acme.client import Binding
-from keybearer.outbound.remote import RemoteError
 from keybearer.pki.certificates import parse_certificates
 from keybearer.pki.errors import PkiError
 from keybearer.pki.keys import generate_private_key

@@ -19,13 +19,13 @@ from keybearer.base.certificate_terms import RequestStatus
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
 from keybearer.base.logs import get_logger
+from keybearer.destinations.remote import RemoteError
 from keybearer.domain.certificates.acme_accounts import AcmeSessions
 from keybearer.domain.certificates.acme_orders import AcmeOrders, LostRequestError, OrderState, held
 from keybearer.domain.certificates.finishing import Finishing
 from keybearer.domain.certificates.own_actor import service_actor
 from keybearer.domain.errors import InvalidError
 from keybearer.outbound.acme.errors import AcmeProblemError
-from keybearer.outbound.remote import RemoteError
 from keybearer.store.certificate_requests import CertificateRequest
 from keybearer.store.database import Database
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError

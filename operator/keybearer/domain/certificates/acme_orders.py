@@ -17,6 +17,7 @@ from pydantic import JsonValue
 from keybearer.base.certificate_terms import RequestStatus
 from keybearer.base.clock import Clock
 from keybearer.base.errors import KeybearerError
+from keybearer.destinations.remote import RemoteUnavailableError
 from keybearer.domain.certificates.acme_accounts import AcmeSessions
 from keybearer.domain.certificates.acme_terms import content_of, identifiers_of, names_of, require_given
 from keybearer.domain.certificates.finishing import Finishing
@@ -29,7 +30,6 @@ from keybearer.outbound.acme.account_key import AccountKey
 from keybearer.outbound.acme.client import AcmeClient, told
 from keybearer.outbound.acme.messages import AuthorizationStatus, ChallengeStatus, OrderStatus
 from keybearer.outbound.acme.messages import Order as AcmeOrder
-from keybearer.outbound.remote import RemoteUnavailableError
 from keybearer.pki.certificates import Certificate, parse_certificates, text_of_certificates
 from keybearer.pki.chains import ordered_chain
 from keybearer.pki.errors import PkiError

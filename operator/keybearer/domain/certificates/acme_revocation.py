@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from keybearer.base.certificate_terms import AuthorityKind, RevocationReason
+from keybearer.destinations.remote import RemoteError
 from keybearer.domain.certificates.acme_accounts import AcmeSessions, awaited
 from keybearer.domain.errors import InvalidError
-from keybearer.outbound.remote import RemoteError
 from keybearer.pki.certificates import parse_certificate
 from keybearer.store.certificates import Certificate
 from keybearer.store.database import Database

@@ -7,29 +7,30 @@ from collections.abc import Mapping
 import orjson
 from pydantic import JsonValue, ValidationError
 
+from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import app_of
 from keybearer.domain.errors import InvalidError
 from keybearer.store.app_connections import AppConnection, OpenedConnection
-from keybearer.wire.connections.base import AppModel, Credentials, MethodModel
-from keybearer.wire.connections.registry import app_model
+from keybearer.wire.credentials import Credentials, Method
 
 __all__ = ["credentials_of", "kept_form", "method_of", "model_of", "retiring_of", "shown_form"]
 
 _KEPT_MAX_BYTES = 64 * 1024
 
 
-def model_of(connection: AppConnection) -> AppModel:
+def model_of(connection: AppConnection) -> App:
     """Return the app of a connection.
 
     Raises:
         InvalidError: this version knows none of that name; another one stored it.
     """
-    app = app_model(connection.app)
+    app = app_of(connection.app)
     if app is None:
         raise InvalidError(f'This version of the service knows no App "{connection.app}"')
     return app
 
 
-def method_of(connection: AppConnection) -> MethodModel:
+def method_of(connection: AppConnection) -> Method:
     """Return how a connection authenticates.
 
     Raises:
@@ -74,7 +75,7 @@ def kept_form(credentials: Credentials) -> dict[str, JsonValue]:
     return kept
 
 
-def shown_form(method: MethodModel, kept: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def shown_form(method: Method, kept: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return what of kept credentials is no secret."""
     names = {field.alias or name for name, field in method.shown.model_fields.items()}
     return {name: value for name, value in kept.items() if name in names}

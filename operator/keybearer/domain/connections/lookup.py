@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from keybearer.destinations.app import App
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.authorization import Action, Principal, Subject, require_organization
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.records import Project
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.connections.base import AppModel
 
 __all__ = ["AppConnectionView", "of_app", "open_connection", "place_of_connections"]
 
@@ -43,7 +43,7 @@ async def place_of_connections(
 async def open_connection(
     unit: UnitOfWork,
     principal: Principal,
-    app: AppModel,
+    app: App,
     connection_id: str,
     action: Action,
     *,
@@ -67,7 +67,7 @@ async def open_connection(
     return AppConnectionView(of_app(found, app), access.project)
 
 
-def of_app(connection: AppConnection, app: AppModel) -> AppConnection:
+def of_app(connection: AppConnection, app: App) -> AppConnection:
     """Return the connection if it is to that app.
 
     Raises:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from keybearer.base.ids import OrganizationId
-from keybearer.domain.errors import InvalidError
-from keybearer.domain.lines import Lines
-from keybearer.domain.outbound import Remotes
-from keybearer.outbound.apps.protocol import App, Exchanging, Rotatable
-from keybearer.outbound.remote import (
+from keybearer.destinations.app import App, Rotation
+from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteError,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections.base import AppModel, Credentials
+from keybearer.destinations.session import Session
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.lines import Lines
+from keybearer.domain.outbound import Remotes
+from keybearer.wire.credentials import Credentials
 
 __all__ = ["Proving", "advice_of"]
 
@@ -32,29 +33,25 @@ _MESSAGE_MAX = 1024
 class Proving:
     """Asks remotes about credentials, so many at a time, and fewer of one organization."""
 
-    def __init__(self, remotes: Remotes, apps: Mapping[str, App]) -> None:
+    def __init__(self, remotes: Remotes) -> None:
         self._remotes = remotes
-        self._apps = apps
         self._places = asyncio.Semaphore(_AT_ONCE)
         self._lines = Lines(_SHARE)
 
-    async def proven(
-        self, model: AppModel, organization_id: OrganizationId, given: Credentials
-    ) -> Credentials:
+    async def proven(self, model: App, organization_id: OrganizationId, given: Credentials) -> Credentials:
         """Return what is to be kept of credentials that the remote takes.
 
         Raises:
             InvalidError: it doesn't take them, or can't be asked.
         """
-        app, context = self._app(model), self._remotes.context(organization_id, model.name)
         async with self._asking(organization_id):
-            kept = await app.exchange(given, context) if isinstance(app, Exchanging) else given
-            await app.check(kept, context)
+            kept = given
+            if model.exchange is not None:
+                kept = await model.exchange(self._session(model, organization_id, given))
+            await model.check(self._session(model, organization_id, kept))
             return kept
 
-    async def renewed(
-        self, model: AppModel, organization_id: OrganizationId, present: Credentials
-    ) -> Credentials:
+    async def renewed(self, model: App, organization_id: OrganizationId, present: Credentials) -> Credentials:
         """Return new credentials that the present ones made.
 
         Raises:
@@ -65,12 +62,10 @@ class Proving:
             self._places,
             asyncio.timeout(_DEADLINE_SECONDS),
         ):
-            return await self._rotatable(model).renew(
-                present, self._remotes.context(organization_id, model.name)
-            )
+            return await _rotation_of(model).renew(self._session(model, organization_id, present))
 
     async def retired(
-        self, model: AppModel, organization_id: OrganizationId, old: Credentials, new: Credentials
+        self, model: App, organization_id: OrganizationId, old: Credentials, new: Credentials
     ) -> None:
         """Make old credentials worthless by means of the new ones.
 
@@ -82,7 +77,7 @@ class Proving:
             self._places,
             asyncio.timeout(_DEADLINE_SECONDS),
         ):
-            await self._rotatable(model).retire(old, new, self._remotes.context(organization_id, model.name))
+            await _rotation_of(model).retire(self._session(model, organization_id, new), old)
 
     @asynccontextmanager
     async def _asking(self, organization_id: OrganizationId) -> AsyncIterator[None]:
@@ -100,17 +95,14 @@ class Proving:
         except RemoteError as error:
             raise InvalidError(f"Unable to validate connection: {advice_of(error)}") from error
 
-    def _app(self, model: AppModel) -> App:
-        app = self._apps.get(model.name)
-        if app is None:
-            raise InvalidError(f"{model.title} Connections are not available in this version")
-        return app
+    def _session(self, model: App, organization_id: OrganizationId, credentials: Credentials) -> Session:
+        return Session(model, credentials, self._remotes.context(organization_id, model.name))
 
-    def _rotatable(self, model: AppModel) -> Rotatable:
-        app = self._app(model)
-        if not isinstance(app, Rotatable):
-            raise InvalidError(f"Rotation is not supported for {model.title} Connections")
-        return app
+
+def _rotation_of(model: App) -> Rotation:
+    if model.rotation is None:
+        raise InvalidError(f"Rotation is not supported for {model.title} Connections")
+    return model.rotation
 
 
 def advice_of(error: RemoteError) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from keybearer.destinations.app import App
 from keybearer.domain.connections.rotation_terms import NEVER, Terms
-from keybearer.wire.connections.base import AppModel, Credentials
+from keybearer.wire.credentials import Credentials
 
 __all__ = ["AppConnectionChange", "NewAppConnection"]
 
@@ -15,7 +16,7 @@ __all__ = ["AppConnectionChange", "NewAppConnection"]
 class NewAppConnection:
     """What a connection is made of; without a project it is of the organization."""
 
-    app: AppModel
+    app: App
     method: str
     name: str
     description: str | None

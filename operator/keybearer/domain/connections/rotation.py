@@ -14,6 +14,8 @@ from datetime import datetime, timedelta
 from keybearer.base.clock import Clock
 from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
+from keybearer.destinations.app import App
+from keybearer.destinations.remote import RemoteError, RemoteUnavailableError
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal
 from keybearer.domain.connections.credentials import (
@@ -30,12 +32,11 @@ from keybearer.domain.connections.rotation_terms import Terms, next_rotation
 from keybearer.domain.connections.service import AppConnections
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.queueing import queue_failed
-from keybearer.outbound.remote import RemoteError, RemoteUnavailableError
 from keybearer.store.app_connections import AppConnection, OpenedConnection
 from keybearer.store.audit import AuditActor
 from keybearer.store.database import Database
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.connections.base import AppModel, Credentials
+from keybearer.wire.credentials import Credentials
 
 __all__ = ["ConnectionRotation"]
 
@@ -92,7 +93,7 @@ class ConnectionRotation:
                 done += 1
         return done
 
-    async def rotate(self, principal: Principal, app: AppModel, connection_id: str) -> AppConnectionView:
+    async def rotate(self, principal: Principal, app: App, connection_id: str) -> AppConnectionView:
         """Make the credentials anew now, and return the connection.
 
         Raises:
@@ -148,7 +149,7 @@ class ConnectionRotation:
         return None
 
     async def _renew(
-        self, opened: OpenedConnection, model: AppModel, present: Credentials, by: Principal | AuditActor
+        self, opened: OpenedConnection, model: App, present: Credentials, by: Principal | AuditActor
     ) -> None:
         connection = opened.connection
         new = await self._proving.renewed(model, connection.organization_id, present)
@@ -189,7 +190,7 @@ class ConnectionRotation:
         return True
 
     async def _retire(
-        self, connection: AppConnection, model: AppModel, old: Credentials, new: Credentials
+        self, connection: AppConnection, model: App, old: Credentials, new: Credentials
     ) -> None:
         try:
             await self._proving.retired(model, connection.organization_id, old, new)

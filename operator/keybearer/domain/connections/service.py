@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import OrganizationId, ProjectId, new_uuid
+from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import APPS
 from keybearer.domain.access import open_projects
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, organization_allows
@@ -32,8 +34,6 @@ from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.records import Project
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.connections.base import AppModel
-from keybearer.wire.connections.registry import APPS
 from keybearer.wire.limits import APP_CONNECTIONS_MAX
 
 __all__ = ["AppConnections", "ProjectUse"]
@@ -112,19 +112,19 @@ class AppConnections:
         # Another one of that name may come first; then it is told so without asking the remote again.
         return await repeated(store)
 
-    async def get(self, principal: Principal, app: AppModel, connection_id: str) -> AppConnectionView:
+    async def get(self, principal: Principal, app: App, connection_id: str) -> AppConnectionView:
         """Return one connection by its id."""
         return await self.require(principal, app, connection_id, Action.READ)
 
     async def require(
-        self, principal: Principal, app: AppModel, connection_id: str, action: Action
+        self, principal: Principal, app: App, connection_id: str, action: Action
     ) -> AppConnectionView:
         """Return a connection to which the principal may do that."""
         async with self._database.reading() as unit:
             return await open_connection(unit, principal, app, connection_id, action)
 
     async def by_name(
-        self, principal: Principal, app: AppModel, name: str, project_id: str | None
+        self, principal: Principal, app: App, name: str, project_id: str | None
     ) -> AppConnectionView:
         """Return one connection by its name: of the project, or without one of the organization."""
         async with self._database.reading() as unit:
@@ -137,7 +137,7 @@ class AppConnections:
             return AppConnectionView(of_app(found, app), project)
 
     async def list(
-        self, principal: Principal, project_id: str | None, app: AppModel | None = None
+        self, principal: Principal, project_id: str | None, app: App | None = None
     ) -> Sequence[AppConnectionView]:
         """Return connections by name: of the project, or without one of the organization."""
         async with self._database.reading() as unit:
@@ -146,7 +146,7 @@ class AppConnections:
             return [AppConnectionView(one, project) for one in found]
 
     async def available(
-        self, principal: Principal, app: AppModel, project_id: str | None
+        self, principal: Principal, app: App, project_id: str | None
     ) -> Sequence[AppConnection]:
         """Return connections that the principal may use in the project: its own and the organization's, by name."""
         async with self._database.reading() as unit:
@@ -157,7 +157,7 @@ class AppConnections:
         return sorted(found, key=lambda one: (one.name, one.id))
 
     async def update(
-        self, principal: Principal, app: AppModel, connection_id: str, change: AppConnectionChange
+        self, principal: Principal, app: App, connection_id: str, change: AppConnectionChange
     ) -> AppConnectionView:
         """Change a connection; new credentials only if the remote takes them. They set its failed syncs off.
 
@@ -193,7 +193,7 @@ class AppConnections:
 
         return await repeated(store)
 
-    async def delete(self, principal: Principal, app: AppModel, connection_id: str) -> AppConnectionView:
+    async def delete(self, principal: Principal, app: App, connection_id: str) -> AppConnectionView:
         """Remove a connection and return what it was.
 
         Raises:
@@ -207,7 +207,7 @@ class AppConnections:
             await unit.audit(_event(principal, EventType.DELETE_APP_CONNECTION, view.connection))
             return view
 
-    async def usage(self, principal: Principal, app: AppModel, connection_id: str) -> Sequence[ProjectUse]:
+    async def usage(self, principal: Principal, app: App, connection_id: str) -> Sequence[ProjectUse]:
         """Return what uses the connection, in the projects where a user may see syncs.
 
         Raises:
@@ -224,7 +224,7 @@ class AppConnections:
             for project in sorted(shown, key=lambda project: (project.name, project.id))
         ]
 
-    def options(self) -> Sequence[AppModel]:
+    def options(self) -> Sequence[App]:
         """Return the apps that connections can be made to, by title."""
         return sorted(APPS, key=lambda app: app.title.lower())
 
@@ -276,7 +276,7 @@ class AppConnections:
 
 
 async def _listed(
-    unit: UnitOfWork, organization_id: OrganizationId, project: Project | None, app: AppModel | None
+    unit: UnitOfWork, organization_id: OrganizationId, project: Project | None, app: App | None
 ) -> list[AppConnection]:
     return await unit.app_connections.listed(
         organization_id, None if project is None else [project.id], None if app is None else app.name
@@ -290,7 +290,7 @@ async def _require_free_name(
         raise InvalidError(f'An App Connection with the name "{name}" already exists')
 
 
-def _not_rotatable(app: AppModel, method: str) -> InvalidError:
+def _not_rotatable(app: App, method: str) -> InvalidError:
     return InvalidError(f"Rotation is not supported for {app.title} Connections with method {method}")
 
 

@@ -17,7 +17,7 @@ from keybearer.domain.syncs.rules import (
 )
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, SecretSync
-from keybearer.wire.destinations.base import ImportBehavior
+from keybearer.wire.destination_forms import ImportBehavior
 
 __all__ = ["SyncRequests"]
 

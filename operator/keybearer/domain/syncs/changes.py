@@ -7,10 +7,10 @@ from datetime import datetime
 from enum import Enum, auto
 
 from keybearer.base.ids import ProjectId, new_uuid
+from keybearer.destinations.form import DestinationKind
 from keybearer.domain.syncs.requests import NewSync, SyncChange, Unchanged
 from keybearer.domain.syncs.rules import destination_digest
 from keybearer.store.secret_syncs import SyncRecord
-from keybearer.wire.destinations.base import DestinationModel
 
 __all__ = ["Loss", "changed_record", "loss_of", "new_record"]
 
@@ -26,7 +26,7 @@ class Loss(Enum):
 
 
 def new_record(
-    project_id: ProjectId, folder_id: str, model: DestinationModel, new: NewSync, now: datetime
+    project_id: ProjectId, folder_id: str, model: DestinationKind, new: NewSync, now: datetime
 ) -> SyncRecord:
     """Return a sync that never ran."""
     return SyncRecord(
@@ -64,7 +64,7 @@ def new_record(
 
 
 def changed_record(
-    old: SyncRecord, model: DestinationModel, change: SyncChange, folder_id: str | None, now: datetime
+    old: SyncRecord, model: DestinationKind, change: SyncChange, folder_id: str | None, now: datetime
 ) -> SyncRecord:
     """Return the sync after the change, which reads that folder then."""
     changed = replace(

@@ -13,13 +13,13 @@ from datetime import timedelta
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
+from keybearer.destinations.protocol import ForeignContentError, Outgoing, Present
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.former_places import alike, as_left, resembling, told_alike, told_failure
 from keybearer.domain.syncs.outcomes import LostJobError, failure_of
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import Ledger, removal
 from keybearer.domain.syncs.pushing import Pushing
-from keybearer.outbound.destinations.protocol import ForeignContentError, Outgoing, Present
 from keybearer.store.attempts import repeated
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 import orjson
 from pydantic import JsonValue
 
+from keybearer.destinations.protocol import Outgoing
 from keybearer.domain.syncs.plan import Wanted
-from keybearer.outbound.destinations.protocol import Outgoing
 from keybearer.store.secret_syncs import SyncRecord
 
 __all__ = ["Digests", "deciding_options"]

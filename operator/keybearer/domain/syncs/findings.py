@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from keybearer.destinations.protocol import Traits
 from keybearer.domain.syncs.outcomes import MESSAGE_MAX, told_of_others
 from keybearer.domain.syncs.plan import Ledger, Plan
-from keybearer.outbound.destinations.protocol import Traits
 
 __all__ = ["repaired_names", "told_after_look"]
 

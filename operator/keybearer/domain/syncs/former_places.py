@@ -13,8 +13,8 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
+from keybearer.destinations.protocol import Outgoing, Present
 from keybearer.domain.syncs.plan import Ledger
-from keybearer.outbound.destinations.protocol import Outgoing, Present
 
 __all__ = ["alike", "as_left", "resembling", "told_alike", "told_failure"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keybearer.destinations.protocol import Present
 from keybearer.domain.errors import DomainError, InvalidError, SchemaViolationError
 from keybearer.domain.secrets.text import checked_name, checked_value
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.syncs.source import access_of, folder_of, read_source
-from keybearer.outbound.destinations.protocol import Present
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.base import ImportBehavior, InitialSyncBehavior
+from keybearer.wire.destination_forms import ImportBehavior, InitialSyncBehavior
 from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["behavior_at_first", "found_in", "take_in", "taken"]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 
 from keybearer.base.ids import new_uuid
+from keybearer.destinations.form import DestinationKind
 from keybearer.domain.syncs.changes import Loss, loss_of
 from keybearer.domain.syncs.places import Setup, is_same_place
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync, SyncRecord
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.base import DestinationModel
 
 __all__ = ["store_changed"]
 
 
 async def store_changed(
-    unit: UnitOfWork, model: DestinationModel, old: SecretSync, changed: SyncRecord, now: datetime
+    unit: UnitOfWork, model: DestinationKind, old: SecretSync, changed: SyncRecord, now: datetime
 ) -> SecretSync:
     """Store what a sync was changed to, with what is known of its place and of those that it left; return it.
 
@@ -49,7 +49,7 @@ async def store_changed(
 
 
 async def _move(
-    unit: UnitOfWork, model: DestinationModel, went: Setup, came: Setup, sync_id: str, now: datetime
+    unit: UnitOfWork, model: DestinationKind, went: Setup, came: Setup, sync_id: str, now: datetime
 ) -> None:
     known = await unit.former_places.of_sync(sync_id)
     back = next((one for one in known if is_same_place(model, Setup.of_former(one), came)), None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from keybearer.destinations.catalogue import OfferedDestination
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.catalogue import OfferedDestination
 
 __all__ = ["sync_of_id", "sync_of_name"]
 

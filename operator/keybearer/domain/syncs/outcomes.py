@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from pydantic import JsonValue, ValidationError
 
 from keybearer.base.errors import KeybearerError
+from keybearer.destinations.remote import RemoteError, RemoteThrottledError
 from keybearer.domain.errors import DomainError
 from keybearer.domain.syncs.plan import PlanRefusedError
-from keybearer.outbound.remote import RemoteError, RemoteThrottledError
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
 
 __all__ = [

@@ -8,18 +8,20 @@ from typing import Self
 
 from pydantic import JsonValue
 
+from keybearer.destinations.engine.opening import Opening, open_destination
+from keybearer.destinations.form import DestinationKind
+from keybearer.destinations.protocol import Destination, Present, Traits
 from keybearer.domain.connections.credentials import credentials_of
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.outcomes import confidential_texts
 from keybearer.domain.syncs.plan import Settings, naming_of
 from keybearer.domain.syncs.pushing import Pushing
-from keybearer.outbound.destinations.protocol import Destination, DriverInput, KeepsExtras, Present, Traits
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.base import DestinationModel, SyncOptions
+from keybearer.wire.destination_forms import SyncOptions
 from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["Place", "Reach", "Setup", "is_same_place"]
@@ -70,14 +72,14 @@ class Setup:
         return KeyNaming.of(schema if isinstance(schema, str) else None, self.environment)
 
 
-def is_same_place(model: DestinationModel, one: Setup, other: Setup) -> bool:
+def is_same_place(model: DestinationKind, one: Setup, other: Setup) -> bool:
     """Return whether two setups of one sync lead to the same place, as far as what is written down of them tells.
 
     The second one's configuration must have the form that this version takes.
     """
     if (one.connection_id, one.digest) != (other.connection_id, other.digest):
         return False
-    is_one_object = model.is_one_object(model.config.validate_python(dict(other.config)))
+    is_one_object = model.traits(model.config.validate_python(dict(other.config))).is_one_object
     return not is_one_object or one.naming == other.naming
 
 
@@ -98,17 +100,15 @@ class Place:
         self, digests: Digests, shared: Collection[str], *, removes_foreign: bool = False
     ) -> Settings:
         """Return what plans for it are made under; `shared` are names that other syncs wrote there."""
-        base = Settings(
+        return Settings(
             self.traits,
             self.naming,
             bool(self.options.disable_secret_deletion),
             digests.of,
+            self.destination.extras_of,
             removes_foreign=removes_foreign,
             shared=shared,
         )
-        if isinstance(self.destination, KeepsExtras):
-            return replace(base, extras_of=self.destination.extras_of)
-        return base
 
 
 class Reach:
@@ -143,8 +143,9 @@ class Reach:
         """
         model = self._pushing.model_of(self._sync)
         options = model.options.model_validate(dict(setup.options))
-        destination = self._pushing.wiring.drivers[model.name](
-            DriverInput(
+        destination = open_destination(
+            model,
+            Opening(
                 config=model.config.validate_python(dict(setup.config)),
                 options=options,
                 naming=setup.naming,
@@ -152,7 +153,7 @@ class Reach:
                 context=self._pushing.remotes.context(
                     opened.connection.organization_id, opened.connection.app
                 ),
-            )
+            ),
         )
         return Place(destination, options, naming_of(destination.traits, setup.naming))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from keybearer.base.errors import KeybearerError
-from keybearer.outbound.destinations.protocol import Change, Outgoing, Present, Traits
+from keybearer.destinations.protocol import Change, Outgoing, Present, Traits
 from keybearer.store.pushes import Push
 from keybearer.wire.key_schema import KeyNaming
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
+from keybearer.destinations.catalogue import built
+from keybearer.destinations.form import DestinationKind
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.outbound import Remotes
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.source import Source, read_source
-from keybearer.outbound.destinations.protocol import Driver
-from keybearer.outbound.destinations.registry import DRIVERS
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.base import DestinationModel, SyncOptions
-from keybearer.wire.destinations.registry import destination_model
+from keybearer.wire.destination_forms import SyncOptions
 
-__all__ = ["Pace", "Pushing", "Wiring"]
+__all__ = ["Pace", "Pushing"]
 
 _BACKOFF = Backoff(floor=timedelta(seconds=3), ceiling=timedelta(hours=1))
 
@@ -40,16 +39,8 @@ class Pace:
     backoff: Backoff = _BACKOFF
 
 
-@dataclass(frozen=True, slots=True)
-class Wiring:
-    """By which names destinations are found; others in tests."""
-
-    model: Callable[[str], DestinationModel | None] = destination_model
-    drivers: Mapping[str, Driver] = field(default_factory=lambda: DRIVERS)
-
-
 class Pushing:
-    """What all runs share."""
+    """What all runs share; `kinds` finds destinations by their names, others in tests."""
 
     def __init__(
         self,
@@ -59,8 +50,8 @@ class Pushing:
         writing: SecretWriting,
         trail: AuditTrail,
         clock: Clock,
-        wiring: Wiring | None = None,
         *,
+        kinds: Callable[[str], DestinationKind | None] = built,
         pace: Pace | None = None,
     ) -> None:
         self.database = database
@@ -69,17 +60,17 @@ class Pushing:
         self.writing = writing
         self.trail = trail
         self.clock = clock
-        self.wiring = wiring or Wiring()
+        self._kinds = kinds
         self.pace = pace or Pace()
 
-    def model_of(self, sync: SecretSync) -> DestinationModel:
+    def model_of(self, sync: SecretSync) -> DestinationKind:
         """Return the model of the sync's destination.
 
         Raises:
             InvalidError: nothing here can write to it.
         """
-        model = self.wiring.model(sync.record.destination)
-        if model is None or sync.record.destination not in self.wiring.drivers:
+        model = self._kinds(sync.record.destination)
+        if model is None:
             raise InvalidError(f"This version has no driver for the destination '{sync.record.destination}'")
         return model
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.unchanged import UNCHANGED, Unchanged
-from keybearer.wire.destinations.base import DestinationConfig, SyncOptions
+from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 
 __all__ = ["UNCHANGED", "DestinationCheck", "NewSync", "SyncChange", "Unchanged"]
 

@@ -7,6 +7,8 @@ import json
 from collections.abc import Sequence
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.destinations.catalogue import OfferedDestination, built, offered
+from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where, require_organization
 from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError, SchemaViolationError
@@ -15,14 +17,7 @@ from keybearer.store.records import Folder
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.base import (
-    DestinationConfig,
-    DestinationModel,
-    InitialSyncBehavior,
-    SyncOptions,
-)
-from keybearer.wire.destinations.catalogue import OfferedDestination, offered
-from keybearer.wire.destinations.registry import destination_model
+from keybearer.wire.destination_forms import DestinationConfig, InitialSyncBehavior, SyncOptions
 
 __all__ = [
     "destination_digest",
@@ -54,13 +49,13 @@ def existing_destination(name: str) -> OfferedDestination:
     return found
 
 
-def driven(destination: OfferedDestination) -> DestinationModel:
+def driven(destination: OfferedDestination) -> DestinationKind:
     """Return the model of a destination that syncs can be made to.
 
     Raises:
         InvalidError: it is offered, but nothing here can write to it.
     """
-    model = destination_model(destination.name)
+    model = built(destination.name)
     if model is None:
         raise undriven(destination)
     return model
@@ -73,7 +68,7 @@ def undriven(destination: OfferedDestination) -> InvalidError:
     )
 
 
-def require_together(model: DestinationModel, config: DestinationConfig, options: SyncOptions) -> None:
+def require_together(model: DestinationKind, config: DestinationConfig, options: SyncOptions) -> None:
     """Let pass what goes together.
 
     Raises:
@@ -106,9 +101,9 @@ async def usable_connection(
         raise ForbiddenError(
             f"App Connection with ID {connection_id} belongs to another project and can be used only there"
         )
-    if connection.app != destination.app:
+    if connection.app != destination.connection:
         raise InvalidError(
-            f'{destination.title} Syncs need a connection of App "{destination.app}"; '
+            f'{destination.title} Syncs need a connection of App "{destination.connection}"; '
             f'App Connection with ID {connection_id} is for App "{connection.app}"'
         )
     return connection
@@ -199,7 +194,7 @@ async def require_idle(unit: UnitOfWork, sync: SecretSync) -> Sequence[SyncJob]:
     return jobs
 
 
-def destination_digest(model: DestinationModel, config: DestinationConfig) -> str:
+def destination_digest(model: DestinationKind, config: DestinationConfig) -> str:
     """Return what is equal for two syncs to the same place."""
     place = {"destination": model.name, "place": dict(model.place(config))}
     # Not orjson: numbers of a configuration may be longer than it takes.

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from keybearer.base.logs import get_logger
+from keybearer.destinations.protocol import Change, ForeignContentError, Present
+from keybearer.destinations.remote import RemoteError
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.clearing import Clearing
@@ -33,15 +35,13 @@ from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
 from keybearer.domain.syncs.refusals import NamesRefusedError
 from keybearer.domain.syncs.source import Source, folder_of, reader_of
-from keybearer.outbound.destinations.protocol import Change, ForeignContentError, Present
-from keybearer.outbound.remote import RemoteError
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.attempts import repeated
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.sync_names import NameState
-from keybearer.wire.destinations.base import ImportBehavior
+from keybearer.wire.destination_forms import ImportBehavior
 
 __all__ = ["Begun", "Done", "Run"]
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.destinations.catalogue import DESTINATIONS, OfferedDestination
+from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project, open_projects
 from keybearer.domain.audit import EventType
 from keybearer.domain.authorization import Action, Principal, Subject, Where
@@ -33,8 +35,7 @@ from keybearer.domain.syncs.rules import (
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, SecretSync, SyncRecord
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destinations.base import DestinationConfig, DestinationModel, SyncOptions
-from keybearer.wire.destinations.catalogue import DESTINATIONS, OfferedDestination
+from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 from keybearer.wire.limits import SECRET_SYNCS_MAX
 
 __all__ = ["CheckedPlace", "SecretSyncs"]
@@ -256,7 +257,7 @@ async def _stored(unit: UnitOfWork, sync_id: str) -> SecretSync:
 
 
 def _pushed_as(
-    model: DestinationModel, record: SyncRecord, change: SyncChange
+    model: DestinationKind, record: SyncRecord, change: SyncChange
 ) -> tuple[SyncOptions, DestinationConfig]:
     """Return options and configuration after the change."""
     options, config = change.options, change.config

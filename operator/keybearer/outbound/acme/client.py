@@ -11,17 +11,12 @@ from typing import TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from keybearer.destinations.remote import Limits
+from keybearer.destinations.remote import Limits, RemoteAnswer, RemoteRequest, RemoteUnavailableError
 from keybearer.outbound.acme.account_key import AccountKey, encoded
 from keybearer.outbound.acme.errors import AcmeProblemError
 from keybearer.outbound.acme.messages import Account, Authorization, Directory, Identifier, Order, Problem
-from keybearer.outbound.remote import (
-    RemoteAnswer,
-    RemoteHttp,
-    RemoteRequest,
-    RemoteUnavailableError,
-    asked_wait,
-)
+from keybearer.outbound.pace import asked_wait
+from keybearer.outbound.remote import RemoteHttp
 
 __all__ = ["AcmeClient", "Binding", "Polled", "told"]
 

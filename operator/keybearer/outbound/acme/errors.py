@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from keybearer.outbound.remote import RemoteError
+from keybearer.destinations.remote import RemoteError
 
 __all__ = ["AcmeProblemError"]
 

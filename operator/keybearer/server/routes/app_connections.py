@@ -14,6 +14,8 @@ from fastapi import Path, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import APPS, app_of
 from keybearer.domain.connections.lookup import AppConnectionView
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms
@@ -42,8 +44,6 @@ from keybearer.wire.app_connections import (
     create_body,
     update_body,
 )
-from keybearer.wire.connections.base import AppModel
-from keybearer.wire.connections.registry import APPS, app_model
 from keybearer.wire.vocabulary import Vocabulary, canonical_app
 
 __all__ = ["router"]
@@ -156,10 +156,10 @@ async def rotate(request: Request, app: _App, connection_id: UUID) -> Response:
     return _answer(view, words)
 
 
-def _known(word: str) -> tuple[AppModel, Vocabulary]:
+def _known(word: str) -> tuple[App, Vocabulary]:
     """Return the app that a path names, and whose word for it that is."""
     name, words = canonical_app(word)
-    model = app_model(name)
+    model = app_of(name)
     if model is None:
         raise HTTPException(404)
     return model, words
@@ -178,7 +178,7 @@ _Create = Callable[[Request, CreateAppConnection], Awaitable[Response]]
 _Update = Callable[[Request, UUID, UpdateAppConnection], Awaitable[Response]]
 
 
-def _creating(model: AppModel, words: Vocabulary) -> _Create:
+def _creating(model: App, words: Vocabulary) -> _Create:
     async def create(request: Request, body: CreateAppConnection) -> Response:
         is_automatic, rotation = body.is_auto_rotation_enabled, body.rotation
         new = NewAppConnection(
@@ -195,7 +195,7 @@ def _creating(model: AppModel, words: Vocabulary) -> _Create:
     return create
 
 
-def _updating(model: AppModel, words: Vocabulary) -> _Update:
+def _updating(model: App, words: Vocabulary) -> _Update:
     async def update(request: Request, connection_id: UUID, body: UpdateAppConnection) -> Response:
         change = AppConnectionChange(
             name=body.name,
@@ -212,7 +212,7 @@ def _updating(model: AppModel, words: Vocabulary) -> _Update:
     return update
 
 
-def _add_routes_of(model: AppModel) -> None:
+def _add_routes_of(model: App) -> None:
     created, changed = create_body(model), update_body(model)
     for words in Vocabulary:
         word = words.app(model.name)

@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from keybearer.base.ids import EnvironmentSlug
+from keybearer.destinations.catalogue import BUILT, DESTINATIONS, OfferedDestination, built, offered
+from keybearer.destinations.form import DestinationKind
 from keybearer.domain.paths import normalize_path
 from keybearer.domain.syncs.requests import UNCHANGED, DestinationCheck, NewSync, SyncChange
 from keybearer.domain.syncs.rules import undriven
@@ -26,8 +28,6 @@ from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering_syncs import standing_json, sync_json, sync_option_json
 from keybearer.server.routing import new_router
 from keybearer.store.secret_syncs import SecretSync
-from keybearer.wire.destinations.catalogue import DESTINATIONS, OfferedDestination, offered
-from keybearer.wire.destinations.registry import DRIVEN, destination_model
 from keybearer.wire.secret_syncs import (
     CheckDestination,
     CheckedDestination,
@@ -38,6 +38,7 @@ from keybearer.wire.secret_syncs import (
     SecretSyncAnswer,
     SecretSyncList,
     SecretSyncOptionList,
+    SyncBodies,
     SyncedSecretList,
     SyncsQuery,
     UpdateSecretSync,
@@ -56,7 +57,7 @@ _Handler = Callable[..., Awaitable[Response]]
 _Word = Annotated[str, Path(json_schema_extra={"enum": [one.name for one in DESTINATIONS]})]
 _Undriven = Annotated[
     str,
-    Path(json_schema_extra={"enum": [one.name for one in DESTINATIONS if not destination_model(one.name)]}),
+    Path(json_schema_extra={"enum": [one.name for one in DESTINATIONS if not built(one.name)]}),
 ]
 
 
@@ -226,9 +227,9 @@ async def _check(request: Request, body: CheckDestination, named: _Named) -> Res
     return json_response({"hasDuplicate": checked.has_duplicate, **found})
 
 
-def _add_routes_of(name: str, word: str) -> None:
+def _add_routes_of(kind: DestinationKind, bodies: SyncBodies, word: str) -> None:
     """Route what has a body of the destination's own, under a word that a path may use for it."""
-    named, bodies = _named(word), bodies_of(name)
+    named, name = _named(word), kind.name
 
     async def create(request: Request, body: CreateSecretSync) -> Response:
         return await _create(request, body, named)
@@ -304,9 +305,10 @@ def _told(sync: SecretSync, named: _Named) -> Response:
     return json_response({"secretSync": sync_json(sync, named.words)})
 
 
-for _model in DRIVEN:
-    for _word in dict.fromkeys(vocabulary.destination(_model.name) for vocabulary in Vocabulary):
-        _add_routes_of(_model.name, _word)
+for _kind in BUILT:
+    _bodies = bodies_of(_kind.name, _kind.config, _kind.options, can_import=_kind.can_import)
+    for _word in dict.fromkeys(vocabulary.destination(_kind.name) for vocabulary in Vocabulary):
+        _add_routes_of(_kind, _bodies, _word)
 
 
 # After those of destinations with a driver: the first route that matches answers.

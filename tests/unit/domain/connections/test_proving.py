@@ -6,17 +6,16 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
+from keybearer.outbound.apps.protocol import App, AppContext
+from keybearer.outbound.apps.registry import APPS
+from keybearer.wire.connections import registry
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import OrganizationId
-from keybearer.domain.connections import proving as module
-from keybearer.domain.connections.credentials import kept_form, shown_form
-from keybearer.domain.connections.proving import Proving
-from keybearer.domain.errors import InvalidError
-from keybearer.domain.outbound import OutboundSettings, outbound_of
-from keybearer.outbound.apps.protocol import App, AppContext
-from keybearer.outbound.apps.registry import APPS
-from keybearer.outbound.remote import (
+from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import app_of
+from keybearer.destinations.codehost_app import LoginCredentials, OAuthCredentials
+from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteError,
     RemoteMissingError,
@@ -24,10 +23,12 @@ from keybearer.outbound.remote import (
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.connections import registry
-from keybearer.wire.connections.base import AppModel, Credentials
-from keybearer.wire.connections.codehost import LoginCredentials, OAuthCredentials
-from keybearer.wire.connections.registry import app_model
+from keybearer.domain.connections import proving as module
+from keybearer.domain.connections.credentials import kept_form, shown_form
+from keybearer.domain.connections.proving import Proving
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.outbound import OutboundSettings, outbound_of
+from keybearer.wire.credentials import Credentials
 
 ORGANIZATION = OrganizationId("5f3c5d9e-6a52-4a9a-9a0e-0d5d6f1c2b3a")
 
@@ -76,8 +77,8 @@ class Slow:
         self.at_once -= 1
 
 
-def codehost() -> AppModel:
-    model = app_model("codehost")
+def codehost() -> App:
+    model = app_of("codehost")
     assert model is not None
     return model
 

@@ -12,6 +12,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
+from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import app_of
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
+from keybearer.destinations.remote import RemoteDeniedError, RemoteError, RemoteUnavailableError
+from keybearer.destinations.session import AppContext
 from keybearer.domain.connections.credentials import credentials_of, retiring_of
 from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
@@ -20,14 +25,10 @@ from keybearer.domain.connections.rotation_terms import NEVER, Terms, next_rotat
 from keybearer.domain.connections.service import AppConnections
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.outbound import OutboundSettings, outbound_of
-from keybearer.outbound.apps.protocol import AppContext
-from keybearer.outbound.remote import RemoteDeniedError, RemoteError, RemoteUnavailableError
 from keybearer.store.app_connections import AppConnection, OpenedConnection
 from keybearer.store.sealing.envelope import UnsealError
 from keybearer.store.tables.app_connections import AppConnectionRow
-from keybearer.wire.connections.base import AppModel, Credentials
-from keybearer.wire.connections.cloud import AccessKeyCredentials, AssumeRoleCredentials
-from keybearer.wire.connections.registry import app_model
+from keybearer.wire.credentials import Credentials
 from support.databases import OwnDatabase
 from support.service_domain import ServiceDomain, service_domain
 
@@ -119,7 +120,7 @@ class World:
     cloud: Cloud
     connections: AppConnections
     rotation: ConnectionRotation
-    model: AppModel
+    model: App
 
     async def connect(self, terms: Terms = NEVER, *, name: str = "c") -> AppConnection:
         new = NewAppConnection(self.model, "access-key", name, None, None, key("key-0"), terms)
@@ -147,7 +148,7 @@ async def world(own_database: OwnDatabase, tmp_path: Path) -> AsyncIterator[Worl
         proving = Proving(outbound_of(OutboundSettings(), clock).remotes, {"cloud": cloud})
         connections = AppConnections(domain.database, proving, clock)
         rotation = ConnectionRotation(domain.database, connections, proving, clock)
-        model = app_model("cloud")
+        model = app_of("cloud")
         assert model is not None
         yield World(domain, clock, cloud, connections, rotation, model)
 
@@ -448,7 +449,7 @@ async def test_credentials_that_are_moved_to_another_connection_do_not_open(worl
 
 def test_no_credential_shows() -> None:
     new = NewAppConnection(
-        app_model("cloud") or pytest.fail("no cloud"), "access-key", "c", None, None, key("key-0"), NEVER
+        app_of("cloud") or pytest.fail("no cloud"), "access-key", "c", None, None, key("key-0"), NEVER
     )
     change = AppConnectionChange(credentials={"access-key": key("key-0")})
     assert "cnry" not in repr((new, change, RemoteError("x")))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
-from keybearer.domain.audit import EventType
-from keybearer.domain.syncs.jobs import JobTerms, SyncQueue
-from keybearer.domain.syncs.outcomes import Failure
-from keybearer.outbound.destinations.protocol import Traits
-from keybearer.outbound.remote import (
+from keybearer.destinations.protocol import Traits
+from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteRefusedError,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
+from keybearer.domain.audit import EventType
+from keybearer.domain.syncs.jobs import JobTerms, SyncQueue
+from keybearer.domain.syncs.outcomes import Failure
 from keybearer.store.audit import AuditFilter
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobStatus, Progress

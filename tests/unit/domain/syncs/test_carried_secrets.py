@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from keybearer.destinations.protocol import Traits
+from keybearer.destinations.remote import RemoteUnavailableError
 from keybearer.domain.syncs.queueing import DELETES_SYNC, IMPORT_BEHAVIOR, REMOVES_FOREIGN
-from keybearer.outbound.destinations.protocol import Traits
-from keybearer.outbound.remote import RemoteUnavailableError
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobKind
 from support.async_waiting import until

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from keybearer.destinations.protocol import Outgoing
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.plan import Wanted
-from keybearer.outbound.destinations.protocol import Outgoing
 from keybearer.store.secret_syncs import SyncRecord
 from support.sync_scene import blank_record
 

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from keybearer.base.backoff import Backoff
+from keybearer.destinations.protocol import Traits
+from keybearer.destinations.remote import RemoteDeniedError, RemoteRefusedError, RemoteUnavailableError
 from keybearer.domain.audit import EventType
 from keybearer.domain.syncs.queueing import DELETES_SYNC, queue_failed
-from keybearer.outbound.destinations.protocol import Traits
-from keybearer.outbound.remote import RemoteDeniedError, RemoteRefusedError, RemoteUnavailableError
 from keybearer.store.audit import AuditFilter
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobKind, JobStatus

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from keybearer.destinations.protocol import Present
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.importing import behavior_at_first, found_in, taken
-from keybearer.outbound.destinations.protocol import Present
-from keybearer.wire.destinations.base import ImportBehavior, InitialSyncBehavior
+from keybearer.wire.destination_forms import ImportBehavior, InitialSyncBehavior
 from keybearer.wire.key_schema import KeyNaming
 
 pytestmark = pytest.mark.every_database

@@ -3,16 +3,16 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from keybearer.domain.errors import ForbiddenError, InvalidError
-from keybearer.domain.syncs.outcomes import MESSAGE_MAX, confidential_texts, failure_of
-from keybearer.domain.syncs.plan import PlanRefusedError
-from keybearer.outbound.remote import (
+from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
+from keybearer.domain.errors import ForbiddenError, InvalidError
+from keybearer.domain.syncs.outcomes import MESSAGE_MAX, confidential_texts, failure_of
+from keybearer.domain.syncs.plan import PlanRefusedError
 from keybearer.store.failures import BusyError, UnavailableError
 from support.rows import each_row
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from keybearer.outbound.destinations.cloud_secrets_manager import JsonSecret, SecretPerKey
 
+from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
+from keybearer.destinations.protocol import Change, Outgoing, Present, Traits
 from keybearer.domain.syncs.findings import repaired_names
 from keybearer.domain.syncs.former_places import alike, as_left, resembling, told_failure
 from keybearer.domain.syncs.places import Setup, is_same_place
 from keybearer.domain.syncs.plan import Plan
-from keybearer.outbound.destinations.cloud_secrets_manager import JsonSecret, SecretPerKey
-from keybearer.outbound.destinations.protocol import Change, Outgoing, Present, Traits
 from keybearer.store.pushes import Push
-from keybearer.wire.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
 
 PARAMETERS = {"region": "eu-west-1"}
 ONE_TO_ONE = {**PARAMETERS, "mappingBehavior": "one-to-one"}

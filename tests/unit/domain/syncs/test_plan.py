@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.destinations.name_rules import NameRules
+from keybearer.destinations.protocol import Outgoing, Present, Traits
 from keybearer.domain.syncs.plan import (
     Plan,
     PlanRefusedError,
@@ -19,7 +20,6 @@ from keybearer.domain.syncs.plan import (
     removal,
     wanted_names,
 )
-from keybearer.outbound.destinations.protocol import Outgoing, Present, Traits
 from keybearer.store.pushes import Push
 from keybearer.wire.key_schema import KeyNaming
 

@@ -11,7 +11,7 @@ from alembic import command
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from keybearer.outbound.destinations.protocol import Traits
+from keybearer.destinations.protocol import Traits
 from keybearer.store.database import Database
 from keybearer.store.migrate import migration_config
 from keybearer.store.records import Project

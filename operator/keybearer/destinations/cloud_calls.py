@@ -14,9 +14,10 @@ from urllib.parse import urlencode
 import orjson
 from pydantic import JsonValue
 
-from keybearer.destinations.remote import Http, Limits
-from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
-from keybearer.outbound.remote import (
+from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
+from keybearer.destinations.remote import (
+    Http,
+    Limits,
     RemoteAnswer,
     RemoteDeniedError,
     RemoteError,
@@ -209,13 +210,16 @@ class CloudCalls:
             raise RemoteUnavailableError("the cloud answers something other than an object")
         return told, None
 
-    async def ask_form(self, scope: Scope, form: Mapping[str, str]) -> tuple[bytes, CloudFault | None]:
+    async def ask_form(
+        self, scope: Scope, form: Mapping[str, str], *, is_repeatable: bool = True
+    ) -> tuple[bytes, CloudFault | None]:
         """Return the XML of a service that speaks forms, or what is wrong.
 
         Raises:
             RemoteError: no answer came, or none that can be used.
         """
-        answer = await self._send(scope, {"Content-Type": _FORM_TYPE}, urlencode(form).encode())
+        headers = {"Content-Type": _FORM_TYPE}
+        answer = await self._send(scope, headers, urlencode(form).encode(), is_repeatable=is_repeatable)
         return answer.body, self._fault_of(answer)
 
     def _fault_of(self, answer: RemoteAnswer) -> CloudFault | None:
@@ -225,13 +229,16 @@ class CloudCalls:
             return replace(fault, message="")
         return fault
 
-    async def _send(self, scope: Scope, headers: Mapping[str, str], content: bytes) -> RemoteAnswer:
+    async def _send(
+        self, scope: Scope, headers: Mapping[str, str], content: bytes, *, is_repeatable: bool = True
+    ) -> RemoteAnswer:
         url = self._endpoint or _usual_place(scope)
         if not url.endswith("/"):
             url = f"{url}/"
         signed = sign("POST", url, headers, content, key=self._key, scope=scope, now=self._http.now())
+        request = RemoteRequest("POST", url, signed, content, is_repeatable)
         return await self._http.send(
-            RemoteRequest("POST", url, signed, content), limits=Limits(is_throttled=_is_throttled)
+            request, limits=Limits(is_throttled=_is_throttled), place=self._key.access_key_id
         )
 
 

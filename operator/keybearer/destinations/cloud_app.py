@@ -13,15 +13,19 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from keybearer.base.clock import parse_instant
-from keybearer.outbound.apps.cloud_calls import CloudCalls, CloudFault, xml_text
-from keybearer.outbound.apps.cloud_signing import CloudKey, Scope
-from keybearer.outbound.apps.protocol import AppContext
-from keybearer.outbound.remote import RemoteError, RemoteRefusedError, RemoteUnavailableError
-from keybearer.outbound.short_lived import Issued
-from keybearer.wire.connections.base import Credentials
-from keybearer.wire.connections.cloud import AccessKeyCredentials, AssumeRoleCredentials
+from keybearer.destinations.app import Answers, App, Issued, Rotation
+from keybearer.destinations.cloud_calls import CloudCalls, CloudFault, xml_text
+from keybearer.destinations.cloud_credentials import (
+    AccessKeyCredentials,
+    AssumeRoleCredentials,
+    ShownAccessKey,
+)
+from keybearer.destinations.cloud_signing import CloudKey, Scope
+from keybearer.destinations.remote import RemoteError, RemoteRefusedError, RemoteUnavailableError
+from keybearer.destinations.session import AppContext, Session
+from keybearer.wire.credentials import Credentials, Method
 
-__all__ = ["Cloud", "CloudAccount"]
+__all__ = ["CLOUD", "CloudAccount"]
 
 _APP = "cloud"
 _STS_VERSION = "2011-06-15"
@@ -42,66 +46,54 @@ _NEW_KEY_SUCCESSES = 2
 _UNDOING_SECONDS = 5.0
 
 
-class Cloud:
-    """The app. Roles can't be rotated: they have nothing that ages."""
+async def _check(session: Session) -> None:
+    """Return if the cloud knows whose credentials these are."""
+    if isinstance(session.credentials, AccessKeyCredentials):
+        await _home_of(_key(session.credentials), session.context)
+        return
+    role = _role(session.credentials)
+    key = await _assumed(role, session.context)
+    fault = await _ask_identity(key, session.context, _home_of_role(role), role)
+    if fault is not None:
+        raise fault.error("GetCallerIdentity")
 
-    async def check(self, credentials: Credentials, context: AppContext) -> None:
-        """Return if the cloud knows whose credentials these are.
 
-        Raises:
-            RemoteError: it doesn't, or can't be asked.
-        """
-        if isinstance(credentials, AccessKeyCredentials):
-            await _home_of(_key(credentials), context)
+async def _renew(session: Session) -> Credentials:
+    """Return another access key of the same user, once the cloud takes it; else it is deleted again."""
+    if not isinstance(session.credentials, AccessKeyCredentials):
+        raise RemoteRefusedError("a role has no credentials that could be made anew")
+    old, context = _key(session.credentials), session.context
+    region = await _home_of(old, context)
+    body, fault = await _ask_iam(old, context, region, {"Action": "CreateAccessKey"}, is_repeatable=False)
+    if fault is not None:
+        hint = "the user has as many access keys as it may; delete one" if "Limit" in fault.code else ""
+        raise fault.error("CreateAccessKey", hint=hint)
+    made = _made(body)
+    try:
+        await _until_taken(_key(made), context, region)
+    except (RemoteError, asyncio.CancelledError):
+        # Nobody would know of it, and a user has two keys at most.
+        async with asyncio.timeout(_UNDOING_SECONDS):
+            await _ask_iam(old, context, region, _deletion(made.access_key_id))
+        raise
+    return made
+
+
+async def _retire(session: Session, old: Credentials) -> None:
+    """Delete the old access key; one that is gone already counts."""
+    new = session.credentials
+    if not isinstance(old, AccessKeyCredentials) or not isinstance(new, AccessKeyCredentials):
+        raise RemoteRefusedError("a role has no credentials that could be deleted")
+    if old.access_key_id == new.access_key_id:
+        return
+    for _ in range(_NEW_KEY_TRIES):
+        fault = await _delete(old.access_key_id, _key(new), session.context)
+        if fault is None or fault.code in _NOT_THERE:
             return
-        key = await _assumed(_role(credentials), context)
-        fault = await _ask_identity(key, context, _home_of_role(_role(credentials)), _role(credentials))
-        if fault is not None:
-            raise fault.error("GetCallerIdentity")
-
-    async def renew(self, credentials: Credentials, context: AppContext) -> Credentials:
-        """Return another access key of the same user, once the cloud takes it.
-
-        Raises:
-            RemoteError: none can be made, or it isn't taken in time and was deleted again.
-        """
-        if not isinstance(credentials, AccessKeyCredentials):
-            raise RemoteRefusedError("a role has no credentials that could be made anew")
-        old = _key(credentials)
-        region = await _home_of(old, context)
-        body, fault = await _ask_iam(old, context, region, {"Action": "CreateAccessKey"})
-        if fault is not None:
-            hint = "the user has as many access keys as it may; delete one" if "Limit" in fault.code else ""
-            raise fault.error("CreateAccessKey", hint=hint)
-        made = _made(body)
-        try:
-            await _until_taken(_key(made), context, region)
-        except (RemoteError, asyncio.CancelledError):
-            # Nobody would know of it, and a user has two keys at most.
-            async with asyncio.timeout(_UNDOING_SECONDS):
-                await _ask_iam(old, context, region, _deletion(made.access_key_id))
-            raise
-        return made
-
-    async def retire(self, old: Credentials, new: Credentials, context: AppContext) -> None:
-        """Delete the old access key; one that is gone already counts.
-
-        Raises:
-            RemoteError: it is still there.
-        """
-        if not isinstance(old, AccessKeyCredentials) or not isinstance(new, AccessKeyCredentials):
-            raise RemoteRefusedError("a role has no credentials that could be deleted")
-        if old.access_key_id == new.access_key_id:
-            return
-        key = _key(new)
-        for _ in range(_NEW_KEY_TRIES):
-            fault = await _delete(old.access_key_id, key, context)
-            if fault is None or fault.code in _NOT_THERE:
-                return
-            if fault.code not in _UNKNOWN:
-                raise fault.error("DeleteAccessKey")
-            await context.http.pause(_NEW_KEY_PAUSE)
-        raise RemoteUnavailableError("the cloud doesn't take the new access key for accounts yet")
+        if fault.code not in _UNKNOWN:
+            raise fault.error("DeleteAccessKey")
+        await session.pause(_NEW_KEY_PAUSE)
+    raise RemoteUnavailableError("the cloud doesn't take the new access key for accounts yet")
 
 
 class CloudAccount:
@@ -214,10 +206,16 @@ async def _ask_identity(
 
 
 async def _ask_iam(
-    key: CloudKey, context: AppContext, region: str, form: Mapping[str, str]
+    key: CloudKey,
+    context: AppContext,
+    region: str,
+    form: Mapping[str, str],
+    *,
+    is_repeatable: bool = True,
 ) -> tuple[bytes, CloudFault | None]:
     calls = CloudCalls(context.http, key, context.endpoints.get(_APP))
-    return await calls.ask_form(Scope("iam", region), {**form, "Version": _IAM_VERSION})
+    whole = {**form, "Version": _IAM_VERSION}
+    return await calls.ask_form(Scope("iam", region), whole, is_repeatable=is_repeatable)
 
 
 def _made(body: bytes) -> AccessKeyCredentials:
@@ -274,3 +272,18 @@ async def _until_taken(key: CloudKey, context: AppContext, region: str) -> None:
     raise RemoteUnavailableError(
         "the cloud made an access key that it didn't take afterwards; it is deleted again"
     )
+
+
+CLOUD = App(
+    name=_APP,
+    title="AWS",
+    methods={
+        "assume-role": Method(AssumeRoleCredentials),
+        "access-key": Method(AccessKeyCredentials, ShownAccessKey, is_rotatable=True),
+    },
+    own=AccessKeyCredentials,
+    root=lambda session: session.root(""),
+    answers=Answers(who="the cloud"),
+    check=_check,
+    rotation=Rotation(_renew, _retire),
+)

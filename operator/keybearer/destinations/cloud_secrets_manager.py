@@ -5,30 +5,33 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Annotated, Literal
 
 import orjson
-from pydantic import JsonValue
+from pydantic import BeforeValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.name_rules import NameRules
-from keybearer.outbound.destinations.bounds import Bounds
-from keybearer.outbound.destinations.cloud_secret_calls import (
-    NOT_THERE,
-    TARGET,
-    VALUE_BYTES,
-    SecretCalls,
-    is_to_be_deleted,
-)
-from keybearer.outbound.destinations.cloud_shared import (
+from keybearer.destinations.bounds import Bounds
+from keybearer.destinations.cloud_app import CLOUD
+from keybearer.destinations.cloud_extras import (
     Json,
     objects_of,
     pages,
     tags_of,
     text_of,
 )
-from keybearer.outbound.destinations.protocol import (
+from keybearer.destinations.cloud_options import CloudOptions, Region
+from keybearer.destinations.cloud_secret_calls import (
+    NOT_THERE,
+    TARGET,
+    VALUE_BYTES,
+    SecretCalls,
+    is_to_be_deleted,
+)
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.name_rules import NameRules
+from keybearer.destinations.protocol import (
     Change,
     Destination,
-    DriverInput,
     ForeignContentError,
     Outgoing,
     Present,
@@ -36,10 +39,10 @@ from keybearer.outbound.destinations.protocol import (
     Traits,
     Written,
 )
-from keybearer.outbound.remote import RemoteRefusedError, RemoteUnavailableError
-from keybearer.wire.destinations.cloud_secrets_manager import ManyToOneConfig, OneToOneConfig
+from keybearer.destinations.remote import RemoteRefusedError, RemoteUnavailableError
+from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 
-__all__ = ["JsonSecret", "SecretPerKey", "secrets_manager"]
+__all__ = ["CLOUD_SECRETS_MANAGER", "ManyToOneConfig", "OneToOneConfig"]
 
 _LISTED_PAGE = 100
 _VALUES_AT_ONCE = 20
@@ -47,17 +50,47 @@ _CURRENT = "AWSCURRENT"
 _FOREIGN_FORMAT = "Invalid format for Many-To-One mapping behavior: requires key/value configuration."
 
 
-def secrets_manager(given: DriverInput) -> Destination:
+def _refuse(given: object) -> object:
+    if given is not None:
+        raise ValueError("secretName is for the mapping behavior many-to-one only")
+    return given
+
+
+class OneToOneConfig(DestinationConfig):
+    """Each key is a secret."""
+
+    region: Region
+    mapping_behavior: Literal["one-to-one"]
+    secret_name: Annotated[None, BeforeValidator(_refuse)] = None
+
+
+class ManyToOneConfig(DestinationConfig):
+    """All keys are one secret, a JSON object."""
+
+    region: Region
+    mapping_behavior: Literal["many-to-one"]
+    secret_name: Annotated[
+        str, StringConstraints(min_length=1, max_length=256, pattern=r"^[a-zA-Z0-9/_+=.@-]+$")
+    ]
+
+
+def _agree(config: DestinationConfig, options: SyncOptions) -> None:
+    tags = isinstance(options, CloudOptions) and options.sync_secret_metadata_as_tags
+    if isinstance(config, ManyToOneConfig) and tags:
+        raise ValueError('Syncing secret metadata is not supported with "Many-to-One" mapping behavior.')
+
+
+def _open(given: Place) -> Destination:
     """Return the driver for the mapping that is configured."""
-    return SecretPerKey(given) if isinstance(given.config, OneToOneConfig) else JsonSecret(given)
+    return _SecretPerKey(given) if isinstance(given.config, OneToOneConfig) else _JsonSecret(given)
 
 
-class SecretPerKey:
+class _SecretPerKey:
     """`one-to-one`: a secret for each key. Empty values are not held there."""
 
     traits = Traits(skips_empty=True, rules=NameRules(value_bytes_max=VALUE_BYTES))
 
-    def __init__(self, given: DriverInput) -> None:
+    def __init__(self, given: Place) -> None:
         if not isinstance(given.config, OneToOneConfig):
             raise TypeError(type(given.config).__name__)
         self._naming = given.naming
@@ -133,7 +166,7 @@ class SecretPerKey:
         return Present(value, version, extras)
 
 
-class JsonSecret:
+class _JsonSecret:
     """`many-to-one`: one secret that holds a JSON object of all keys, as they are; those of others stay in it.
 
     The cloud has no write that holds only for what was read: what somebody else changes in between is lost.
@@ -141,7 +174,7 @@ class JsonSecret:
 
     traits = Traits(is_one_object=True)
 
-    def __init__(self, given: DriverInput) -> None:
+    def __init__(self, given: Place) -> None:
         if not isinstance(given.config, ManyToOneConfig):
             raise TypeError(type(given.config).__name__)
         self._name = given.naming.name_of(given.config.secret_name)
@@ -247,3 +280,16 @@ def _current_version(listed: Json) -> str | None:
     versions = listed.get("SecretVersionsToStages")
     stages = versions.items() if isinstance(versions, dict) else ()
     return next((version for version, at in stages if isinstance(at, list) and _CURRENT in at), None)
+
+
+CLOUD_SECRETS_MANAGER = DestinationKind(
+    name="cloud-secrets-manager",
+    title="AWS Secrets Manager",
+    app=CLOUD,
+    can_import=True,
+    config=config_of(OneToOneConfig, ManyToOneConfig, by="mapping_behavior"),
+    options=CloudOptions,
+    agree=_agree,
+    traits=lambda config: _SecretPerKey.traits if isinstance(config, OneToOneConfig) else _JsonSecret.traits,
+    open=_open,
+)

@@ -7,11 +7,11 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from keybearer.wire.base import Confidential
-from keybearer.wire.connections.base import AppModel, Credentials, MethodModel, ShownCredentials
+from keybearer.wire.credentials import Credentials, ShownCredentials
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.strict import EmptyIsAbsent
 
-__all__ = ["CLOUD", "AccessKeyCredentials", "AssumeRoleCredentials", "ShownAccessKey"]
+__all__ = ["AccessKeyCredentials", "AssumeRoleCredentials", "ShownAccessKey"]
 
 _CREDENTIAL_MAX = 256
 _ROLE_ARN = r"^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]{1,576}$"
@@ -42,14 +42,3 @@ class ShownAccessKey(ShownCredentials):
     """What is answered of a key; of a role, nothing is."""
 
     access_key_id: str
-
-
-CLOUD = AppModel(
-    "cloud",
-    "AWS",
-    {
-        "assume-role": MethodModel(AssumeRoleCredentials),
-        "access-key": MethodModel(AccessKeyCredentials, ShownAccessKey, is_rotatable=True),
-    },
-    own=AccessKeyCredentials,
-)

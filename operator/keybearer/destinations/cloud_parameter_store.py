@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import islice
+from typing import Annotated
 
-from keybearer.destinations.name_rules import NameRules
-from keybearer.outbound.apps.cloud import CloudAccount
-from keybearer.outbound.apps.cloud_calls import CloudFault
-from keybearer.outbound.apps.cloud_signing import Scope
-from keybearer.outbound.destinations.bounds import Bounds
-from keybearer.outbound.destinations.cloud_shared import (
+from pydantic import AfterValidator, StringConstraints
+
+from keybearer.destinations.bounds import Bounds
+from keybearer.destinations.cloud_app import CLOUD, CloudAccount
+from keybearer.destinations.cloud_calls import CloudFault
+from keybearer.destinations.cloud_extras import (
     Extras,
     Json,
     objects_of,
@@ -22,20 +23,23 @@ from keybearer.outbound.destinations.cloud_shared import (
     tags_of,
     text_of,
 )
-from keybearer.outbound.destinations.protocol import (
+from keybearer.destinations.cloud_options import CloudOptions, Region
+from keybearer.destinations.cloud_signing import Scope
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.name_rules import NameRules
+from keybearer.destinations.protocol import (
     Change,
-    DriverInput,
     Outgoing,
     Present,
     Refused,
     Traits,
     Written,
 )
-from keybearer.outbound.remote import RemoteError, RemoteRefusedError
-from keybearer.wire.destinations.cloud import CloudOptions
-from keybearer.wire.destinations.cloud_parameter_store import ParameterStoreConfig
+from keybearer.destinations.remote import RemoteError, RemoteRefusedError
+from keybearer.wire.destination_forms import DestinationConfig, KeySchema
+from keybearer.wire.key_schema import KEY_PLACEHOLDER
 
-__all__ = ["ParameterStore"]
+__all__ = ["CLOUD_PARAMETER_STORE", "ParameterStoreConfig", "ParameterStoreOptions"]
 
 _TARGET = "AmazonSSM."
 _PAGE = 10
@@ -56,12 +60,34 @@ _HINTS = {
 }
 
 
-class ParameterStore:
+def _check_within_path(schema: str) -> str:
+    _, _, after = schema.partition(KEY_PLACEHOLDER)
+    if schema.startswith("/") or "/" in after:
+        raise ValueError("Key schema extends the path: no slash at its start, and none after {{secretKey}}")
+    return schema
+
+
+class ParameterStoreConfig(DestinationConfig):
+    """The region and the path, which begins and ends with a slash."""
+
+    region: Region
+    path: Annotated[
+        str, StringConstraints(min_length=1, max_length=2048, pattern=r"^/([/]|(([a-zA-Z0-9_-]+/)+))?$")
+    ]
+
+
+class ParameterStoreOptions(CloudOptions):
+    """A key schema with slashes extends the path."""
+
+    key_schema: Annotated[KeySchema, AfterValidator(_check_within_path)] | None = None
+
+
+class _ParameterStore:
     """All parameters directly below one path of a region. Empty values are not held there."""
 
     traits = Traits(skips_empty=True, rules=NameRules(value_bytes_max=_VALUE_BYTES))
 
-    def __init__(self, given: DriverInput) -> None:
+    def __init__(self, given: Place) -> None:
         if not isinstance(given.config, ParameterStoreConfig) or not isinstance(given.options, CloudOptions):
             raise TypeError(type(given.config).__name__)
         self._path = given.config.path
@@ -69,7 +95,7 @@ class ParameterStore:
         self._listed = self._path + given.naming.prefix[: given.naming.prefix.rfind("/") + 1]
         self._scope = Scope("ssm", given.config.region)
         self._extras = Extras(given.options)
-        self._account = CloudAccount(given.credentials, given.context)
+        self._account = CloudAccount(given.session.credentials, given.session.context)
         self._tags: dict[str, Mapping[str, str]] = {}
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
@@ -199,3 +225,15 @@ def _version(one: Json) -> str | None:
 def _refusal(fault: CloudFault, outgoing: Outgoing, path: str) -> RemoteError:
     hint = _HINTS.get(fault.code, "")
     return fault.error(f"PutParameter of {path}{outgoing.name}", hint=hint, is_quotable=False)
+
+
+CLOUD_PARAMETER_STORE = DestinationKind(
+    name="cloud-parameter-store",
+    title="AWS Parameter Store",
+    app=CLOUD,
+    can_import=True,
+    config=config_of(ParameterStoreConfig),
+    options=ParameterStoreOptions,
+    traits=lambda _: _ParameterStore.traits,
+    open=_ParameterStore,
+)

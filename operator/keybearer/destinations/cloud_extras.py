@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from keybearer.outbound.apps.cloud import CloudAccount
-from keybearer.outbound.apps.cloud_signing import Scope
-from keybearer.outbound.remote import RemoteUnavailableError
-from keybearer.wire.destinations.cloud import CloudOptions
+from keybearer.destinations.cloud_app import CloudAccount
+from keybearer.destinations.cloud_options import CloudOptions
+from keybearer.destinations.cloud_signing import Scope
+from keybearer.destinations.remote import RemoteUnavailableError
 
 __all__ = ["Extras", "TagChange", "objects_of", "pages", "tags_of", "text_of"]
 

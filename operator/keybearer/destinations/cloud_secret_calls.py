@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from keybearer.base.ids import new_uuid
-from keybearer.outbound.apps.cloud import CloudAccount
-from keybearer.outbound.apps.cloud_calls import CloudFault
-from keybearer.outbound.apps.cloud_signing import Scope
-from keybearer.outbound.destinations.cloud_shared import Extras, Json, tags_of
-from keybearer.outbound.destinations.protocol import DriverInput
-from keybearer.outbound.remote import RemoteError, RemoteUnavailableError
-from keybearer.wire.destinations.cloud import CloudOptions
+from keybearer.destinations.cloud_app import CloudAccount
+from keybearer.destinations.cloud_calls import CloudFault
+from keybearer.destinations.cloud_extras import Extras, Json, tags_of
+from keybearer.destinations.cloud_options import CloudOptions
+from keybearer.destinations.cloud_signing import Scope
+from keybearer.destinations.form import Place
+from keybearer.destinations.remote import RemoteError, RemoteUnavailableError
 
 __all__ = ["NOT_THERE", "TARGET", "VALUE_BYTES", "SecretCalls", "is_to_be_deleted"]
 
@@ -45,12 +45,12 @@ _HINTS = {
 class SecretCalls:
     """Calls that both mappings make, by the names of secrets."""
 
-    def __init__(self, given: DriverInput, region: str) -> None:
+    def __init__(self, given: Place, region: str) -> None:
         if not isinstance(given.options, CloudOptions):
             raise TypeError(type(given.options).__name__)
         self.scope = Scope("secretsmanager", region)
         self.extras = Extras(given.options)
-        self.account = CloudAccount(given.credentials, given.context)
+        self.account = CloudAccount(given.session.credentials, given.session.context)
         self.tags: dict[str, Mapping[str, str]] = {}
         self.is_listed = False
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints
 
 from keybearer.wire.base import Flag
-from keybearer.wire.destinations.base import SyncOptions
+from keybearer.wire.destination_forms import SyncOptions
 from keybearer.wire.strict import StrictModel
 
 __all__ = ["CloudOptions", "CloudTag", "Region"]

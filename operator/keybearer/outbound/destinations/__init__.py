@@ -1,1 +1,0 @@
-"""Drivers: what each destination reads, writes and deletes. `protocol` is what the sync engine knows of them."""

@@ -1,1 +1,0 @@
-"""Bodies of app connections: what they share in `base`, one file per app, all of them in `registry`."""

@@ -1,1 +1,0 @@
-"""Bodies of destinations: what they share in `base`, one file per destination, all of them in `registry`."""
