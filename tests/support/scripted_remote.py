@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from keybearer.destinations.form import DestinationKind, Place, config_of
 from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT
-from keybearer.destinations.protocol import Change, Present, Refused, Traits, Written
+from keybearer.destinations.protocol import Change, Outgoing, Present, Refused, Traits, Written
 from keybearer.destinations.remote import RemoteError
 from keybearer.wire.destination_forms import DestinationConfig
 

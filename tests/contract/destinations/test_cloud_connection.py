@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from keybearer.outbound.apps.cloud import Cloud, CloudAccount
-from keybearer.outbound.apps.cloud_signing import Scope
+from keybearer.destinations.cloud_app import CLOUD, CloudAccount
+from keybearer.destinations.cloud_signing import Scope
 from pydantic import JsonValue
 
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
@@ -20,8 +20,9 @@ from keybearer.destinations.remote import (
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.destinations.session import AppContext, Rotatable
+from keybearer.destinations.session import AppContext
 from support.remotes.moto import THROTTLING, CloudCall, CloudFixture, Fault
+from support.remotes.opened import check, renew, retire
 from support.remotes.way_out import ORGANIZATION, WayOut, way_out
 
 PARAMETERS = Scope("ssm", "eu-west-1")
@@ -80,18 +81,18 @@ async def put(account: CloudAccount, name: str = "/a/ONE") -> None:
 
 
 async def test_a_key_that_works_is_taken(way: WayOut, cloud: CloudFixture) -> None:
-    await Cloud().check(cloud.credentials, way.context)
+    await check(CLOUD, cloud.credentials, way.context)
     assert [(call.operation, call.region) for call in cloud.proxy.calls] == [
         ("GetCallerIdentity", "us-east-1")
     ]
 
 
 async def test_a_key_needs_no_rights_to_be_taken(way: WayOut, cloud: CloudFixture) -> None:
-    await Cloud().check(cloud.user("nobody", "ec2:Nothing"), way.context)
+    await check(CLOUD, cloud.user("nobody", "ec2:Nothing"), way.context)
 
 
 async def test_a_key_of_the_governments_partition_is_found(way: WayOut, cloud: CloudFixture) -> None:
-    await Cloud().check(cloud.user("gov", "ssm:*", partition="aws-us-gov"), way.context)
+    await check(CLOUD, cloud.user("gov", "ssm:*", partition="aws-us-gov"), way.context)
     assert [call.region for call in cloud.proxy.calls] == ["us-east-1", "us-gov-west-1"]
 
 
@@ -100,14 +101,14 @@ async def test_a_wrong_key_is_denied_in_the_clouds_own_words(way: WayOut, cloud:
     with pytest.raises(
         RemoteDeniedError, match="refuses GetCallerIdentity: InvalidClientTokenId: The security token"
     ):
-        await Cloud().check(unknown, way.context)
+        await check(CLOUD, unknown, way.context)
     wrong = AccessKeyCredentials(
         access_key_id=cloud.credentials.access_key_id, secret_access_key="cnry-secret"
     )
     with pytest.raises(
         RemoteDeniedError, match=r"refuses GetCallerIdentity: SignatureDoesNotMatch$"
     ) as caught:
-        await Cloud().check(wrong, way.context)
+        await check(CLOUD, wrong, way.context)
     assert "cnry" not in str(caught.value)
 
 
@@ -117,7 +118,7 @@ async def test_that_the_governments_partition_is_away_says_nothing_of_a_wrong_ke
     cloud.proxy.answer_instead(lambda call: call.region == "us-gov-west-1", None, times=-1)
     wrong = AccessKeyCredentials(access_key_id="AKIAUNKNOWN", secret_access_key="cnry-secret")
     with pytest.raises(RemoteDeniedError):
-        await Cloud().check(wrong, way.context)
+        await check(CLOUD, wrong, way.context)
 
 
 @pytest.mark.parametrize(
@@ -130,21 +131,21 @@ async def test_a_cloud_that_is_away_denies_nobody(
 ) -> None:
     cloud.proxy.answer_instead("GetCallerIdentity", fault, times=-1)
     with pytest.raises(kind):
-        await Cloud().check(cloud.credentials, way.context)
+        await check(CLOUD, cloud.credentials, way.context)
 
 
 async def test_a_throttled_check_is_patient_and_not_for_ever(way: WayOut, cloud: CloudFixture) -> None:
     cloud.proxy.answer_instead("GetCallerIdentity", Fault(400, "Throttling"), times=2)
-    await Cloud().check(cloud.credentials, way.context)
+    await check(CLOUD, cloud.credentials, way.context)
     cloud.proxy.answer_instead("GetCallerIdentity", THROTTLING, times=-1)
     with pytest.raises(RemoteThrottledError):
-        await Cloud().check(cloud.credentials, way.context)
+        await check(CLOUD, cloud.credentials, way.context)
 
 
 async def test_a_role_is_assumed_in_the_name_of_the_organization(
     trusted: AppContext, role: AssumeRoleCredentials, cloud: CloudFixture
 ) -> None:
-    await Cloud().check(role, trusted)
+    await check(CLOUD, role, trusted)
     assumed, identity = cloud.proxy.calls
     assert (assumed.operation, assumed.body["ExternalId"]) == ("AssumeRole", ORGANIZATION)
     assert assumed.access_key_id == trusted.own_credentials["cloud"].model_dump()["access_key_id"]
@@ -154,14 +155,14 @@ async def test_a_role_is_assumed_in_the_name_of_the_organization(
 async def test_a_role_of_another_organization_is_denied(trusted: AppContext, cloud: CloudFixture) -> None:
     foreign = AssumeRoleCredentials(role_arn=cloud.role("foreign", "another organization", "ssm:*"))
     with pytest.raises(RemoteDeniedError, match=r"refuses AssumeRole: AccessDenied.*user/service"):
-        await Cloud().check(foreign, trusted)
+        await check(CLOUD, foreign, trusted)
 
 
 async def test_without_a_key_of_its_own_the_service_assumes_nothing(
     way: WayOut, role: AssumeRoleCredentials, cloud: CloudFixture
 ) -> None:
     with pytest.raises(RemoteRefusedError, match="--app-credentials cloud=FILE"):
-        await Cloud().check(role, way.context)
+        await check(CLOUD, role, way.context)
     assert cloud.proxy.calls == []
 
 
@@ -204,7 +205,7 @@ async def test_a_role_is_assumed_where_the_connection_says(
 ) -> None:
     elsewhere = replace(trusted, endpoints={"cloud": "http://127.0.0.1:9"})
     named = role.model_copy(update={"sts_endpoint": cloud.proxy.url})
-    await Cloud().check(named, elsewhere)
+    await check(CLOUD, named, elsewhere)
     assert cloud.proxy.operations() == ["AssumeRole", "GetCallerIdentity"]
 
 
@@ -213,7 +214,7 @@ async def test_an_answer_without_a_session_is_none(
 ) -> None:
     cloud.proxy.answer_instead("AssumeRole", Fault(200, "x"))
     with pytest.raises(RemoteUnavailableError, match="without an expiration"):
-        await Cloud().check(role, trusted)
+        await check(CLOUD, role, trusted)
 
 
 def keys_of(cloud: CloudFixture, user: str = "keybearer") -> list[str]:
@@ -222,25 +223,23 @@ def keys_of(cloud: CloudFixture, user: str = "keybearer") -> list[str]:
 
 
 async def test_a_key_is_replaced_by_one_that_works(way: WayOut, cloud: CloudFixture) -> None:
-    app = Cloud()
-    assert isinstance(app, Rotatable)
-    new = await app.renew(cloud.credentials, way.context)
+    new = await renew(CLOUD, cloud.credentials, way.context)
     assert isinstance(new, AccessKeyCredentials)
     assert keys_of(cloud) == [cloud.credentials.access_key_id, new.access_key_id]
     await put(CloudAccount(cloud.credentials, way.context))
     await put(CloudAccount(new, way.context))
-    await app.retire(cloud.credentials, new, way.context)
+    await retire(CLOUD, cloud.credentials, new, way.context)
     assert keys_of(cloud) == [new.access_key_id]
-    await app.retire(cloud.credentials, new, way.context)
+    await retire(CLOUD, cloud.credentials, new, way.context)
     with pytest.raises(RemoteDeniedError):
-        await app.check(cloud.credentials, way.context)
+        await check(CLOUD, cloud.credentials, way.context)
 
 
 async def test_a_key_of_the_governments_partition_is_replaced_there(way: WayOut, cloud: CloudFixture) -> None:
     old = cloud.user("gov", "*", partition="aws-us-gov")
-    new = await Cloud().renew(old, way.context)
+    new = await renew(CLOUD, old, way.context)
     assert isinstance(new, AccessKeyCredentials)
-    await Cloud().retire(old, new, way.context)
+    await retire(CLOUD, old, new, way.context)
     assert cloud.moto.ask("keys", name="gov", partition="aws-us-gov") == [new.access_key_id]
 
 
@@ -252,7 +251,7 @@ async def test_a_new_key_is_waited_for_until_it_works_for_sure(way: WayOut, clou
 
     cloud.proxy.answer_instead(new, UNKNOWN, times=2)
     cloud.proxy.answer_instead(new, UNKNOWN, times=1, after=1)
-    await Cloud().renew(cloud.credentials, way.context)
+    await renew(CLOUD, cloud.credentials, way.context)
     asked = [call.status for call in cloud.proxy.calls if new(call)]
     assert asked == [403, 403, 200, 403, 200, 200]
     assert way.waits == [timedelta(seconds=3)] * 5
@@ -275,7 +274,7 @@ async def test_a_new_key_that_never_works_is_deleted_again(
         lambda call: call.operation == "GetCallerIdentity" and call.access_key_id != old, fault, times=-1
     )
     with pytest.raises(kind):
-        await Cloud().renew(cloud.credentials, way.context)
+        await renew(CLOUD, cloud.credentials, way.context)
     assert keys_of(cloud) == [old]
     assert len(way.waits) <= 10
 
@@ -288,31 +287,31 @@ async def test_a_new_key_that_nobody_waits_for_any_more_is_deleted_again(
 
     way.on_wait = end
     with pytest.raises(asyncio.CancelledError):
-        await Cloud().renew(cloud.credentials, way.context)
+        await renew(CLOUD, cloud.credentials, way.context)
     assert keys_of(cloud) == [cloud.credentials.access_key_id]
 
 
 async def test_a_user_with_two_keys_is_told_to_delete_one(way: WayOut, cloud: CloudFixture) -> None:
-    await Cloud().renew(cloud.credentials, way.context)
+    await renew(CLOUD, cloud.credentials, way.context)
     with pytest.raises(RemoteRefusedError, match="as many access keys as it may; delete one"):
-        await Cloud().renew(cloud.credentials, way.context)
+        await renew(CLOUD, cloud.credentials, way.context)
 
 
 async def test_a_key_that_may_not_make_others_is_told_so(way: WayOut, cloud: CloudFixture) -> None:
     with pytest.raises(RemoteDeniedError, match=r"refuses CreateAccessKey: AccessDenied.*user/reader"):
-        await Cloud().renew(cloud.user("reader", "ssm:*"), way.context)
+        await renew(CLOUD, cloud.user("reader", "ssm:*"), way.context)
 
 
 async def test_an_old_key_is_deleted_once_the_new_one_is_known_everywhere(
     way: WayOut, cloud: CloudFixture
 ) -> None:
-    new = await Cloud().renew(cloud.credentials, way.context)
+    new = await renew(CLOUD, cloud.credentials, way.context)
     cloud.proxy.answer_instead("DeleteAccessKey", UNKNOWN, times=2)
     cloud.proxy.answer_instead(
         lambda call: call.operation == "GetCallerIdentity" and call.region == "us-east-1", UNKNOWN
     )
     way.waits.clear()
-    await Cloud().retire(cloud.credentials, new, way.context)
+    await retire(CLOUD, cloud.credentials, new, way.context)
     assert isinstance(new, AccessKeyCredentials)
     assert keys_of(cloud) == [new.access_key_id]
     assert way.waits == [timedelta(seconds=3)] * 3
@@ -326,20 +325,20 @@ async def test_an_old_key_is_deleted_once_the_new_one_is_known_everywhere(
 async def test_an_old_key_that_stays_is_told_of(
     way: WayOut, cloud: CloudFixture, fault: Fault, kind: type[RemoteError]
 ) -> None:
-    new = await Cloud().renew(cloud.credentials, way.context)
+    new = await renew(CLOUD, cloud.credentials, way.context)
     cloud.proxy.answer_instead("DeleteAccessKey", fault, times=-1)
     with pytest.raises(kind):
-        await Cloud().retire(cloud.credentials, new, way.context)
+        await retire(CLOUD, cloud.credentials, new, way.context)
     assert len(keys_of(cloud)) == 2
 
 
 async def test_a_key_is_never_retired_in_favour_of_itself(way: WayOut, cloud: CloudFixture) -> None:
-    await Cloud().retire(cloud.credentials, cloud.credentials, way.context)
+    await retire(CLOUD, cloud.credentials, cloud.credentials, way.context)
     assert keys_of(cloud) == [cloud.credentials.access_key_id]
 
 
 async def test_a_role_has_nothing_to_rotate(trusted: AppContext, role: AssumeRoleCredentials) -> None:
     with pytest.raises(RemoteRefusedError):
-        await Cloud().renew(role, trusted)
+        await renew(CLOUD, role, trusted)
     with pytest.raises(RemoteRefusedError):
-        await Cloud().retire(role, role, trusted)
+        await retire(CLOUD, role, role, trusted)

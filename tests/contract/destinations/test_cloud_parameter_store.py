@@ -7,15 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from keybearer.outbound.apps import cloud_calls
-from keybearer.outbound.destinations import bounds, cloud_shared
-from keybearer.outbound.destinations import cloud_parameter_store as driver
-from keybearer.outbound.destinations.cloud_parameter_store import ParameterStore
+from keybearer.destinations import cloud_calls
+from keybearer.destinations import bounds, cloud_extras
+from keybearer.destinations import cloud_parameter_store as driver
 
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from keybearer.destinations.cloud_options import Region
-from keybearer.destinations.cloud_parameter_store import ParameterStoreConfig, ParameterStoreOptions
-from keybearer.destinations.protocol import Change, DriverInput, Outgoing, Written
+from keybearer.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE
+from keybearer.destinations.protocol import Change, Destination, Outgoing, Refused, Written
 from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteMissingError,
@@ -25,12 +24,13 @@ from keybearer.destinations.remote import (
 )
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run
+from support.remotes.opened import opened
 from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
 from support.remotes.pushing import Target
 from support.remotes.way_out import WayOut, way_out
 
 PATH = "/shop/web/"
-Make = Callable[..., ParameterStore]
+Make = Callable[..., Destination]
 
 
 @pytest.fixture
@@ -49,14 +49,15 @@ def store(way: WayOut, cloud: CloudFixture) -> Make:
         region: Region = Region.EU_WEST_1,
         credentials: AccessKeyCredentials | None = None,
         **options: object,
-    ) -> ParameterStore:
-        given = ParameterStoreOptions.model_validate(
-            {"initialSyncBehavior": "overwrite-destination", **options}
-        )
-        naming = KeyNaming.of(given.key_schema, "dev")
-        config = ParameterStoreConfig(region=region, path=path)
-        return ParameterStore(
-            DriverInput(config, given, naming, credentials or cloud.credentials, way.context)
+    ) -> Destination:
+        schema = options.get("keySchema")
+        return opened(
+            CLOUD_PARAMETER_STORE,
+            {"region": region.value, "path": path},
+            credentials or cloud.credentials,
+            way.context,
+            naming=KeyNaming.of(schema if isinstance(schema, str) else None, "dev"),
+            **options,
         )
 
     return make
@@ -274,7 +275,7 @@ async def test_a_throttled_run_goes_on(store: Make, way: WayOut, cloud: CloudFix
     target = Target(store)
     await target.push(values(3))
     assert cloud.parameter_values() == below(PATH, values(3))
-    assert way.waits == [timedelta(seconds=1)] * 5
+    assert [round(wait.total_seconds()) for wait in way.waits] == [1] * 5
 
 
 async def test_one_that_is_throttled_for_ever_is_given_up(store: Make, cloud: CloudFixture) -> None:
@@ -437,7 +438,7 @@ async def test_a_driver_that_skips_a_page_is_caught(
     await target.push(values(12))
 
     async def first_page(*args: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - what `pages` takes and gives
-        async for page in cloud_shared.pages(*args):
+        async for page in cloud_extras.pages(*args):
             yield page
             return
 

@@ -9,10 +9,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from keybearer.outbound.apps import cloud_calls
-from keybearer.outbound.destinations import bounds, cloud_shared
-from keybearer.outbound.destinations import cloud_secrets_manager as driver
-from keybearer.outbound.destinations.cloud_secrets_manager import JsonSecret, SecretPerKey, secrets_manager
+from keybearer.destinations import cloud_calls
+from keybearer.destinations import bounds, cloud_extras
+from keybearer.destinations import cloud_secrets_manager as driver
 
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from keybearer.destinations.cloud_options import CloudOptions
@@ -20,9 +19,7 @@ from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
 from keybearer.destinations.protocol import (
     Change,
     Destination,
-    DriverInput,
     ForeignContentError,
-    KeepsExtras,
     Outgoing,
     Written,
 )
@@ -34,6 +31,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run
+from support.remotes.opened import opened
 from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
 from support.remotes.pushing import Target
 from support.remotes.way_out import WayOut, way_out
@@ -60,15 +58,14 @@ def make(way: WayOut, cloud: CloudFixture) -> Make:
         mapping = {"mappingBehavior": "one-to-one"}
         if secret_name is not None:
             mapping = {"mappingBehavior": "many-to-one", "secretName": secret_name}
-        given = CloudOptions.model_validate({"initialSyncBehavior": "overwrite-destination", **options})
-        return secrets_manager(
-            DriverInput(
-                CLOUD_SECRETS_MANAGER.config.validate_python({"region": "eu-west-1", **mapping}),
-                given,
-                KeyNaming.of(given.key_schema, "dev"),
-                credentials or cloud.credentials,
-                way.context,
-            )
+        schema = options.get("keySchema")
+        return opened(
+            CLOUD_SECRETS_MANAGER,
+            {"region": "eu-west-1", **mapping},
+            credentials or cloud.credentials,
+            way.context,
+            naming=KeyNaming.of(schema if isinstance(schema, str) else None, "dev"),
+            **options,
         )
 
     return made
@@ -331,7 +328,6 @@ async def test_what_stands_beside_a_value_compares_with_what_should(
     name = "shop-ONE" if mapping == "one" else "ONE"
     outgoing = Outgoing(name, "cnry-1")
     await run(store, Change((outgoing,), (), frozenset({name})))
-    assert isinstance(store, KeepsExtras)
     found = (await read(store))[name]
     assert found.extras == store.extras_of(outgoing) == {"keyId": "alias/shop", "tag:team": "web"}
     cloud.moto.ask("untag_secrets", region="eu-west-1")
@@ -445,7 +441,7 @@ async def test_a_throttled_run_goes_on(one: Make, way: WayOut, cloud: CloudFixtu
     target = Target(one, NAMING)
     await target.push(values(3))
     assert cloud.secret_values() == named(values(3))
-    assert way.waits == [timedelta(seconds=1)] * 5
+    assert [round(wait.total_seconds()) for wait in way.waits] == [1] * 5
 
 
 async def test_one_that_is_throttled_for_ever_is_given_up(one: Make, cloud: CloudFixture) -> None:
@@ -535,7 +531,7 @@ async def test_a_driver_that_skips_a_page_is_caught(
         cloud.put_secret(name, value)
 
     async def first_page(*args: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - what `pages` takes and gives
-        async for page in cloud_shared.pages(*args):
+        async for page in cloud_extras.pages(*args):
             yield page
             return
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
-from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
+from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
 
 from tools.local.moto import Moto
 

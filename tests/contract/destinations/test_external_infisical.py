@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from keybearer.base.runs import in_runs
 from keybearer.destinations.engine import table
 from keybearer.destinations.external_infisical import EXTERNAL_INFISICAL
 from keybearer.destinations.protocol import Destination, Refused, Written
@@ -90,7 +91,7 @@ async def test_a_name_that_is_gone_already_counts_as_removed(
 ) -> None:
     other_folder.put(ONE="cnry-1", TWO="cnry-2")
     written = await run(folder(), change_of(None, "ONE", "NEVER", "TWO"))
-    assert [one.name for one in written if one.is_removed] == ["ONE", "NEVER", "TWO"]
+    assert written == [Written(name, is_removed=True) for name in ("ONE", "NEVER", "TWO")]
     assert other_folder.values == {}
     assert [one.name for one in await run(folder(), change_of(None, "NEVER"))] == ["NEVER"]
 
@@ -329,7 +330,7 @@ async def test_a_driver_with_another_header_for_its_token_is_caught(folder: Fold
 async def test_an_engine_that_skips_a_batch_is_caught(
     folder: Folder, other_folder: OtherFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = table.in_runs
+    whole = in_runs
     monkeypatch.setattr(
         table, "in_runs", lambda *given, **bounds: itertools.islice(whole(*given, **bounds), 1)
     )

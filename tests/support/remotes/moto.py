@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl
 import aiohttp
 import pytest
 from aiohttp import web
-from keybearer.outbound.apps.cloud_signing import CloudKey, Scope, sign
+from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
 from yarl import URL
 
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials

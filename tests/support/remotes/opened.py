@@ -13,7 +13,7 @@ from keybearer.wire.credentials import Credentials
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.key_schema import KeyNaming
 
-__all__ = ["check", "exchange", "opened"]
+__all__ = ["check", "exchange", "opened", "renew", "retire"]
 
 
 def opened(
@@ -63,3 +63,23 @@ async def exchange(app: App, given: Credentials, context: AppContext) -> Credent
     """
     assert app.exchange is not None
     return await app.exchange(Session(app, given, context))
+
+
+async def renew(app: App, credentials: Credentials, context: AppContext) -> Credentials:
+    """Return new credentials that the app made.
+
+    Raises:
+        RemoteError: it made none.
+    """
+    assert app.rotation is not None
+    return await app.rotation.renew(Session(app, credentials, context))
+
+
+async def retire(app: App, old: Credentials, new: Credentials, context: AppContext) -> None:
+    """Make old credentials of the app worthless.
+
+    Raises:
+        RemoteError: they still are worth something.
+    """
+    assert app.rotation is not None
+    await app.rotation.retire(Session(app, new, context), old)

@@ -21,10 +21,10 @@ MACHINE = {
     "machineIdentityClientSecret": "cnry-secret",
 }
 METHODS = {
-    "a token": (VAULT_APP.methods["access-token"], TOKEN, {"accessToken"}),
-    "a role": (VAULT_APP.methods["app-role"], ROLE, {"secretId"}),
+    "a token": (VAULT_APP.app.methods["access-token"], TOKEN, {"accessToken"}),
+    "a role": (VAULT_APP.app.methods["app-role"], ROLE, {"secretId"}),
     "a machine identity": (
-        EXTERNAL_APP.methods["machine-identity"],
+        EXTERNAL_APP.app.methods["machine-identity"],
         MACHINE,
         {"machineIdentityClientSecret"},
     ),
@@ -76,7 +76,7 @@ def test_what_is_needed_must_be_given(name: str, field: str, value: str | None) 
 
 @pytest.mark.parametrize("given", [None, "", "  ", "/"], ids=["null", "empty", "blank", "a slash"])
 def test_an_empty_namespace_is_none(given: str | None) -> None:
-    read = VAULT_APP.methods["access-token"].given.model_validate({**TOKEN, "namespace": given})
+    read = VAULT_APP.app.methods["access-token"].given.model_validate({**TOKEN, "namespace": given})
     assert not read.model_dump()["namespace"]
 
 
@@ -105,7 +105,7 @@ def test_only_a_plain_url_is_an_instance(name: str, url: str) -> None:
 
 def test_a_client_id_is_a_uuid() -> None:
     with pytest.raises(ValidationError):
-        EXTERNAL_APP.methods["machine-identity"].given.model_validate(
+        EXTERNAL_APP.app.methods["machine-identity"].given.model_validate(
             {**MACHINE, "machineIdentityClientId": "somebody"}
         )
 

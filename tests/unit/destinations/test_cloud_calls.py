@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import orjson
 import pytest
-from keybearer.outbound.apps.cloud import Cloud, CloudAccount
-from keybearer.outbound.apps.cloud_calls import CloudCalls, CloudFault, fault_of, xml_text
-from keybearer.outbound.apps.cloud_signing import CloudKey, Scope
-from keybearer.outbound.destinations import bounds, cloud_shared
-from keybearer.outbound.destinations.cloud_shared import Extras, objects_of, pages, tags_of, text_of
+from keybearer.destinations.cloud_app import CLOUD, CloudAccount
+from keybearer.destinations.cloud_calls import CloudCalls, CloudFault, fault_of, xml_text
+from keybearer.destinations.cloud_signing import CloudKey, Scope
+from keybearer.destinations import bounds, cloud_extras
+from keybearer.destinations.cloud_extras import Extras, objects_of, pages, tags_of, text_of
 from pydantic import JsonValue
 
 from keybearer.base.clock import SystemClock
@@ -19,6 +19,8 @@ from keybearer.destinations.bounds import Bounds
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.destinations.cloud_options import CloudOptions
 from keybearer.destinations.remote import (
+    NO_LIMITS,
+    Limits,
     RemoteAnswer,
     RemoteDeniedError,
     RemoteError,
@@ -30,8 +32,9 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import AppContext
 from keybearer.destinations.short_lived import ShortLived
-from keybearer.outbound.remote import RemoteHttp, Throttling
+from keybearer.outbound.remote import RemoteHttp
 from support.directory import loopback_gate
+from support.remotes.opened import check, renew
 from support.rows import each_row
 
 KEY = CloudKey("AKIA0", "cnry-secret", "cnry-token")
@@ -49,7 +52,7 @@ class Http(RemoteHttp):
         self._answers = answers
         self.sent: list[RemoteRequest] = []
 
-    async def send(self, request: RemoteRequest, *, is_throttled: Throttling | None = None) -> RemoteAnswer:  # noqa: ARG002 - the method's signature
+    async def send(self, request: RemoteRequest, *, limits: Limits = NO_LIMITS, place: str = "") -> RemoteAnswer:  # noqa: ARG002 - the method's signature
         self.sent.append(request)
         return self._answers[min(len(self.sent), len(self._answers)) - 1]
 
@@ -96,7 +99,7 @@ async def test_a_role_is_assumed_in_its_partition_or_where_it_is_said(
 ) -> None:
     http = Http(answered(SESSION))
     role = AssumeRoleCredentials(role_arn=arn, sts_endpoint=endpoint)
-    await Cloud().check(role, context(http))
+    await check(CLOUD, role, context(http))
     place = url or f"{endpoint}/"
     assert [request.url for request in http.sent] == [place, place]
     region = place.partition("sts.")[2].partition(".")[0]
@@ -213,13 +216,13 @@ async def test_a_session_with_a_part_missing_is_none(tag: str) -> None:
     http = Http(answered(SESSION.replace(tag.encode(), b"Other")))
     role = AssumeRoleCredentials(role_arn="arn:aws:iam::123456789012:role/r")
     with pytest.raises(RemoteUnavailableError, match="the cloud answers AssumeRole without"):
-        await Cloud().check(role, context(http))
+        await check(CLOUD, role, context(http))
 
 
 async def test_a_new_key_without_its_secret_is_none() -> None:
     http = Http(answered(b"<r/>"))
     with pytest.raises(RemoteUnavailableError, match="CreateAccessKey without a key"):
-        await Cloud().renew(CREDENTIALS, context(http))
+        await renew(CLOUD, CREDENTIALS, context(http))
 
 
 async def listed(http: Http) -> list[Mapping[str, JsonValue]]:
@@ -235,7 +238,7 @@ async def test_an_empty_page_may_be_followed_by_others() -> None:
 
 
 async def test_pages_without_an_end_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cloud_shared, "_PAGES_MAX", 3)
+    monkeypatch.setattr(cloud_extras, "_PAGES_MAX", 3)
     http = Http(answered({"NextToken": "1"}))
     with pytest.raises(RemoteUnavailableError, match="more than 3 pages for List"):
         await listed(http)

@@ -6,18 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from keybearer.outbound.apps.external_infisical import ExternalInfisical, ExternalInfisicalSession
-from keybearer.outbound.apps.hashicorp_vault import Vault, VaultSession
-from keybearer.outbound.apps.registry import APPS
 
-from keybearer.destinations.external_infisical import MachineIdentityCredentials
-from keybearer.destinations.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials
+from keybearer.destinations.external_infisical import EXTERNAL_INFISICAL, MachineIdentityCredentials
+from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT, AccessTokenCredentials, AppRoleCredentials
 from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteUnavailableError,
 )
+from support.remotes.opened import check
 from support.remotes.way_out import WayOut, way_out
 from support.scripted_server import Reply, ScriptedServer
 from support.virtual_time import VirtualTime
@@ -54,7 +52,7 @@ def machine(url: str) -> MachineIdentityCredentials:
 
 async def test_vault_is_told_token_and_namespace(way: WayOut) -> None:
     async with ScriptedServer(Reply(body={"data": {}})) as server:
-        await Vault().check(token(f"{server.url}/below/", "team/a"), way.context)
+        await check(HASHICORP_VAULT, token(f"{server.url}/below/", "team/a"), way.context)
     seen = server.seen[0]
     assert (seen.method, seen.path) == ("GET", "/below/v1/auth/token/lookup-self")
     assert seen.headers["X-Vault-Token"] == "cnry-t"
@@ -64,7 +62,7 @@ async def test_vault_is_told_token_and_namespace(way: WayOut) -> None:
 
 async def test_vault_is_told_no_namespace_where_there_is_none(way: WayOut) -> None:
     async with ScriptedServer(Reply(body={"data": {}})) as server:
-        await Vault().check(token(server.url), way.context)
+        await check(HASHICORP_VAULT, token(server.url), way.context)
     assert "X-Vault-Namespace" not in server.seen[0].headers
 
 
@@ -131,7 +129,7 @@ async def test_a_refusal_is_tried_again_once_with_a_new_token_and_no_more(way: W
 async def test_a_given_token_is_not_renewed(way: WayOut) -> None:
     async with ScriptedServer(Reply(403, {"errors": ["permission denied"]})) as server:
         with pytest.raises(RemoteDeniedError):
-            await Vault().check(token(server.url), way.context)
+            await check(HASHICORP_VAULT, token(server.url), way.context)
     assert len(server.seen) == 1
 
 
@@ -157,7 +155,7 @@ async def test_a_login_at_vault_that_gives_no_token_is_told_without_its_words(
 ) -> None:
     async with ScriptedServer(reply) as server:
         with pytest.raises(error) as caught:
-            await Vault().check(role(server.url), way.context)
+            await check(HASHICORP_VAULT, role(server.url), way.context)
     assert "cnry-" not in str(caught.value)
 
 
@@ -166,7 +164,7 @@ async def test_what_vault_says_of_a_token_alone_is_quoted_in_part(way: WayOut) -
         Reply(500, {"errors": ["internal  error\n" + "x " * 500 + "hvs." + "t" * 90, 7]})
     ) as server:
         with pytest.raises(RemoteUnavailableError, match=r"500 .*: internal error (x ?)+$") as caught:
-            await Vault().check(token(server.url), way.context)
+            await check(HASHICORP_VAULT, token(server.url), way.context)
     assert len(str(caught.value)) < 400
 
 
@@ -243,7 +241,7 @@ async def test_a_login_elsewhere_that_gives_no_token_is_told_without_its_words(
 ) -> None:
     async with ScriptedServer(reply) as server:
         with pytest.raises(error, match=text) as caught:
-            await ExternalInfisical().check(machine(server.url), way.context)
+            await check(EXTERNAL_INFISICAL, machine(server.url), way.context)
     assert "cnry-" not in str(caught.value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from keybearer.outbound.destinations.looking_up import each
+from keybearer.destinations.engine.looking_up import each
 
 from keybearer.destinations.remote import RemoteDeniedError
 
