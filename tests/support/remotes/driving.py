@@ -19,7 +19,7 @@ from keybearer.wire.connections.base import Credentials
 from keybearer.wire.destinations.base import DestinationConfig, InitialSyncBehavior, SyncOptions
 from keybearer.wire.key_schema import KeyNaming
 
-__all__ = ["change_of", "given_to", "read", "run"]
+__all__ = ["change_of", "given_to", "read", "run", "run_strictly"]
 
 
 def given_to(config: DestinationConfig, credentials: Credentials, context: AppContext) -> DriverInput:
@@ -42,16 +42,21 @@ async def read(destination: Destination) -> dict[str, Present]:
 async def run(
     destination: Destination, change: Change, written: list[Written | Refused] | None = None
 ) -> list[Written | Refused]:
-    """Make the change and return what was told; `written` has it also where the driver fails midway.
-
-    Raises:
-        RemoteError: the driver fails, or refuses the only name that there is.
-    """
+    """Make the change and return what was told; `written` has it also where the driver fails midway."""
     told = [] if written is None else written
     async for one in destination.apply(change):
         told.append(one)
-    match told:
-        case [Refused(message=message)]:
-            raise RemoteRefusedError(message)
-        case _:
-            return told
+    return told
+
+
+async def run_strictly(destination: Destination, change: Change) -> list[Written | Refused]:
+    """Make the change and return what was told.
+
+    Raises:
+        RemoteError: the driver fails, or refuses a name.
+    """
+    told = await run(destination, change)
+    for one in told:
+        if isinstance(one, Refused):
+            raise RemoteRefusedError(one.message)
+    return told
