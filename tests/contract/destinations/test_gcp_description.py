@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from keybearer.outbound.apps.gcp import Gcp
-from keybearer.outbound.destinations.gcp_secret_manager import GcpSecrets
 
 from keybearer.destinations.gcp_secret_manager import (
     GCP_SECRET_MANAGER,
@@ -14,8 +12,8 @@ from keybearer.destinations.gcp_secret_manager import (
     OwnAccountCredentials,
 )
 from support.remotes.discovery import DiscoveryDocument
-from support.remotes.driving import given_to
 from support.remotes.gcp import GcpCopy, new_key
+from support.remotes.opened import check, opened
 from support.remotes.pushing import Target
 from support.remotes.serving import Asked, served
 from support.remotes.way_out import way_out
@@ -51,9 +49,8 @@ async def test_what_is_asked_and_answered_is_as_described(
     async with served(cloud), way_out(gcp=cloud.url) as way:
         own = OwnAccountCredentials(client_email=OWN, private_key=pem)
         context = dataclasses.replace(way.context, own_credentials={"gcp": own})
-        given = given_to(GCP_SECRET_MANAGER.config.validate_python(PLACES[place]), credentials, context)
-        await Gcp().check(credentials, context)
-        pushed = Target(lambda: GcpSecrets(given))
+        await check(GCP_SECRET_MANAGER, credentials, context)
+        pushed = Target(lambda: opened(GCP_SECRET_MANAGER, PLACES[place], credentials, context))
         await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
         await pushed.push({"TWO": "cnry-new"})
     asked = {

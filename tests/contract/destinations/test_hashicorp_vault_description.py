@@ -7,11 +7,14 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
-from keybearer.outbound.apps.hashicorp_vault import Vault
-from keybearer.outbound.destinations.hashicorp_vault import VaultSecret
 
-from keybearer.destinations.hashicorp_vault import AccessTokenCredentials, AppRoleCredentials, VaultConfig
-from support.remotes.driving import change_of, given_to, read, run
+from keybearer.destinations.hashicorp_vault import (
+    HASHICORP_VAULT,
+    AccessTokenCredentials,
+    AppRoleCredentials,
+    VaultConfig,
+)
+from support.remotes.driving import change_of, read, run
 from support.remotes.forwarding import Forwarder
 from support.remotes.serving import Asked, served
 from support.remotes.vault import VaultServer
@@ -72,7 +75,7 @@ async def test_a_secret_travels_as_the_vendor_describes_it(
     description: VendorDescription, server: Forwarder, root: AccessTokenCredentials, way: WayOut, version: str
 ) -> None:
     given = given_to(VaultConfig(mount=f"kv{version}", path="app"), root, way.context)
-    await Vault().check(root, way.context)
+    await check(HASHICORP_VAULT, root, way.context)
     for change in (change_of({"ONE": "cnry-1"}), change_of({"TWO": "cnry-2"}, "ONE"), change_of(None, "TWO")):
         await run(VaultSecret(given), change)
     assert await read(VaultSecret(given)) == {}
@@ -92,7 +95,7 @@ async def test_a_role_logs_in_as_the_vendor_describes_it(
 ) -> None:
     role_id, secret_id = vault_server.role('path "kv1/app" { capabilities = ["read"] }')
     credentials = AppRoleCredentials(instance_url=server.url, role_id=role_id, secret_id=secret_id)
-    await Vault().check(credentials, way.context)
+    await check(HASHICORP_VAULT, credentials, way.context)
     (login,) = server.visits.asked
     assert description.hold(bare(login), "/v1").path == "/auth/approle/login"
 

@@ -14,7 +14,7 @@ from keybearer.destinations.protocol import (
 )
 from keybearer.destinations.remote import RemoteRefusedError
 
-__all__ = ["change_of", "read", "run"]
+__all__ = ["change_of", "read", "run", "run_strictly"]
 
 
 def change_of(put: Mapping[str, str] | None = None, *delete: str) -> Change:
@@ -31,16 +31,21 @@ async def read(destination: Destination) -> dict[str, Present]:
 async def run(
     destination: Destination, change: Change, written: list[Written | Refused] | None = None
 ) -> list[Written | Refused]:
-    """Make the change and return what was told; `written` has it also where the driver fails midway.
-
-    Raises:
-        RemoteError: the driver fails, or refuses the only name that there is.
-    """
+    """Make the change and return what was told; `written` has it also where the driver fails midway."""
     told = [] if written is None else written
     async for one in destination.apply(change):
         told.append(one)
-    match told:
-        case [Refused(message=message)]:
-            raise RemoteRefusedError(message)
-        case _:
-            return told
+    return told
+
+
+async def run_strictly(destination: Destination, change: Change) -> list[Written | Refused]:
+    """Make the change and return what was told.
+
+    Raises:
+        RemoteError: the driver fails, or refuses a name.
+    """
+    told = await run(destination, change)
+    for one in told:
+        if isinstance(one, Refused):
+            raise RemoteRefusedError(one.message)
+    return told

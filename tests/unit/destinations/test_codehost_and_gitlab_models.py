@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from keybearer.destinations.app import Method
+from keybearer.wire.credentials import Method
 from keybearer.destinations.codehost import CODEHOST
 from keybearer.destinations.codehost_app import CODEHOST_APP, OwnCredentials, PatCredentials
 from keybearer.destinations.form import DestinationKind

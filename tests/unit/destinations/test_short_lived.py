@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keybearer.destinations.idp import ClientCredentials
-from keybearer.destinations.short_lived import Issued, ShortLived, key_of
-from keybearer.outbound import short_lived
+from keybearer.destinations import short_lived
+from keybearer.destinations.app import Issued
+from keybearer.destinations.short_lived import ShortLived
 
 START = datetime(2026, 1, 2, tzinfo=UTC)
 KEY = ("app", "digest")
@@ -144,13 +144,3 @@ async def test_the_longest_unused_is_dropped_first(
 
 def test_a_token_does_not_show() -> None:
     assert "cnry" not in repr(Issued({"token": "cnry-token"}, START))
-
-
-def test_a_key_names_credentials_without_showing_them() -> None:
-    def key(secret: str, app: str = "idp") -> tuple[str, ...]:
-        given = {"domain": "d.example.com", "clientId": "c", "clientSecret": secret, "audience": "https://a/"}
-        return key_of(app, ClientCredentials.model_validate(given))
-
-    assert key("cnry-a") == key("cnry-a")
-    assert len({key("cnry-a"), key("cnry-b"), key("cnry-a", "other")}) == 3
-    assert "cnry" not in str(key("cnry-a"))

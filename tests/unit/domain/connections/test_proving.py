@@ -6,9 +6,6 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
-from keybearer.outbound.apps.protocol import App, AppContext
-from keybearer.outbound.apps.registry import APPS
-from keybearer.wire.connections import registry
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import OrganizationId
@@ -39,10 +36,10 @@ class Plain:
 
     fails: RemoteError | None = None
     hangs: bool = False
-    asked: list[tuple[str, Credentials, AppContext]] = field(default_factory=list)
+    asked: list[tuple[str, Credentials]] = field(default_factory=list)
 
-    async def check(self, credentials: Credentials, context: AppContext) -> None:
-        self.asked.append(("check", credentials, context))
+    async def check(self, session: Session) -> None:
+        self.asked.append(("check", session.credentials))
         if self.hangs:
             await asyncio.Event().wait()
         if self.fails is not None:
@@ -52,8 +49,8 @@ class Plain:
 class Exchanging(Plain):
     """An app that exchanges a code for a token."""
 
-    async def exchange(self, given: Credentials, context: AppContext) -> Credentials:
-        self.asked.append(("exchange", given, context))
+    async def exchange(self, session: Session) -> Credentials:
+        self.asked.append(("exchange", session.credentials))
         return LoginCredentials(access_token="cnry-token")
 
 
@@ -67,7 +64,7 @@ class Slow:
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     answers: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def check(self, credentials: Credentials, context: AppContext) -> None:  # noqa: ARG002 - the protocol's
+    async def check(self, _: Session) -> None:
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
         if self.at_once == 8:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from keybearer.outbound.destinations.cloud_secrets_manager import JsonSecret, SecretPerKey
 
 from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
 from keybearer.destinations.protocol import Change, Outgoing, Present, Traits
@@ -60,13 +59,6 @@ def test_what_is_written_down_tells_one_place_from_another(
     one: Setup, other: Setup, *, is_same: bool
 ) -> None:
     assert is_same_place(CLOUD_SECRETS_MANAGER, one, other) is is_same
-
-
-def test_the_model_and_the_driver_agree_on_what_is_one_object() -> None:
-    validate = CLOUD_SECRETS_MANAGER.config.validate_python
-    is_one_object = CLOUD_SECRETS_MANAGER.is_one_object
-    assert is_one_object(validate(DOCUMENT)) == JsonSecret.traits.is_one_object
-    assert is_one_object(validate(ONE_TO_ONE)) == SecretPerKey.traits.is_one_object
 
 
 LEFT = {name: Push(name, b"", "7") for name in "AB"}
