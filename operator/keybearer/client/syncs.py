@@ -18,6 +18,7 @@ __all__ = [
     "SyncConnection",
     "SyncEnvironment",
     "SyncFolder",
+    "SyncedSecret",
 ]
 
 
@@ -113,3 +114,21 @@ class DestinationCheck:
 
     has_duplicate: bool
     duplicate_project_id: str | None = None
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedSecret:
+    """A name at the destination of a sync.
+
+    Attributes:
+        name: as the destination has it.
+        secret_key: the folder's secret that it is made from; None for names of others, and for those wanted no more.
+        state: `synced`, `pending`, `failed`, `removing`, or `foreign` for a name of others.
+        message: why it failed.
+    """
+
+    name: str
+    secret_key: str | None = None
+    state: Text = ""
+    message: str | None = None

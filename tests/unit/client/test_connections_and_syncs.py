@@ -274,6 +274,11 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
         ("POST", f"{SYNCS}/cloud-parameter-store/s-1/sync-secrets", {}, {"removeForeign": True}),
     ),
     (
+        "the names at a destination",
+        secret_syncs.ListSyncedSecrets("s-1", **STORE),
+        ("GET", f"{SYNCS}/cloud-parameter-store/s-1/secrets", {}, None),
+    ),
+    (
         "an import",
         secret_syncs.ImportIntoFolder("s-1", behavior="prioritize-source", **STORE),
         (

@@ -15,6 +15,7 @@ class SecretSyncsApi(Resource[Shell]):
     options = call(secret_syncs.ListSecretSyncOptions)
     get = call(secret_syncs.GetSecretSync)
     get_by_name = call(secret_syncs.GetSecretSyncByName)
+    list_secrets = call(secret_syncs.ListSyncedSecrets)
     create = call(secret_syncs.CreateSecretSync)
     update = call(secret_syncs.UpdateSecretSync)
     delete = call(secret_syncs.DeleteSecretSync)

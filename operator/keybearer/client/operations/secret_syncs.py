@@ -16,7 +16,7 @@ from keybearer.client.decoding import decode
 from keybearer.client.lenient import from_wire
 from keybearer.client.messages import Request, Response, fill, json_body, query_of
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.syncs import DestinationCheck, SecretSync, SecretSyncOption
+from keybearer.client.syncs import DestinationCheck, SecretSync, SecretSyncOption, SyncedSecret
 from keybearer.wire.base import WireModel
 from keybearer.wire.limits import FOLDER_PATH_MAX, SYNC_DESCRIPTION_MAX, SYNC_NAME_MAX
 
@@ -30,6 +30,7 @@ __all__ = [
     "ImportIntoFolder",
     "ListSecretSyncOptions",
     "ListSecretSyncs",
+    "ListSyncedSecrets",
     "RemoveFromDestination",
     "SyncSecrets",
     "UpdateSecretSync",
@@ -69,6 +70,14 @@ class _OptionsAnswer:
     """`{secretSyncOptions}`."""
 
     secret_sync_options: tuple[SecretSyncOption, ...]
+
+
+@from_wire
+@dataclass(frozen=True, slots=True)
+class _SecretsAnswer:
+    """`{secrets}`."""
+
+    secrets: tuple[SyncedSecret, ...]
 
 
 class _Written(WireModel):
@@ -161,6 +170,27 @@ class GetSecretSync(_Existing):
     def request(self) -> Request:
         """Return what to send."""
         return Request("GET", self.path())
+
+
+@dataclass(frozen=True, slots=True)
+class ListSyncedSecrets(Operation[list[SyncedSecret]]):
+    """List the names at a sync's destination with the state of each, without values.
+
+    An addition to the interface: other services answer with `NotFound`.
+    """
+
+    repeat: ClassVar[Repeat] = Repeat.FREELY
+
+    sync_id: str
+    destination: str = field(kw_only=True)
+
+    def request(self) -> Request:
+        """Return what to send."""
+        return Request("GET", fill(f"{_ONE}/secrets", self.destination, self.sync_id))
+
+    def read(self, response: Response) -> list[SyncedSecret]:
+        """Return the names in the service's order."""
+        return list(decode(response, _SecretsAnswer).secrets)
 
 
 @dataclass(frozen=True, slots=True)
