@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from keybearer.client import SecretSync
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.secretsync.destination_plan import DefinitionAction, DesiredSync
+from keybearer.controllers.secretsync.push_status import is_parked
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import PushStatus, RemoteSyncStatus
 from keybearer.controllers.secretsync.sync_watch import BUSY
@@ -45,15 +46,19 @@ class End:
     message: str
 
 
-def told(sync: SecretSync, push: PushStatus, keys: int) -> End:
+def told(sync: SecretSync, push: PushStatus, keys: int, now: datetime) -> End:
     """Return how a sync stands.
 
     Args:
         sync: as the service tells of it.
         push: what is known of its names.
         keys: how many secrets the folder has.
+        now: the present instant.
     """
     where = sync.destination
+    if is_parked(sync, now):
+        text = f"the service goes on pushing to {where} by itself: {sync.last_sync_message}"
+        return End(Tone.WAITING, Reason.PUSHING, text)
     if sync.sync_status in BUSY:
         return End(Tone.WAITING, Reason.PUSHING, f"the service pushes to {where}")
     if sync.sync_status == "failed":

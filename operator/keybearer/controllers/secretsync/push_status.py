@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from keybearer.client import SecretSync
 from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.secretsync.destination_names import PlacedNames
 from keybearer.controllers.secretsync.status import (
@@ -18,17 +19,31 @@ from keybearer.controllers.secretsync.status import (
 )
 from keybearer.controllers.target.guard import Removal
 
-__all__ = ["has_news", "is_shown", "next_attempt", "past_removals", "with_names", "with_removals"]
+__all__ = [
+    "has_news",
+    "is_parked",
+    "is_shown",
+    "next_attempt",
+    "past_removals",
+    "with_names",
+    "with_removals",
+]
 
-_NEXT_ATTEMPT = re.compile(r"; the next attempt is at (\S+Z)$")
-"""How our service ends the message of a push that it tries again (decision 28)."""
+_NEXT_ATTEMPT = re.compile(r"(?:; the next attempt is at|, and the rest follows at) (\S+Z)$")
+"""How our service ends the message of a push that it tries again, or goes on with, by itself (decision 28)."""
 _BUSY = frozenset({"pending", "running"})
 
 
 def next_attempt(message: str | None) -> datetime | None:
-    """Return when the service tries a failed push again by itself; None where it doesn't, or doesn't say so."""
+    """Return when the service goes on with a push by itself; None where it doesn't, or doesn't say so."""
     found = None if message is None else _NEXT_ATTEMPT.search(message)
     return None if found is None else told_instant(found[1])
+
+
+def is_parked(sync: SecretSync, now: datetime) -> bool:
+    """Tell whether a push waits for a time that its remote asked for: whoever sets it off now breaks into that."""
+    due_at = next_attempt(sync.last_sync_message) if sync.sync_status == "pending" else None
+    return due_at is not None and due_at > now
 
 
 def has_news(before: RemoteSyncStatus | None, now: RemoteSyncStatus) -> bool:

@@ -141,8 +141,8 @@ def _guard(changes: KeyChanges, before: int, rules: WriteRules, context: PlanCon
     return Verdict(
         TargetReason.GUARDED,
         f"{len(changes.remove)} of {before} keys would be removed ({some_of(changes.remove)}), more than the guard "
-        f"lets at once ({rules.max_deletions} %, and never all); nothing was written. Mend the source, or release it once "
-        "with the annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
+        f"lets at once ({rules.max_deletions} %, and never all); nothing was written. Mend the source, or release it "
+        "once with the annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
     )
 
 

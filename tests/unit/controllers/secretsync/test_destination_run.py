@@ -441,6 +441,39 @@ async def test_a_push_that_the_service_tries_again_is_left_to_it_and_looked_at_t
     assert "push" not in world.service.taken()
 
 
+async def test_a_push_that_its_remote_asked_to_wait_is_left_to_the_service_also_when_the_source_changes() -> (
+    None
+):
+    world = World()
+    await world.run("A")
+    message = (
+        "the code host asks to wait; what arrived is noted, and the rest follows at 2026-03-01T13:00:00Z"
+    )
+    world.service.ends("pending", message)
+    world.service.taken()
+
+    outcome = await world.run("A", values="rotated")
+    assert (outcome.tone, outcome.reason) == (Tone.WAITING, Reason.PUSHING)
+    assert "the rest follows at 2026-03-01T13:00:00Z" in outcome.message
+    assert outcome.look_again == timedelta(seconds=15)
+    assert world.service.taken() == []
+
+    await world.run("A", values="rotated", request="sync")
+    assert world.service.taken() == ["names", "push"]
+
+
+async def test_once_a_parked_push_has_ended_what_changed_meanwhile_is_judged() -> None:
+    world = World()
+    await world.pushed(*keys(0, 4))
+    message = (
+        "the code host asks to wait; what arrived is noted, and the rest follows at 2026-03-01T13:00:00Z"
+    )
+    world.service.ends("pending", message)
+    await world.run("OTHER")
+    world.service.ends()
+    assert (await world.run("OTHER")).reason == Reason.GUARDED
+
+
 async def test_a_push_that_failed_for_good_is_set_off_again_with_growing_pauses() -> None:
     world = World()
     await world.run("A")
