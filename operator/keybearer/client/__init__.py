@@ -136,6 +136,7 @@ __all__ = [
     "SyncConnection",
     "SyncEnvironment",
     "SyncFolder",
+    "SyncedSecret",
     "Tag",
     "TransportError",
     "TrustedIp",
@@ -261,6 +262,7 @@ _HOMES = {
         "SyncConnection",
         "SyncEnvironment",
         "SyncFolder",
+        "SyncedSecret",
     ),
     "keybearer.client.credentials": (
         "KubernetesAuth",

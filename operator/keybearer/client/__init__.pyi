@@ -126,6 +126,7 @@ from keybearer.client.syncs import DestinationCheck as DestinationCheck
 from keybearer.client.syncs import SecretSync as SecretSync
 from keybearer.client.syncs import SecretSyncOption as SecretSyncOption
 from keybearer.client.syncs import SyncConnection as SyncConnection
+from keybearer.client.syncs import SyncedSecret as SyncedSecret
 from keybearer.client.syncs import SyncEnvironment as SyncEnvironment
 from keybearer.client.syncs import SyncFolder as SyncFolder
 from keybearer.client.transport import AsyncPools as AsyncPools
@@ -254,6 +255,7 @@ __all__ = [
     "SyncConnection",
     "SyncEnvironment",
     "SyncFolder",
+    "SyncedSecret",
     "Tag",
     "TransportError",
     "TrustedIp",

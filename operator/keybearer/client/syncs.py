@@ -119,16 +119,15 @@ class DestinationCheck:
 @from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncedSecret:
-    """A name at the destination of a sync.
+    """How one name of a sync stands at its destination.
 
     Attributes:
-        name: as the destination has it.
-        secret_key: the folder's secret that it is made from; None for names of others, and for those wanted no more.
-        state: `synced`, `pending`, `failed`, `removing`, or `foreign` for a name of others.
-        message: why it failed.
+        secret_key: None for what is others', or was named by a former key schema.
+        state: `synced`, `pending`, `failed`, `removing` or `foreign`.
+        message: why it isn't in place.
     """
 
     name: str
     secret_key: str | None = None
-    state: Text = ""
+    state: str
     message: str | None = None

@@ -264,6 +264,11 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
         ("DELETE", f"{SYNCS}/cloud-parameter-store/s-1", {"removeSecrets": "true"}, None),
     ),
     (
+        "states of secrets",
+        secret_syncs.ListSyncedSecrets("s-1", **STORE),
+        ("GET", f"{SYNCS}/cloud-parameter-store/s-1/secrets", {}, None),
+    ),
+    (
         "a run",
         secret_syncs.SyncSecrets("s-1", **STORE),
         ("POST", f"{SYNCS}/cloud-parameter-store/s-1/sync-secrets", {}, None),
@@ -272,11 +277,6 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
         "a run that removes what came from elsewhere",
         secret_syncs.SyncSecrets("s-1", remove_foreign=True, **STORE),
         ("POST", f"{SYNCS}/cloud-parameter-store/s-1/sync-secrets", {}, {"removeForeign": True}),
-    ),
-    (
-        "the names at a destination",
-        secret_syncs.ListSyncedSecrets("s-1", **STORE),
-        ("GET", f"{SYNCS}/cloud-parameter-store/s-1/secrets", {}, None),
     ),
     (
         "an import",

@@ -173,27 +173,6 @@ class GetSecretSync(_Existing):
 
 
 @dataclass(frozen=True, slots=True)
-class ListSyncedSecrets(Operation[list[SyncedSecret]]):
-    """List the names at a sync's destination with the state of each, without values.
-
-    An addition to the interface: other services answer with `NotFound`.
-    """
-
-    repeat: ClassVar[Repeat] = Repeat.FREELY
-
-    sync_id: str
-    destination: str = field(kw_only=True)
-
-    def request(self) -> Request:
-        """Return what to send."""
-        return Request("GET", fill(f"{_ONE}/secrets", self.destination, self.sync_id))
-
-    def read(self, response: Response) -> list[SyncedSecret]:
-        """Return the names in the service's order."""
-        return list(decode(response, _SecretsAnswer).secrets)
-
-
-@dataclass(frozen=True, slots=True)
 class GetSecretSyncByName(_One):
     """Return a sync of a project by its name; `NotFound` where there is none."""
 
@@ -207,6 +186,24 @@ class GetSecretSyncByName(_One):
         """Return what to send."""
         path = fill(f"{_OF_DESTINATION}/sync-name/{{}}", self.destination, self.name)
         return Request("GET", path, query=query_of({"projectId": self.project_id}))
+
+
+@dataclass(frozen=True, slots=True)
+class ListSyncedSecrets(Operation[list[SyncedSecret]]):
+    """List how each name of a sync stands, without values; a service that isn't Keybearer answers 404."""
+
+    repeat: ClassVar[Repeat] = Repeat.FREELY
+
+    sync_id: str
+    destination: str = field(kw_only=True)
+
+    def request(self) -> Request:
+        """Return what to send."""
+        return Request("GET", fill(f"{_ONE}/secrets", self.destination, self.sync_id))
+
+    def read(self, response: Response) -> list[SyncedSecret]:
+        """Return them by name."""
+        return list(decode(response, _SecretsAnswer).secrets)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,25 +64,26 @@ def with_names(push: PushStatus, names: PlacedNames | None) -> PushStatus:
     )
     return push.model_copy(
         update={
-            "failed": failed,
-            "failed_total": len(known.failed),
-            "foreign": known.foreign[:FOREIGN_MAX],
-            "foreign_total": len(known.foreign),
+            "failed": failed or None,
+            "failed_total": len(known.failed) or None,
+            "foreign": known.foreign[:FOREIGN_MAX] or None,
+            "foreign_total": len(known.foreign) or None,
         }
     )
 
 
 def is_shown(push: PushStatus, names: PlacedNames) -> bool:
     """Tell whether the status shows just the names of others that there are now."""
-    return (push.foreign, push.foreign_total) == (names.foreign[:FOREIGN_MAX], len(names.foreign))
+    shown = push.foreign or (), push.foreign_total or 0
+    return shown == (names.foreign[:FOREIGN_MAX], len(names.foreign))
 
 
 def past_removals(push: PushStatus) -> tuple[Removal, ...]:
     """Return the removals that the guard let pass."""
-    return tuple(Removal(one.at, one.of, one.names, one.omitted) for one in push.removals)
+    return tuple(Removal(one.at, one.of, one.names, one.omitted) for one in push.removals or ())
 
 
 def with_removals(push: PushStatus, past: Sequence[Removal]) -> PushStatus:
     """Return the status with these removals in it."""
     told = tuple(PastRemoval(at=one.at, of=one.of, names=one.names, omitted=one.omitted) for one in past)
-    return push.model_copy(update={"removals": told})
+    return push.model_copy(update={"removals": told or None})

@@ -147,32 +147,32 @@ class PushStatus(ResourceModel):
     ] = None
     keys: Annotated[int | None, Field(ge=0, description="How many secrets these were.")] = None
     failed: Annotated[
-        tuple[FailedName, ...],
+        tuple[FailedName, ...] | None,
         Field(
             strict=False,
             max_length=FAILED_MAX,
             description="Names that the last push could not write or remove.",
         ),
-    ] = ()
-    failed_total: Annotated[int, Field(ge=0, description="How many these are in all.")] = 0
+    ] = None
+    failed_total: Annotated[int | None, Field(ge=0, description="How many these are in all.")] = None
     foreign: Annotated[
-        tuple[_Name, ...],
+        tuple[_Name, ...] | None,
         Field(
             strict=False,
             max_length=FOREIGN_MAX,
             description="Names of others at the destination that the sync's key schema makes. They stay, unless the "
             "annotation keybearer.dev/request: remove-foreign has these removed once.",
         ),
-    ] = ()
-    foreign_total: Annotated[int, Field(ge=0, description="How many these are in all.")] = 0
+    ] = None
+    foreign_total: Annotated[int | None, Field(ge=0, description="How many these are in all.")] = None
     removals: Annotated[
-        tuple[PastRemoval, ...],
+        tuple[PastRemoval, ...] | None,
         Field(
             strict=False,
             max_length=REMOVALS_MAX,
             description="What pushes removed within guard.window; a release begins anew.",
         ),
-    ] = ()
+    ] = None
 
 
 class SecretSyncStatus(StatusModel):

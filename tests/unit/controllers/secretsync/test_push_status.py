@@ -53,8 +53,8 @@ def test_names_are_listed_bounded_and_counted() -> None:
         + tuple(PlacedName(f"X{one:04}", f"X{one:04}", "failed", "m" * 999) for one in range(FAILED_MAX + 3))
     )
     push = with_names(PushStatus(content="c"), names)
-    assert (len(push.foreign), push.foreign_total) == (FOREIGN_MAX, FOREIGN_MAX + 7)
-    assert (len(push.failed), push.failed_total) == (FAILED_MAX, FAILED_MAX + 3)
+    assert (len(push.foreign or ()), push.foreign_total) == (FOREIGN_MAX, FOREIGN_MAX + 7)
+    assert (len(push.failed or ()), push.failed_total) == (FAILED_MAX, FAILED_MAX + 3)
     assert push.content == "c"
     assert with_names(push, None) == PushStatus(content="c")
     # It is what the API server takes back.
