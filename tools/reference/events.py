@@ -34,6 +34,11 @@ EVENTS: Mapping[str, tuple[str, str, str]] = {
         "Warning",
         "The annotations of a request say something that is none; [the words that there are](labels.md#requests).",
     ),
+    "RequestRefused": (
+        "SecretSync",
+        "Warning",
+        "What a request asks for can't be done as the spec is; the message says why. It was answered as `sync`.",
+    ),
     "Orphaned": (
         "all three kinds",
         "Warning",

@@ -57,7 +57,7 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
 
 REQUESTS: Mapping[str, tuple[str, str]] = {
     REQUEST_MARK: (
-        "`sync`, `import`, `release-guard`, `approve-plan` or `renew`; without it `sync` is meant",
+        "`sync`, `import`, `release-guard`, `approve-plan`, `remove-foreign` or `renew`; without it `sync` is meant",
         "What is asked for. (In the service, metadata of this name hold the UID of an object that others made.)",
     ),
     "keybearer.dev/requestedAt": (
@@ -79,6 +79,10 @@ _WORDS = {
     "import": ("SecretSync with a destination", "Bring what the destination holds into the folder."),
     "release-guard": ("SecretSync", "Let the change pass that the guard holds back, this once."),
     "approve-plan": ("SecretSync in `mode: Plan`", "Carry the plan out that `status.plan` shows, this once."),
+    "remove-foreign": (
+        "SecretSync with a destination",
+        "Remove the names of others that `status.push.foreign` shows from the destination, this once.",
+    ),
     "renew": ("CertificateProfile", "Issue all of its certificates anew."),
 }
 

@@ -147,6 +147,11 @@ class _Story(Story):
             for word, held in (("add", plan.add), ("change", plan.change), ("remove", plan.remove)):
                 if held:
                     yield f"Held back: {word} {names(held)}."
+        push = self.status.push
+        if push is not None and push.foreign_total:
+            several_names = several(push.foreign_total, "name")
+            yield f"The destination holds {several_names} of others, which stay: {names(push.foreign or ())}."
+            yield self._filled("To have these removed once: {remove-foreign}")
 
     def wrong(self) -> Iterator[str]:
         yield from self.standing.wrong()
@@ -155,6 +160,12 @@ class _Story(Story):
             if key.state not in (KeyState.SYNCED, KeyState.PENDING):
                 why = key.message or key.reason or "no reason given"
                 yield f"Key {key.key} is {key.state.value.lower()}: {why}"
+        push = self.status.push
+        for one in () if push is None else push.failed or ():
+            yield f"Name {one.name} at the destination failed: {one.message or 'no reason given'}"
+        unlisted = 0 if push is None else (push.failed_total or 0) - len(push.failed or ())
+        if unlisted > 0:
+            yield f"And {unlisted} names more failed."
         if self.spec.identity_ref is not None and self.identity is None:
             yield f"There is no Secret {self.spec.identity_ref.name} in namespace {self._namespace}."
         yield from self._wrong_target()

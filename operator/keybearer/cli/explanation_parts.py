@@ -28,7 +28,7 @@ _NAMED = 10
 """Names that a sentence spells out."""
 _PLANNED = "Planned"
 """The reason of what is held back as its owner asked by mode: Plan: that is to be looked at, and not wrong."""
-_REQUESTS = ("approve-plan", "release-guard", "sync")
+_REQUESTS = ("approve-plan", "release-guard", "remove-foreign", "sync")
 
 
 @dataclass(frozen=True, slots=True)

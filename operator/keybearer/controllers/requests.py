@@ -9,8 +9,8 @@ from keybearer.controllers.objects import ObservedObject
 __all__ = ["PendingRequest", "pending_request"]
 
 _SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN = "sync", "import", "release-guard", "approve-plan"
-_RENEW = "renew"
-_KNOWN = frozenset((_SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN))
+_RENEW, _REMOVE_FOREIGN = "renew", "remove-foreign"
+_KNOWN = frozenset((_SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN, _REMOVE_FOREIGN))
 _BEHAVIORS = (None, "prioritize-source", "prioritize-destination")
 
 
@@ -43,6 +43,15 @@ class PendingRequest:
     def releases_guard(self) -> bool:
         """Tell whether the guard's change may pass this once."""
         return self.kind == _RELEASE_GUARD
+
+    @property
+    def removes_foreign(self) -> bool:
+        """Tell whether the names of others that the status shows may be removed from the destination this once."""
+        return self.kind == _REMOVE_FOREIGN
+
+    def as_sync(self) -> PendingRequest:
+        """Return what is left of a request that is refused: what a person wants is looked at now."""
+        return PendingRequest(self.requested_at, _SYNC)
 
     @property
     def renews(self) -> bool:

@@ -244,10 +244,15 @@ class Telemetry:
             )
         else:
             told = (
-                f"keybearer.dev/request {request.kind[:64]!r} is none of sync, import, release-guard and "
-                "approve-plan; it was handled as sync"
+                f"keybearer.dev/request {request.kind[:64]!r} is none of sync, import, release-guard, approve-plan "
+                "and remove-foreign; it was handled as sync"
             )
         self._tell(seen, "Warning", "RequestUnknown", told, action="Reconcile")
+
+    def request_refused(self, seen: ObservedObject, request: PendingRequest, why: str) -> None:
+        """A request was answered, and what it asks for was not done."""
+        told = f"keybearer.dev/request {request.kind}: {why}"
+        self._tell(seen, "Warning", "RequestRefused", told, action="Reconcile")
 
     def target_retired(self, seen: ObservedObject, key: TargetKey) -> None:
         """A target that is no longer named was taken back."""

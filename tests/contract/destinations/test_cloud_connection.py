@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from keybearer.destinations.cloud_app import CLOUD, CloudAccount
-from keybearer.destinations.cloud_signing import Scope
 from pydantic import JsonValue
 
+from keybearer.destinations.cloud_app import CLOUD, CloudAccount
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
+from keybearer.destinations.cloud_signing import Scope
 from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteError,

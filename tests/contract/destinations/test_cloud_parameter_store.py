@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from keybearer.destinations import cloud_calls
-from keybearer.destinations import bounds, cloud_extras
-from keybearer.destinations import cloud_parameter_store as driver
 
+from keybearer.destinations import bounds, cloud_calls, cloud_extras
+from keybearer.destinations import cloud_parameter_store as driver
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from keybearer.destinations.cloud_options import Region
 from keybearer.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE
@@ -24,8 +22,8 @@ from keybearer.destinations.remote import (
 )
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run, run_strictly
-from support.remotes.opened import opened
 from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
+from support.remotes.opened import opened
 from support.remotes.pushing import Target
 from support.remotes.way_out import WayOut, way_out
 

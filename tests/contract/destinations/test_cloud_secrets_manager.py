@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from keybearer.destinations import cloud_calls
-from keybearer.destinations import bounds, cloud_extras
-from keybearer.destinations import cloud_secrets_manager as driver
 
+from keybearer.destinations import bounds, cloud_calls, cloud_extras
+from keybearer.destinations import cloud_secrets_manager as driver
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
-from keybearer.destinations.cloud_options import CloudOptions
 from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
 from keybearer.destinations.protocol import (
     Change,
@@ -31,8 +28,8 @@ from keybearer.destinations.remote import (
 )
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run, run_strictly
-from support.remotes.opened import opened
 from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
+from support.remotes.opened import opened
 from support.remotes.pushing import Target
 from support.remotes.way_out import WayOut, way_out
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
-from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
 
+from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
 from tools.local.moto import Moto
 
 _TEXT = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=40)

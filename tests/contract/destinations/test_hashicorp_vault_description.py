@@ -16,6 +16,7 @@ from keybearer.destinations.hashicorp_vault import (
 )
 from support.remotes.driving import change_of, read, run
 from support.remotes.forwarding import Forwarder
+from support.remotes.opened import check, opened
 from support.remotes.serving import Asked, served
 from support.remotes.vault import VaultServer
 from support.remotes.vault_description import vault_description
@@ -74,11 +75,11 @@ def bare(asked: Asked) -> Asked:
 async def test_a_secret_travels_as_the_vendor_describes_it(
     description: VendorDescription, server: Forwarder, root: AccessTokenCredentials, way: WayOut, version: str
 ) -> None:
-    given = given_to(VaultConfig(mount=f"kv{version}", path="app"), root, way.context)
+    config = VaultConfig(mount=f"kv{version}", path="app")
     await check(HASHICORP_VAULT, root, way.context)
     for change in (change_of({"ONE": "cnry-1"}), change_of({"TWO": "cnry-2"}, "ONE"), change_of(None, "TWO")):
-        await run(VaultSecret(given), change)
-    assert await read(VaultSecret(given)) == {}
+        await run(opened(HASHICORP_VAULT, config, root, way.context), change)
+    assert await read(opened(HASHICORP_VAULT, config, root, way.context)) == {}
     good = [one for one in server.visits.asked if one.status < 300]
     asked = {(one.method, description.hold(bare(one), "/v1").path, one.status) for one in good}
     written = {("DELETE", 204), ("POST", 204)} if version == "1" else {("POST", 200)}
@@ -103,8 +104,8 @@ async def test_a_role_logs_in_as_the_vendor_describes_it(
 async def test_what_is_not_as_described_is_found(
     description: VendorDescription, server: Forwarder, root: AccessTokenCredentials, way: WayOut
 ) -> None:
-    given = given_to(VaultConfig(mount="kv2", path="app"), root, way.context)
-    await run(VaultSecret(given), change_of({"ONE": "cnry-1"}))
+    config = VaultConfig(mount="kv2", path="app")
+    await run(opened(HASHICORP_VAULT, config, root, way.context), change_of({"ONE": "cnry-1"}))
     put = bare(next(one for one in server.visits.asked if one.method == "POST"))
     description.hold(put, "/v1")
     for wrong in (

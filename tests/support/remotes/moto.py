@@ -20,10 +20,10 @@ from urllib.parse import parse_qsl
 import aiohttp
 import pytest
 from aiohttp import web
-from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
 from yarl import URL
 
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
+from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
 from support.remotes.limits import Limit
 from tools.local.moto import Moto
 from tools.local.waiting import PATIENCE_SECONDS

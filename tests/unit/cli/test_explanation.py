@@ -129,6 +129,20 @@ def test_a_target_of_another_one_is_told() -> None:
     assert told.wrong == ["The target belongs to another SecretSync."]
 
 
+def test_names_of_others_are_told_with_the_command_that_removes_them_and_are_not_wrong() -> None:
+    push = {"foreign": ["OLD_A", "OLD_B"], "foreignTotal": 2}
+    told = explain(secret_sync(ready(push=push)), TARGET, IDENTITY)
+    assert "The destination holds 2 names of others, which stay: OLD_A, OLD_B." in told.stands
+    assert "keybearer.dev/request=remove-foreign" in told.stands[-1]
+    assert (told.wrong, told.next_steps) == ([], [])
+
+
+def test_names_that_failed_at_the_destination_are_told_with_why() -> None:
+    push = {"failed": [{"name": "APP_A", "key": "A", "message": "too long"}], "failedTotal": 3}
+    told = explain(secret_sync(ready(push=push)), TARGET, IDENTITY)
+    assert told.wrong == ["Name APP_A at the destination failed: too long", "And 2 names more failed."]
+
+
 def test_a_plan_shows_names_and_how_to_approve_it() -> None:
     status = ready("False", "Planned", "waits", plan={"add": ["A", "B"], "remove": ["C"]})
     told = explain(secret_sync(status, mode="Plan"), None, IDENTITY)

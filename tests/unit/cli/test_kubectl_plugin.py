@@ -213,7 +213,7 @@ def test_a_look_at_a_cluster_loads_no_models() -> None:
         (["s"], ["status", "sync"]),
         (["sync", "secret"], ["secretsync"]),
         (["sync", "--req"], ["--request"]),
-        (["sync", "--request", "re"], ["renew", "release-guard"]),
+        (["sync", "--request", "re"], ["renew", "release-guard", "remove-foreign"]),
         (["status", "-o", ""], ["table", "json"]),
         (["plan", "-f", ""], []),
         (["status", "-n", ""], []),

@@ -40,6 +40,7 @@ def test_what_a_person_asks_for(annotations: dict[str, str], answered: str | Non
     ("kind", "releases", "approves"),
     [
         ("sync", False, False),
+        ("remove-foreign", False, False),
         ("import", False, False),
         ("release-guard", True, False),
         ("approve-plan", False, True),
@@ -72,6 +73,17 @@ def test_an_import_that_is_to_behave_in_an_unknown_way_is_none(
 
     assert request is not None
     assert (request.imports, request.is_known) == (imports, imports)
+
+
+@pytest.mark.parametrize(("kind", "removes"), [("remove-foreign", True), ("sync", False), ("remove", False)])
+def test_only_one_word_removes_what_others_have_at_a_destination(kind: str, *, removes: bool) -> None:
+    request = pending_request(seen(requestedAt="1", request=kind), None)
+
+    assert request is not None
+    assert request.removes_foreign is removes
+    assert request.is_known is (kind != "remove")
+    assert not request.as_sync().removes_foreign
+    assert request.as_sync().requested_at == "1"
 
 
 def test_a_long_time_is_answered_by_its_beginning_and_then_is_answered() -> None:

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import orjson
 import pytest
-from keybearer.destinations.cloud_app import CLOUD, CloudAccount
-from keybearer.destinations.cloud_calls import CloudCalls, CloudFault, fault_of, xml_text
-from keybearer.destinations.cloud_signing import CloudKey, Scope
-from keybearer.destinations import bounds, cloud_extras
-from keybearer.destinations.cloud_extras import Extras, objects_of, pages, tags_of, text_of
 from pydantic import JsonValue
 
 from keybearer.base.clock import SystemClock
+from keybearer.destinations import bounds, cloud_extras
 from keybearer.destinations.bounds import Bounds
+from keybearer.destinations.cloud_app import CLOUD, CloudAccount
+from keybearer.destinations.cloud_calls import CloudCalls, CloudFault, fault_of, xml_text
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
+from keybearer.destinations.cloud_extras import Extras, objects_of, pages, tags_of, text_of
 from keybearer.destinations.cloud_options import CloudOptions
+from keybearer.destinations.cloud_signing import CloudKey, Scope
 from keybearer.destinations.remote import (
     NO_LIMITS,
     Limits,
@@ -52,7 +52,9 @@ class Http(RemoteHttp):
         self._answers = answers
         self.sent: list[RemoteRequest] = []
 
-    async def send(self, request: RemoteRequest, *, limits: Limits = NO_LIMITS, place: str = "") -> RemoteAnswer:  # noqa: ARG002 - the method's signature
+    async def send(
+        self, request: RemoteRequest, *, limits: Limits = NO_LIMITS, place: str = ""
+    ) -> RemoteAnswer:  # noqa: ARG002 - the method's signature
         self.sent.append(request)
         return self._answers[min(len(self.sent), len(self._answers)) - 1]
 

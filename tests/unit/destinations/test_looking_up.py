@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from keybearer.destinations.engine.looking_up import each
 
+from keybearer.destinations.engine.looking_up import each
 from keybearer.destinations.remote import RemoteDeniedError
 
 

@@ -178,7 +178,9 @@ async def test_what_vault_says_of_a_token_alone_is_quoted_in_part(way: WayOut) -
 
 async def test_another_service_is_told_the_token_of_its_login(way: WayOut) -> None:
     async with ScriptedServer(Reply(body=LOGIN), Reply(body={})) as server:
-        await Session(EXTERNAL_INFISICAL.app, machine(f"{server.url}/api/"), way.context).ask(get("/api/v4/secrets?a=b"))
+        await Session(EXTERNAL_INFISICAL.app, machine(f"{server.url}/api/"), way.context).ask(
+            get("/api/v4/secrets?a=b")
+        )
     login, seen = server.seen
     assert (login.method, login.path) == ("POST", "/api/v1/auth/universal-auth/login")
     assert login.json == {"clientId": CLIENT_ID, "clientSecret": "cnry-s"}

@@ -10,12 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from keybearer.outbound.apps.gitlab import GitLab
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
-from keybearer.destinations.gitlab import AccessTokenCredentials, AccessTokenType
+from keybearer.destinations.gitlab import GITLAB, AccessTokenCredentials, AccessTokenType
 from keybearer.destinations.remote import RemoteRefusedError, RemoteRequest
 from keybearer.domain.outbound import Outbound, OutboundSettings, Remotes, outbound_of
 from keybearer.outbound.errors import OutboundRefusedError
@@ -24,6 +23,7 @@ from keybearer.outbound.ldap_filter import parse_filter
 from keybearer.outbound.token_review import ReviewedToken
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
+from support.remotes.opened import check
 from support.self_signed import certificate
 
 KEY = {"accessKeyId": "id", "secretAccessKey": "cnry-own-key"}
@@ -121,7 +121,7 @@ class TestEndpoints:
             )
             for app in ("gitlab", "codehost", "hashicorp-vault"):
                 with pytest.raises(RemoteRefusedError, match="--allow-outbound"):
-                    await GitLab().check(named, remotes.context("organization", app))
+                    await check(GITLAB, named, remotes.context("organization", app))
             await remotes.close()
         assert len(seen) == 1
 

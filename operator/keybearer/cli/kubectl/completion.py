@@ -35,7 +35,7 @@ _OF_PLACE = {
     "--context": "context",
 }
 _CHOICES = {
-    "--request": ("sync", "renew", "approve-plan", "release-guard"),
+    "--request": ("sync", "renew", "approve-plan", "release-guard", "remove-foreign"),
     "--output": ("table", "json"),
     "-o": ("table", "json"),
 }

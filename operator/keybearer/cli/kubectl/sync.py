@@ -45,6 +45,7 @@ class Request(StrEnum):
     RENEW = "renew"
     APPROVE_PLAN = "approve-plan"
     RELEASE_GUARD = "release-guard"
+    REMOVE_FOREIGN = "remove-foreign"
 
 
 _OF = {
@@ -52,6 +53,7 @@ _OF = {
     Request.RENEW: ("CertificateProfile",),
     Request.APPROVE_PLAN: ("SecretSync",),
     Request.RELEASE_GUARD: ("SecretSync",),
+    Request.REMOVE_FOREIGN: ("SecretSync",),
 }
 
 
@@ -78,7 +80,7 @@ def sync(
     namespace: Namespace = None,
     everywhere: AllNamespaces = False,
     request: Annotated[
-        Request, typer.Option("--request", help="sync, renew, approve-plan or release-guard.")
+        Request, typer.Option("--request", help="sync, renew, approve-plan, release-guard or remove-foreign.")
     ] = Request.SYNC,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait until it is done, and say how it ended.")

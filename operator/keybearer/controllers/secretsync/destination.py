@@ -18,8 +18,9 @@ from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.ownership import is_own, mark_of
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.definitions import Definitions
+from keybearer.controllers.secretsync.destination_outcome import DestinationOutcome
 from keybearer.controllers.secretsync.destination_plan import require_whole_folder, sync_name
-from keybearer.controllers.secretsync.destination_run import DestinationOutcome, DestinationRun
+from keybearer.controllers.secretsync.destination_run import DestinationRun
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remote_syncs import RemoteSyncs, mirrored
@@ -50,6 +51,7 @@ class Destinations:
         cluster: ClusterIdentity,
         fingerprinter: Fingerprinter,
     ) -> None:
+        self._clock = clock
         self._access = access
         self._gatherer = gatherer
         self._objects = objects
@@ -102,7 +104,15 @@ class Destinations:
             mark=mark_of(await self._cluster.get(), seen.uid),
         )
         run = DestinationRun(
-            self._watch, seen, spec, previous, request, desired, RemoteSyncs(session), reading
+            self._watch,
+            seen,
+            spec,
+            previous,
+            request,
+            desired,
+            RemoteSyncs(session),
+            reading,
+            self._clock.now(),
         )
         return await run.bring_about()
 

@@ -26,16 +26,13 @@ from keybearer.wire.vocabulary import canonical_destination
 __all__ = [
     "DefinitionAction",
     "DesiredSync",
-    "GuardVerdict",
     "PresentSync",
     "build_definition",
     "definition_action",
-    "judge_guard",
     "require_whole_folder",
     "sync_name",
 ]
 
-_GUARD_OFF = 100
 _NAME_MAX = 256
 _MARK_IN_NAME = 8
 _NO_WORD = re.compile(r"[^a-z0-9]+")
@@ -77,14 +74,6 @@ class DefinitionAction(Enum):
     NONE = "none"
     CREATE = "create"
     UPDATE = "update"
-
-
-@dataclass(frozen=True, slots=True)
-class GuardVerdict:
-    """Whether a push may go, and what to say where it may not."""
-
-    holds_back: bool
-    message: str = ""
 
 
 def require_whole_folder(source: Source) -> None:
@@ -169,7 +158,7 @@ def build_definition(
         # While the guard watches, or a mode asks for less than every change, the operator looks first and then has
         # the service push: by itself the service would push what nobody approved.
         is_automatic=(
-            spec.is_auto_sync_enabled and spec.guard.max_deletions >= _GUARD_OFF and spec.mode is Mode.APPLY
+            spec.is_auto_sync_enabled and not spec.guard.watches_destination and spec.mode is Mode.APPLY
         ),
         options=options,
         config=config,
@@ -207,27 +196,6 @@ def definition_action(
         )
     is_as_given = push.definition == desired.fingerprint and push.version == present.version
     return DefinitionAction.NONE if is_as_given else DefinitionAction.UPDATE
-
-
-def judge_guard(before: int | None, now: int, max_deletions: int) -> GuardVerdict:
-    """Return whether a push may go that leaves so many secrets of those that were pushed before.
-
-    Args:
-        before: how many were pushed last; None before the first push.
-        now: how many there are.
-        max_deletions: percent of them that may vanish at once; 100 lets all pass.
-    """
-    if before is None or max_deletions >= _GUARD_OFF or now >= before:
-        return GuardVerdict(holds_back=False)
-    vanishing = before - now
-    if now and vanishing * 100 <= before * max_deletions:
-        return GuardVerdict(holds_back=False)
-    what = "all of them" if not now else f"{vanishing} of them, more than {max_deletions} %"
-    return GuardVerdict(
-        holds_back=True,
-        message=f"the source had {before} secrets and has {now}: {what} would be removed from the destination; if "
-        "that is meant, annotate keybearer.dev/request: release-guard with a fresh keybearer.dev/requestedAt",
-    )
 
 
 def _fingerprinted(desired: DesiredSync, fingerprinter: Fingerprinter) -> DesiredSync:

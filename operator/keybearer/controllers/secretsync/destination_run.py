@@ -3,48 +3,72 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from keybearer.client import SecretSync
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.requests import PendingRequest
+from keybearer.controllers.secretsync.destination_guard import (
+    PASSES,
+    GuardVerdict,
+    judge_counts,
+    judge_names,
+)
+from keybearer.controllers.secretsync.destination_names import PlacedNames
+from keybearer.controllers.secretsync.destination_outcome import (
+    DestinationOutcome,
+    End,
+    planned_message,
+    told,
+)
 from keybearer.controllers.secretsync.destination_plan import (
     DefinitionAction,
     DesiredSync,
     definition_action,
-    judge_guard,
 )
 from keybearer.controllers.secretsync.gather import FolderReading
+from keybearer.controllers.secretsync.push_status import (
+    has_news,
+    is_parked,
+    is_shown,
+    next_attempt,
+    past_removals,
+    with_names,
+    with_removals,
+)
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remote_syncs import ImportBehavior, RemoteSyncs, mirrored, present_of
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.status import PushStatus, RemoteSyncStatus, SecretSyncStatus
+from keybearer.controllers.secretsync.status import PushStatus, SecretSyncStatus
 from keybearer.controllers.secretsync.sync_watch import BUSY, REFRESH, SyncWatch, is_busy
-from keybearer.controllers.target.changes import KeyChanges
+from keybearer.controllers.target.changes import KeyChanges, plan_status
+from keybearer.controllers.target.status import PlanStatus
 
-__all__ = ["DestinationOutcome", "DestinationRun"]
+__all__ = ["DestinationRun"]
+
+
+_ATTEMPT = timedelta(seconds=1)
+"""After the service begins with its next attempt it is looked at."""
+_PARKED = timedelta(seconds=15)
+"""Between two looks at a push that is parked: a success over its connection sets it off earlier."""
 
 
 @dataclass(frozen=True, slots=True)
-class DestinationOutcome:
-    """How the destination's part of a run ended.
+class _Push:
+    """A push that is judged: what it would do, and whether it may.
 
     Attributes:
-        sync: the sync as the service tells of it; None where there is none.
-        push: what was given to it.
-        changes: names that are held back.
-        look_again: when its state is to be looked at again.
+        names: at the destination; None where the service doesn't tell them, or wasn't asked.
+        changes: what it would do to them.
+        is_news: it isn't what was pushed last.
     """
 
-    tone: Tone
-    reason: Reason
-    message: str
-    sync: RemoteSyncStatus | None
-    push: PushStatus
-    look_again: timedelta
+    is_news: bool
+    names: PlacedNames | None = None
     changes: KeyChanges = field(default_factory=KeyChanges)
+    verdict: GuardVerdict = PASSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +83,16 @@ class DestinationRun:
     desired: DesiredSync
     remote: RemoteSyncs
     reading: FolderReading
+    now: datetime
 
     @property
     def push(self) -> PushStatus:
         """What was given to the sync last."""
         return self.previous.push or PushStatus()
+
+    @property
+    def _removes_foreign(self) -> bool:
+        return self.request is not None and self.request.removes_foreign
 
     async def bring_about(self) -> DestinationOutcome:
         """Have it done.
@@ -77,18 +106,18 @@ class DestinationRun:
         action = definition_action(
             self.desired, None if sync is None else present_of(sync), known_id, self.push
         )
-        verdict = judge_guard(self.push.keys, len(self.reading.names), self.spec.guard.max_deletions)
-        released = self.request is not None and self.request.releases_guard
-        approved = self.request is not None and self.request.approves_plan
         if sync is not None and action is not DefinitionAction.NONE and self.spec.mode is not Mode.APPLY:
             sync = await self._quieted(sync)
-        if self.spec.mode is Mode.PLAN and not approved:
-            return self._planned(sync, action)
-        if verdict.holds_back and not released:
-            return self._ended(sync, Tone.HELD, Reason.GUARDED, verdict.message, self.push)
         done_once = known is not None and known.last_synced_at is not None
         if self.spec.mode is Mode.CREATE_ONCE and sync is not None and done_once:
-            return self._told(await self._looked_at(sync), self.push)
+            return await self._told(await self._looked_at(sync), self.push)
+        if sync is not None and action is DefinitionAction.NONE and self._is_left_to_service(sync):
+            return await self._told(sync, self.push)
+        judged = await self._judged(sync, action)
+        if self.spec.mode is Mode.PLAN and judged.is_news and not self._is_approved(judged.changes):
+            return self._planned(sync, action, judged)
+        if judged.verdict.holds_back:
+            return await self._held(sync, judged)
         push = self.push
         match action:
             case DefinitionAction.CREATE:
@@ -100,27 +129,89 @@ class DestinationRun:
         if sync is None:
             raise TypeError(action)
         push = push.model_copy(update={"definition": self.desired.fingerprint, "version": sync.version})
-        sync, push = await self._run_where_due(sync, push, changed=action is not DefinitionAction.NONE)
-        return self._told(await self._looked_at(sync), push)
+        sync, push, names = await self._run_where_due(sync, push, judged)
+        return await self._told(await self._looked_at(sync), push, names)
+
+    async def _judged(self, sync: SecretSync | None, action: DefinitionAction) -> _Push:
+        """Compare what a push would do with what is in place, where there is something to compare."""
+        is_news = action is not DefinitionAction.NONE or self.push.content != self.reading.fingerprint
+        if sync is None:
+            return _Push(is_news, changes=KeyChanges(add=self.reading.names))
+        is_import = self.request is not None and self.request.imports
+        is_guarded = is_news and self.spec.guard.watches_destination and not is_import
+        is_planned = is_news and self.spec.mode is Mode.PLAN
+        if not (is_guarded or is_planned or self._removes_foreign):
+            return _Push(is_news)
+        names = await self.remote.names(sync)
+        rules = self.spec.guard.rules
+        if names is None:
+            released = self.request is not None and self.request.releases_guard
+            verdict = (
+                judge_counts(self.push.keys, len(self.reading.names), rules, released=released)
+                if is_guarded
+                else PASSES
+            )
+            return _Push(is_news, verdict=verdict)
+        # After a push that failed, or while one is under way, nobody knows how much of it arrived.
+        pushed = self.push.keys if sync.sync_status == "succeeded" else None
+        removes = self.desired.options.get("disableSecretDeletion") is not True
+        effect = names.effect(self.reading.names, pushed, removes=removes)
+        verdict = PASSES
+        if is_guarded:
+            released = self._is_released(effect.changes) or self._is_approved(effect.changes)
+            past = past_removals(self.push)
+            verdict = judge_names(effect, rules, past=past, released=released, now=self.now)
+        return _Push(is_news, names, effect.changes, verdict)
+
+    def _is_released(self, changes: KeyChanges) -> bool:
+        """Tell whether a person let these names go; a release passes no others than those that were shown."""
+        request = self.request
+        shown = plan_status(KeyChanges(remove=changes.remove))
+        return request is not None and request.releases_guard and self.previous.plan == shown
+
+    def _is_approved(self, changes: KeyChanges) -> bool:
+        """Tell whether a person approved this plan; another one, or that of another spec, is shown first."""
+        request, previous = self.request, self.previous
+        if request is None or not request.approves_plan or self.spec.mode is not Mode.PLAN:
+            return False
+        was_shown = any(condition.reason == Reason.PLANNED for condition in previous.conditions)
+        is_same = (previous.plan or PlanStatus()) == plan_status(changes)
+        return was_shown and is_same and previous.observed_generation == self.seen.generation
 
     async def _run_where_due(
-        self, sync: SecretSync, push: PushStatus, *, changed: bool
-    ) -> tuple[SecretSync, PushStatus]:
+        self, sync: SecretSync, push: PushStatus, judged: _Push
+    ) -> tuple[SecretSync, PushStatus, PlacedNames | None]:
+        """Have the service push or import where it is time; return the names as they are if it wasn't."""
         request = self.request
         if request is not None and request.imports:
-            return await self.remote.take_in(sync, self._behavior()), push
+            return await self.remote.take_in(sync, self._behavior()), push, None
+        names = judged.names
+        removes_foreign = self._removes_foreign and names is not None and bool(names.foreign)
+        if removes_foreign and names is not None and not is_shown(self.push, names):
+            # What the status doesn't show nobody has agreed to: it is shown now, and may be asked for again.
+            request, removes_foreign = None, False
         is_driven = self.spec.is_auto_sync_enabled and not self.desired.is_automatic
-        is_news = changed or push.content != self.reading.fingerprint
-        asked = request is not None
-        # Told once before: what failed is tried again at leisure, not as soon as it is seen.
-        told = self.previous.sync
-        is_due_again = sync.sync_status == "failed" and told is not None and told.sync_status == "failed"
-        if not (asked or (is_driven and (is_news or is_due_again))):
-            return sync, push
-        if sync.sync_status not in BUSY or is_news:
-            sync = await self.remote.push(sync)
+        may_go_on = self.spec.mode is not Mode.PLAN
+        is_asked = request is not None and (may_go_on or judged.is_news or removes_foreign)
+        is_due = is_driven and (judged.is_news or (may_go_on and self._is_due_again(sync)))
+        if not (is_asked or is_due):
+            return sync, push, names
+        if sync.sync_status not in BUSY or judged.is_news or removes_foreign:
+            sync = await self.remote.push(sync, remove_foreign=removes_foreign)
         given = {"content": self.reading.fingerprint, "keys": len(self.reading.names)}
-        return sync, push.model_copy(update=given)
+        push = push.model_copy(update=given)
+        past = judged.verdict.past
+        return sync, push if past is None else with_removals(push, past), None
+
+    def _is_left_to_service(self, sync: SecretSync) -> bool:
+        """Tell whether a push is parked that nobody asks to be set off: it takes along what has changed since."""
+        return self.request is None and self.spec.mode is Mode.APPLY and is_parked(sync, self.now)
+
+    def _is_due_again(self, sync: SecretSync) -> bool:
+        """Tell whether a push that failed is to be set off: not where the service tries it by itself."""
+        if sync.sync_status != "failed" or next_attempt(sync.last_sync_message) is not None:
+            return False
+        return self.watch.is_due_again(self.seen.key, sync)
 
     async def _present(self) -> SecretSync | None:
         known = self.previous.sync
@@ -147,62 +238,59 @@ class DestinationRun:
         wanted = self.request.import_behavior if self.request is not None else None
         return "prioritize-destination" if wanted == "prioritize-destination" else "prioritize-source"
 
-    def _planned(self, sync: SecretSync | None, action: DefinitionAction) -> DestinationOutcome:
-        where = f"{self.desired.destination} through connection {self.desired.connection_id}"
-        if sync is None:
-            message = (
-                f"would create sync {self.desired.name} to {where} and push {len(self.reading.names)} secrets"
-            )
-        elif action is DefinitionAction.UPDATE:
-            message = f"would change sync {self.desired.name} to {where} and push what differs"
-        elif self.push.content != self.reading.fingerprint:
-            message = f"would push what differs to {where}"
-        else:
-            return self._told(sync, self.push)
-        held = KeyChanges(add=self.reading.names if sync is None else ())
-        return self._ended(
-            sync,
-            Tone.HELD,
-            Reason.PLANNED,
-            f"{message}; annotate keybearer.dev/request: approve-plan to let it",
-            self.push,
-            held,
-        )
+    def _planned(
+        self, sync: SecretSync | None, action: DefinitionAction, judged: _Push
+    ) -> DestinationOutcome:
+        is_named = sync is None or judged.names is not None
+        message = planned_message(self.desired, action, judged.changes, is_named=is_named)
+        end = End(Tone.HELD, Reason.PLANNED, message)
+        return self._ended(sync, end, self._named(sync, judged), judged.changes)
 
-    def _told(self, sync: SecretSync, push: PushStatus) -> DestinationOutcome:
-        where = self.desired.destination
-        if sync.sync_status in BUSY:
-            return self._ended(sync, Tone.WAITING, Reason.PUSHING, f"the service pushes to {where}", push)
-        if sync.sync_status == "failed":
-            text = f"the last push to {where} failed: {sync.last_sync_message or 'the service says no more'}"
-            return self._ended(sync, Tone.STALLED, Reason.PUSH_FAILED, text, push)
-        keys = len(self.reading.names)
-        text = f"{keys} {'secret is' if keys == 1 else 'secrets are'} pushed to {where}"
-        if sync.last_synced_at is None:
-            text = f"sync {sync.name} to {where} is ready; nothing was pushed yet"
-        elif sync.last_sync_message:
-            text = f"{text}; {sync.last_sync_message}"
-        # Of imports and removals, which people ask for one by one, `status.sync` tells; they don't make a push bad.
-        for what, status in (("import", sync.import_status), ("removal", sync.remove_status)):
-            if status == "failed":
-                text = f"{text}; the last {what} failed, see status.sync"
-        return self._ended(sync, Tone.READY, Reason.SYNCED, text, push)
+    async def _held(self, sync: SecretSync | None, judged: _Push) -> DestinationOutcome:
+        if sync is not None and sync.sync_status in BUSY and judged.names is not None:
+            # What is under way changes what is in place: it is compared once that has ended.
+            return await self._told(sync, self.push)
+        end = End(Tone.HELD, Reason.GUARDED, judged.verdict.message)
+        return self._ended(sync, end, self._named(sync, judged), judged.verdict.changes)
+
+    def _named(self, sync: SecretSync | None, judged: _Push) -> PushStatus:
+        if sync is None or judged.names is None or sync.sync_status in BUSY:
+            return self.push
+        return with_names(self.push, judged.names)
+
+    async def _told(
+        self, sync: SecretSync, push: PushStatus, names: PlacedNames | None = None
+    ) -> DestinationOutcome:
+        now = mirrored(sync)
+        if names is None and has_news(self.previous.sync, now):
+            push = with_names(push, await self.remote.names(sync))
+        elif names is not None:
+            push = with_names(push, names)
+        elif sync.sync_status == "succeeded" and not sync.last_sync_message:
+            push = with_names(push, None)
+        return self._ended(sync, told(sync, push, len(self.reading.names), self.now), push)
 
     def _ended(
-        self,
-        sync: SecretSync | None,
-        tone: Tone,
-        reason: Reason,
-        message: str,
-        push: PushStatus,
-        changes: KeyChanges | None = None,
+        self, sync: SecretSync | None, end: End, push: PushStatus, changes: KeyChanges | None = None
     ) -> DestinationOutcome:
         return DestinationOutcome(
-            tone,
-            reason,
-            message,
+            end.tone,
+            end.reason,
+            end.message,
             None if sync is None else mirrored(sync),
             push,
-            REFRESH if sync is None else self.watch.pause(self.seen.key, sync),
+            self._look_again(sync),
             changes or KeyChanges(),
         )
+
+    def _look_again(self, sync: SecretSync | None) -> timedelta:
+        if sync is None:
+            return REFRESH
+        pause = self.watch.pause(self.seen.key, sync)
+        due_at = next_attempt(sync.last_sync_message)
+        if due_at is None or due_at <= self.now:
+            return pause
+        left = due_at - self.now + _ATTEMPT
+        if is_parked(sync, self.now):
+            return min(_PARKED, left)
+        return min(pause, left) if sync.sync_status == "failed" else pause

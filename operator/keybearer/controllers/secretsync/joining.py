@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.outcome import ReconcileError, StalledError
-from keybearer.controllers.secretsync.destination_run import DestinationOutcome
+from keybearer.controllers.secretsync.destination_outcome import DestinationOutcome
 from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.workers import RunResult
 

@@ -34,6 +34,7 @@ from keybearer.controllers.secretsync.joining import joined, joined_with_trouble
 from keybearer.controllers.secretsync.key_states import KeysRefusedError
 from keybearer.controllers.secretsync.materialize import Materializer
 from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.refused_requests import why_refused
 from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.rivals import Rivals
@@ -157,6 +158,9 @@ class SecretSyncReconciler:
         spec: SecretSyncSpec | None = None
         try:
             spec = read_spec(seen, SecretSyncSpec)
+            if request is not None and (why := why_refused(request, spec)) is not None:
+                self._telemetry.request_refused(seen, request, why)
+                request = request.as_sync()
             return await self._reconcile_spec(seen, spec, previous, request)
         except (ObjectGoneError, LeaseLostError):
             raise

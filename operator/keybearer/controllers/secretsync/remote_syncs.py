@@ -12,6 +12,7 @@ from keybearer.base.clock import Clock
 from keybearer.client import AsyncKeybearer, NotFound, SecretSync
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.resource_fields import told_instant
+from keybearer.controllers.secretsync.destination_names import PlacedName, PlacedNames
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, PresentSync
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import RemoteSyncStatus
@@ -22,6 +23,8 @@ __all__ = ["ImportBehavior", "RemoteSyncs", "SyncBoard", "mirrored", "present_of
 _T = TypeVar("_T")
 ImportBehavior = Literal["prioritize-source", "prioritize-destination"]
 _BOARDS_MAX = 256
+_NAME_MAX = 512
+"""What lists of names in a status take."""
 
 
 class RemoteSyncs:
@@ -118,14 +121,33 @@ class RemoteSyncs:
             f"change sync {sync.name}",
         )
 
-    async def push(self, sync: SecretSync) -> SecretSync:
-        """Have the service push.
+    async def names(self, sync: SecretSync) -> PlacedNames | None:
+        """Return what the service tells of each name at the destination; None where it tells no names.
+
+        Raises:
+            ReconcileError: the service refuses, or can't be asked.
+        """
+        try:
+            listed = await self._session.perform(
+                lambda client: client.secret_syncs.list_secrets(sync.id, destination=sync.destination),
+                f"list the names of sync {sync.name}",
+            )
+        except NotFound:
+            return None
+        return PlacedNames(
+            tuple(PlacedName(one.name[:_NAME_MAX], one.secret_key, one.state, one.message) for one in listed)
+        )
+
+    async def push(self, sync: SecretSync, *, remove_foreign: bool = False) -> SecretSync:
+        """Have the service push, and remove this once what others have there, where that is asked for.
 
         Raises:
             ReconcileError: the service refuses, or can't be asked.
         """
         return await self._perform(
-            lambda client: client.secret_syncs.sync(sync.id, destination=sync.destination),
+            lambda client: client.secret_syncs.sync(
+                sync.id, destination=sync.destination, remove_foreign=remove_foreign
+            ),
             f"run sync {sync.name}",
         )
 

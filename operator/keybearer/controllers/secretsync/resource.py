@@ -38,6 +38,7 @@ from keybearer.controllers.secretsync.spec_destination import (
 )
 from keybearer.controllers.secretsync.spec_source import Source
 from keybearer.controllers.secretsync.status import SecretSyncStatus
+from keybearer.controllers.target.guard import GuardRules
 from keybearer.controllers.target.spec import Target, WriteRules
 
 __all__ = [
@@ -55,12 +56,32 @@ class Guard(ResourceModel):
         Field(
             ge=0,
             le=100,
-            description="Percent of the keys of the target that one change may remove. All keys at once are "
-            "never removed without a release (annotation keybearer.dev/request: release-guard).",
+            description="Percent of the keys of the target, or of this object's names at the destination, that one "
+            "change may remove. All at once are never removed without a release (annotation "
+            "keybearer.dev/request: release-guard), except from a destination with 100: then nothing is held "
+            "back, and the service pushes by itself.",
         ),
     ] = 50
+    window: Annotated[
+        Duration,
+        Field(
+            description="How long a removal from the destination counts towards maxDeletions: what goes name by name "
+            "is held back like what goes at once. 0 counts each change by itself.",
+        ),
+    ] = timedelta(hours=24)
+
+    @property
+    def watches_destination(self) -> bool:
+        """Whether the operator looks at each push before the service makes it."""
+        return self.max_deletions < _GUARD_OFF
+
+    @property
+    def rules(self) -> GuardRules:
+        """What may be removed."""
+        return GuardRules(self.max_deletions, self.window)
 
 
+_GUARD_OFF = 100
 _DEFAULT_TARGET = Target()
 _DEFAULT_GUARD = Guard()
 
@@ -149,9 +170,9 @@ class SecretSyncSpec(RuledModel):
             description="What becomes of the secrets in the destination when this object is deleted.",
         ),
     ] = DestinationDeletionPolicy.RETAIN
-    guard: Annotated[Guard, Field(description="Protects the target from a source that was emptied.")] = Field(
-        default_factory=lambda: _DEFAULT_GUARD
-    )
+    guard: Annotated[
+        Guard, Field(description="Protects target and destination from a source that was emptied.")
+    ] = Field(default_factory=lambda: _DEFAULT_GUARD)
     deletion_deadline: Annotated[
         Duration,
         Field(

@@ -9,12 +9,17 @@ from pydantic import Field
 
 from keybearer.controllers.custom_resource import Condition, ResourceModel, StatusModel
 from keybearer.controllers.resource_fields import Clipped, Instant
+from keybearer.controllers.target.guard import REMOVAL_NAMES_MAX, REMOVALS_MAX
 from keybearer.controllers.target.status import PlanStatus, TargetName, TargetStatus
 
 __all__ = [
+    "FAILED_MAX",
+    "FOREIGN_MAX",
     "KEYS_MAX",
+    "FailedName",
     "KeyState",
     "KeyStatus",
+    "PastRemoval",
     "PushStatus",
     "RemoteSyncStatus",
     "SecretSyncStatus",
@@ -23,6 +28,12 @@ __all__ = [
 
 KEYS_MAX = 100
 """Keys that `status.keys` lists; `keysTotal` counts all."""
+FAILED_MAX = 50
+"""Names that `status.push.failed` lists; `failedTotal` counts all."""
+FOREIGN_MAX = 200
+"""Names that `status.push.foreign` lists; `foreignTotal` counts all."""
+
+_Name = Annotated[str, Field(max_length=512)]
 
 
 class Updates(StrEnum):
@@ -97,8 +108,32 @@ class RemoteSyncStatus(ResourceModel):
     last_removed_at: _LastTime = None
 
 
+class FailedName(ResourceModel):
+    """A name that could not be written to the destination, or removed from it."""
+
+    name: Annotated[str, *Clipped(512), Field(description="The name, as the destination has it.")]
+    key: Annotated[
+        str | None,
+        *Clipped(512),
+        Field(description="The secret of the folder; absent where it is wanted no more."),
+    ] = None
+    message: Annotated[str | None, *Clipped(256), Field(description="Why, in the service's words.")] = None
+
+
+class PastRemoval(ResourceModel):
+    """A push that removed names, and that the guard let pass."""
+
+    at: Annotated[Instant, Field(description="When it was asked for.")]
+    of: Annotated[int, Field(ge=0, description="How many names there were before it.")]
+    names: Annotated[
+        tuple[_Name, ...],
+        Field(strict=False, max_length=REMOVAL_NAMES_MAX, description="Those that went."),
+    ]
+    omitted: Annotated[int, Field(ge=0, description="How many more went.")] = 0
+
+
 class PushStatus(ResourceModel):
-    """What the operator knows of the destination beyond what the service tells."""
+    """What the operator knows of the destination beyond the fields of a sync."""
 
     definition: Annotated[
         str | None,
@@ -111,6 +146,33 @@ class PushStatus(ResourceModel):
         str | None, Field(max_length=128, description="Keyed HMAC of the secrets that were pushed last.")
     ] = None
     keys: Annotated[int | None, Field(ge=0, description="How many secrets these were.")] = None
+    failed: Annotated[
+        tuple[FailedName, ...] | None,
+        Field(
+            strict=False,
+            max_length=FAILED_MAX,
+            description="Names that the last push could not write or remove.",
+        ),
+    ] = None
+    failed_total: Annotated[int | None, Field(ge=0, description="How many these are in all.")] = None
+    foreign: Annotated[
+        tuple[_Name, ...] | None,
+        Field(
+            strict=False,
+            max_length=FOREIGN_MAX,
+            description="Names of others at the destination that the sync's key schema makes. They stay, unless the "
+            "annotation keybearer.dev/request: remove-foreign has these removed once.",
+        ),
+    ] = None
+    foreign_total: Annotated[int | None, Field(ge=0, description="How many these are in all.")] = None
+    removals: Annotated[
+        tuple[PastRemoval, ...] | None,
+        Field(
+            strict=False,
+            max_length=REMOVALS_MAX,
+            description="What pushes removed within guard.window; a release begins anew.",
+        ),
+    ] = None
 
 
 class SecretSyncStatus(StatusModel):
@@ -154,7 +216,10 @@ class SecretSyncStatus(StatusModel):
     sync: Annotated[
         RemoteSyncStatus | None, Field(description="The sync to the destination, as the service tells of it.")
     ] = None
-    push: Annotated[PushStatus | None, Field(description="What was given to that sync last.")] = None
+    push: Annotated[
+        PushStatus | None,
+        Field(description="What was given to that sync last, and what its destination holds besides."),
+    ] = None
     last_handled_requested_at: Annotated[
         str | None,
         Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
@@ -19,6 +20,18 @@ _SOON = timedelta(milliseconds=300)
 """Between two looks at a run that is under way."""
 _LATER = timedelta(seconds=2)
 _SOON_FOR_SECONDS = 30.0
+_AGAIN_SECONDS = REFRESH.total_seconds()
+_AGAIN_MAX_SECONDS = 3600.0
+"""Between pushes that fail for a reason that no attempt mends: each time twice as long, up to this."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """A job that failed, and when the next one is due (monotonic seconds)."""
+
+    job_id: str | None
+    wait: float
+    due_at: float
 
 
 def is_busy(sync: SecretSync) -> bool:
@@ -27,12 +40,13 @@ def is_busy(sync: SecretSync) -> bool:
 
 
 class SyncWatch:
-    """Looks that all who wait share; remembers since when each object awaits its sync, as long as it does."""
+    """Looks that all who wait share; remembers what each object awaits, as long as it does."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._board = SyncBoard(clock)
         self._awaited: dict[WorkKey, tuple[str, float]] = {}
+        self._failed: dict[WorkKey, _Failed] = {}
 
     async def look(self, remote: RemoteSyncs, project_id: str, sync_id: str) -> SecretSync | None:
         """Return the sync as it is now, by a look that others share; None where the project has none of that id."""
@@ -41,6 +55,8 @@ class SyncWatch:
 
     def pause(self, key: WorkKey, sync: SecretSync) -> timedelta:
         """Return when an object looks again: soon while something is under way, less soon once that takes long."""
+        if sync.sync_status == "succeeded":
+            self._failed.pop(key, None)
         if not is_busy(sync):
             self._awaited.pop(key, None)
             return REFRESH
@@ -51,6 +67,17 @@ class SyncWatch:
         self._awaited[key] = sync.id, since
         return _SOON if now - since < _SOON_FOR_SECONDS else _LATER
 
+    def is_due_again(self, key: WorkKey, sync: SecretSync) -> bool:
+        """Tell whether a failed push is to be set off again; its first failure is seen, and it waits from then on."""
+        now = self._clock.monotonic()
+        kept = self._failed.get(key)
+        if kept is not None and kept.job_id == sync.last_sync_job_id:
+            return now >= kept.due_at
+        wait = _AGAIN_SECONDS if kept is None else min(2 * kept.wait, _AGAIN_MAX_SECONDS)
+        self._failed[key] = _Failed(sync.last_sync_job_id, wait, now + wait)
+        return False
+
     def forget(self, key: WorkKey) -> None:
         """End what an object that is gone awaits."""
         self._awaited.pop(key, None)
+        self._failed.pop(key, None)

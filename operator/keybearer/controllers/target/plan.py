@@ -27,6 +27,7 @@ from keybearer.controllers.target.decisions import (
     Verdict,
 )
 from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.guard import is_too_much
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.spec import CreationPolicy, WriteRules
@@ -132,20 +133,16 @@ def _plan_merge(
 
 
 def _guard(changes: KeyChanges, before: int, rules: WriteRules, context: PlanContext) -> Verdict | None:
-    if not changes.remove or before == 0:
+    if not is_too_much(len(changes.remove), before, rules.max_deletions):
         return None
     seen_by_a_person = context.approved if rules.mode is Mode.PLAN else None
     if plan_status(changes) in (context.released, seen_by_a_person):
         return None
-    percent = rules.max_deletions
-    everything = len(changes.remove) == before
-    if not everything and len(changes.remove) * 100 <= percent * before:
-        return None
     return Verdict(
         TargetReason.GUARDED,
         f"{len(changes.remove)} of {before} keys would be removed ({some_of(changes.remove)}), more than the guard "
-        f"lets at once ({percent} %, and never all); nothing was written. Mend the source, or release it once "
-        "with the annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
+        f"lets at once ({rules.max_deletions} %, and never all); nothing was written. Mend the source, or release it "
+        "once with the annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
     )
 
 

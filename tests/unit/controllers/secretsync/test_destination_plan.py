@@ -18,7 +18,6 @@ from keybearer.controllers.secretsync.destination_plan import (
     PresentSync,
     build_definition,
     definition_action,
-    judge_guard,
     require_whole_folder,
     sync_name,
 )
@@ -182,33 +181,6 @@ def test_another_s_sync_is_left_alone(change: dict[str, str], known_id: str | No
     with pytest.raises(StalledError) as refused:
         definition_action(_DESIRED, replace(_PRESENT, **change), known_id, _PUSH)  # type: ignore[arg-type]
     assert refused.value.reason == reason
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "max_deletions", "holds_back"),
-    [
-        (None, 0, 50, False),
-        (10, 10, 0, False),
-        (10, 11, 0, False),
-        (10, 9, 0, True),
-        (10, 5, 50, False),
-        (10, 4, 50, True),
-        (1, 0, 99, True),
-        (10, 0, 99, True),
-        (10, 0, 100, False),
-    ],
-)
-def test_the_guard_counts_what_would_vanish(
-    before: int | None, now: int, max_deletions: int, *, holds_back: bool
-) -> None:
-    assert judge_guard(before, now, max_deletions).holds_back is holds_back
-
-
-@given(st.integers(1, 10_000), st.integers(0, 10_000), st.integers(0, 99))
-def test_all_at_once_never_passes_and_growth_always_does(before: int, now: int, max_deletions: int) -> None:
-    verdict = judge_guard(before, now, max_deletions)
-    assert verdict.holds_back or now > 0
-    assert not (verdict.holds_back and now >= before)
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,22 @@ class TestHappyPath:
             assert world.status["lastHandledRequestedAt"] == "1"
 
     @in_virtual_time
+    async def test_without_a_destination_a_removal_of_others_names_is_refused_and_said_to_be(self) -> None:
+        async with new_world(FakeSession(TWO)) as world:
+            world.put_sync()
+            await world.reconcile()
+            world.ask("remove-foreign", "1")
+            await world.reconcile()
+
+            (told,) = world.recorder.told
+            assert (told.type_, told.reason) == ("Warning", "RequestRefused")
+            assert told.message == (
+                "keybearer.dev/request remove-foreign: there is no spec.destination that names could be removed "
+                "from; nothing was removed"
+            )
+            assert world.status["lastHandledRequestedAt"] == "1"
+
+    @in_virtual_time
     async def test_keys_that_clash_are_counted_where_one_looks_first(self) -> None:
         async with new_world(FakeSession(TWO)) as world:
             keys = {"rename": [{"from": "/K.*/", "to": "SAME"}]}

@@ -60,6 +60,26 @@ def test_what_is_under_way_is_looked_at_soon_and_less_soon_once_that_takes_long(
     assert pause() == _SOON
 
 
+def test_a_push_that_fails_again_and_again_is_due_after_growing_pauses_and_a_success_forgets_them() -> None:
+    clock = HandClock()
+    watch = SyncWatch(clock)
+    waits = []
+    for number in range(7):
+        failed = sync(sync_status="failed", last_sync_job_id=f"j{number}")
+        began = clock.seconds
+        assert not watch.is_due_again(_WEB, failed)
+        while not watch.is_due_again(_WEB, failed):
+            clock.seconds += 60
+        waits.append((clock.seconds - began) / 60)
+    assert waits == [5, 10, 20, 40, 60, 60, 60]
+    assert not watch.is_due_again(_API, sync(sync_status="failed", last_sync_job_id="j6"))
+
+    watch.pause(_WEB, sync(sync_status="succeeded"))
+    assert not watch.is_due_again(_WEB, sync(sync_status="failed", last_sync_job_id="j9"))
+    clock.seconds += 300
+    assert watch.is_due_again(_WEB, sync(sync_status="failed", last_sync_job_id="j9"))
+
+
 def test_an_object_that_is_gone_leaves_nothing_behind() -> None:
     clock = HandClock()
     watch = SyncWatch(clock)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
 
-from keybearer.destinations.app import App
+from keybearer.destinations import catalogue
+from keybearer.destinations.app import App, Rotation
 from keybearer.destinations.catalogue import app_of
+from keybearer.destinations.cloud_app import CLOUD
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.destinations.remote import RemoteDeniedError, RemoteError, RemoteUnavailableError
-from keybearer.destinations.session import AppContext
+from keybearer.destinations.session import Session
 from keybearer.domain.connections.credentials import credentials_of, retiring_of
 from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
@@ -72,12 +74,12 @@ class Cloud:
     dies_after: str = ""
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
-    async def check(self, credentials: Credentials, context: AppContext) -> None:  # noqa: ARG002 - the protocol's
-        self._demand(credentials)
+    async def check(self, session: Session) -> None:
+        self._demand(session.credentials)
 
-    async def renew(self, credentials: Credentials, context: AppContext) -> Credentials:  # noqa: ARG002 - same
+    async def renew(self, session: Session) -> Credentials:
         self._fail("renew")
-        self._demand(credentials)
+        self._demand(session.credentials)
         if len(self.keys) >= 2:
             raise RemoteDeniedError("LimitExceeded")
         new = key(f"key-{next(self._numbers)}")
@@ -85,9 +87,9 @@ class Cloud:
         self._die("renew")
         return new
 
-    async def retire(self, old: Credentials, new: Credentials, context: AppContext) -> None:  # noqa: ARG002 - same
+    async def retire(self, session: Session, old: Credentials) -> None:
         self._fail("retire")
-        self._demand(new)
+        self._demand(session.credentials)
         assert isinstance(old, AccessKeyCredentials)
         self.keys.discard(old.access_key_id)
         self._die("retire")
@@ -142,10 +144,14 @@ class World:
 
 
 @pytest.fixture
-async def world(own_database: OwnDatabase, tmp_path: Path) -> AsyncIterator[World]:
+async def world(
+    own_database: OwnDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[World]:
     async with service_domain(tmp_path, own_database.engine_url(tmp_path)) as domain:
         clock, cloud = Clock(), Cloud()
-        proving = Proving(outbound_of(OutboundSettings(), clock).remotes, {"cloud": cloud})
+        asked = replace(CLOUD, check=cloud.check, rotation=Rotation(cloud.renew, cloud.retire))
+        monkeypatch.setitem(catalogue._APPS, "cloud", asked)
+        proving = Proving(outbound_of(OutboundSettings(), clock).remotes)
         connections = AppConnections(domain.database, proving, clock)
         rotation = ConnectionRotation(domain.database, connections, proving, clock)
         model = app_of("cloud")
