@@ -1,7 +1,7 @@
 """The 48 destinations that are offered (wire.md section 3.7), in its order, and the apps of their connections.
 
-All else is derived from this tuple: the routes and what they take, options, the words of the command line, the texts of
-the custom resource, and the table in docs/destinations.md. A new destination is its module and its entry here.
+All else is derived from this tuple: the routes and what they take, options, the words of the command line, the texts
+of the custom resource, and the table in docs/destinations.md. A new destination is its module and its entry here.
 """
 
 from __future__ import annotations

@@ -53,8 +53,12 @@ class Http(RemoteHttp):
         self.sent: list[RemoteRequest] = []
 
     async def send(
-        self, request: RemoteRequest, *, limits: Limits = NO_LIMITS, place: str = ""
-    ) -> RemoteAnswer:  # noqa: ARG002 - the method's signature
+        self,
+        request: RemoteRequest,
+        *,
+        limits: Limits = NO_LIMITS,  # noqa: ARG002 - the method's signature
+        place: str = "",  # noqa: ARG002 - the same
+    ) -> RemoteAnswer:
         self.sent.append(request)
         return self._answers[min(len(self.sent), len(self._answers)) - 1]
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from keybearer.destinations.cloud_app import CLOUD, AccessKeyCredentials
+from keybearer.destinations.cloud_app import CLOUD
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from keybearer.destinations.cloud_options import CloudOptions, Region
 from keybearer.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE, ParameterStoreConfig
 from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER, ManyToOneConfig

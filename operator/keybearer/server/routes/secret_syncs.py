@@ -17,7 +17,6 @@ from starlette.responses import Response
 
 from keybearer.base.ids import EnvironmentSlug
 from keybearer.destinations.catalogue import BUILT, DESTINATIONS, OfferedDestination, built, offered
-from keybearer.destinations.form import DestinationKind
 from keybearer.domain.paths import normalize_path
 from keybearer.domain.syncs.requests import UNCHANGED, DestinationCheck, NewSync, SyncChange
 from keybearer.domain.syncs.rules import undriven
@@ -227,9 +226,9 @@ async def _check(request: Request, body: CheckDestination, named: _Named) -> Res
     return json_response({"hasDuplicate": checked.has_duplicate, **found})
 
 
-def _add_routes_of(kind: DestinationKind, bodies: SyncBodies, word: str) -> None:
+def _add_routes_of(bodies: SyncBodies, word: str) -> None:
     """Route what has a body of the destination's own, under a word that a path may use for it."""
-    named, name = _named(word), kind.name
+    named = _named(word)
 
     async def create(request: Request, body: CreateSecretSync) -> Response:
         return await _create(request, body, named)
@@ -308,7 +307,7 @@ def _told(sync: SecretSync, named: _Named) -> Response:
 for _kind in BUILT:
     _bodies = bodies_of(_kind.name, _kind.config, _kind.options, can_import=_kind.can_import)
     for _word in dict.fromkeys(vocabulary.destination(_kind.name) for vocabulary in Vocabulary):
-        _add_routes_of(_kind, _bodies, _word)
+        _add_routes_of(_bodies, _word)
 
 
 # After those of destinations with a driver: the first route that matches answers.

@@ -149,7 +149,13 @@ async def world(
 ) -> AsyncIterator[World]:
     async with service_domain(tmp_path, own_database.engine_url(tmp_path)) as domain:
         clock, cloud = Clock(), Cloud()
-        asked = replace(CLOUD, check=cloud.check, rotation=Rotation(cloud.renew, cloud.retire))
+        asked = replace(
+            CLOUD,
+            check=cloud.check,
+            rotation=Rotation(
+                lambda session: cloud.renew(session), lambda session, old: cloud.retire(session, old)
+            ),
+        )
         monkeypatch.setitem(catalogue._APPS, "cloud", asked)
         proving = Proving(outbound_of(OutboundSettings(), clock).remotes)
         connections = AppConnections(domain.database, proving, clock)
@@ -326,8 +332,8 @@ async def test_credentials_that_somebody_gave_meanwhile_stay(world: World) -> No
     cloud = world.cloud
     renew = cloud.renew
 
-    async def and_meanwhile(credentials: Credentials, context: AppContext) -> Credentials:
-        new = await renew(credentials, context)
+    async def and_meanwhile(session: Session) -> Credentials:
+        new = await renew(session)
         cloud.keys.add("key-of-somebody")
         given: Mapping[str, Credentials] = {"access-key": key("key-of-somebody")}
         await world.connections.update(
