@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -67,11 +67,13 @@ class Cloud:
         keys: that work.
         fails: raised in place of the next step of that name.
         dies_after: the step after which the process is gone.
+        after_renewal: what happens right after a key was made.
     """
 
     keys: set[str] = field(default_factory=lambda: {"key-0"})
     fails: dict[str, list[Exception]] = field(default_factory=dict)
     dies_after: str = ""
+    after_renewal: Callable[[], Awaitable[None]] | None = None
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     async def check(self, session: Session) -> None:
@@ -85,6 +87,8 @@ class Cloud:
         new = key(f"key-{next(self._numbers)}")
         self.keys.add(new.access_key_id)
         self._die("renew")
+        if self.after_renewal is not None:
+            await self.after_renewal()
         return new
 
     async def retire(self, session: Session, old: Credentials) -> None:
@@ -152,9 +156,7 @@ async def world(
         asked = replace(
             CLOUD,
             check=cloud.check,
-            rotation=Rotation(
-                lambda session: cloud.renew(session), lambda session, old: cloud.retire(session, old)
-            ),
+            rotation=Rotation(cloud.renew, cloud.retire),
         )
         monkeypatch.setitem(catalogue._APPS, "cloud", asked)
         proving = Proving(outbound_of(OutboundSettings(), clock).remotes)
@@ -330,18 +332,15 @@ async def test_who_asks_while_it_is_under_way_is_told_so(world: World) -> None:
 async def test_credentials_that_somebody_gave_meanwhile_stay(world: World) -> None:
     made = await world.connect()
     cloud = world.cloud
-    renew = cloud.renew
 
-    async def and_meanwhile(session: Session) -> Credentials:
-        new = await renew(session)
+    async def somebody_gives_another_key() -> None:
         cloud.keys.add("key-of-somebody")
         given: Mapping[str, Credentials] = {"access-key": key("key-of-somebody")}
         await world.connections.update(
             world.domain.admin, world.model, made.id, AppConnectionChange(credentials=given)
         )
-        return new
 
-    cloud.renew = and_meanwhile  # type: ignore[method-assign] # what happens at that moment
+    cloud.after_renewal = somebody_gives_another_key
     with pytest.raises(InvalidError, match="was changed meanwhile"):
         await world.rotate(made)
     assert await world.key_of(made) == "key-of-somebody"
