@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from keybearer.destinations.app import Method
 from keybearer.destinations.codehost import CODEHOST
 from keybearer.destinations.codehost_app import CODEHOST_APP, OwnCredentials, PatCredentials
 from keybearer.destinations.form import DestinationKind
 from keybearer.destinations.gitlab import GITLAB
+from keybearer.wire.credentials import Method
 from support.rows import each_row
 
 HOST = {"instanceType": "server", "host": "code.example.com"}
