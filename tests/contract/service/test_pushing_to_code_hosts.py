@@ -260,7 +260,7 @@ def test_secrets_follow_their_source_to_gitlab(
     done = house.ended(sync, "succeeded", after=done["lastSyncJobId"])
     secrets.create("SHORT", "cnry-")
     failed = house.ended(sync, "failed", after=done["lastSyncJobId"])
-    assert "can't mask the variable 'SHORT'" in failed["lastSyncMessage"]
+    assert "'SHORT': a value must be one line of 8 characters or more" in failed["lastSyncMessage"]
     # At once: a run between the two would be the one that is waited for.
     gone = [{"secretKey": key} for key in ("SHORT", "ONE")]
     secrets.client.json("DELETE", "/api/v4/secrets/batch", json={**secrets.at(), "secrets": gone})

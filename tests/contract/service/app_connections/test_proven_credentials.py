@@ -10,6 +10,7 @@ from aiohttp import web
 
 from contract.service.app_connections.provider_connections import IDP, Connections
 from support.remotes.identity_provider import IdentityProviderCopy
+from support.remotes.serving import ATTEMPTS
 from support.service_fixtures import Client
 
 
@@ -28,8 +29,8 @@ class TestRefusedByTheRemote:
         name = f"c-{uuid4()}"
         refusal = connections.make(status=400, name=name, credentials=credentials)
         assert refusal["message"] == (
-            "Unable to validate connection: verify credentials: the identity provider refuses them (access_denied); "
-            "see to clientId, clientSecret and audience"
+            "Unable to validate connection: verify credentials: the identity provider doesn't take the credentials; "
+            "see to clientId, clientSecret and audience (access_denied)"
         )
         missing = admin.json("GET", f"{IDP}/connection-name/{name}", status=404)
         assert missing["message"] == f"Could not find App Connection with name {name}"
@@ -57,7 +58,10 @@ class TestRefusedByTheRemote:
         [
             (web.Response(status=503), "the identity provider answers 503"),
             (web.Response(text="cnry-page"), "something other than JSON"),
-            (web.Response(status=302, headers={"location": "http://169.254.169.254/"}), "answers 302"),
+            (
+                web.Response(status=302, headers={"location": "http://169.254.169.254/"}),
+                "the place was moved",
+            ),
         ],
         ids=["an outage", "a page", "a redirect"],
     )
@@ -69,6 +73,7 @@ class TestRefusedByTheRemote:
             "POST",
             "/oauth/token",
             lambda: web.Response(status=answer.status, body=answer.body, headers=headers),
+            times=ATTEMPTS,
         )
         assert told in connections.make(status=400)["message"]
 
