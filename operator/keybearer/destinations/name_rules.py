@@ -37,6 +37,10 @@ class NameRules:
     value_pattern: str | None = None
     value_words: str = ""
 
+    def takes_name(self, name: str) -> bool:
+        """Return whether there can be something of that name."""
+        return self._refusal_of_name(name) is None
+
     def refusal(self, name: str, value: str) -> str | None:
         """Return which rule the name or the value breaks, and what to do; None: they are taken. Never the value."""
         return self._refusal_of_name(name) or self._refusal_of_value(value)

@@ -31,7 +31,8 @@ from keybearer.wire.credentials import Credentials
 __all__ = ["AppContext", "Call", "Session"]
 
 _C = TypeVar("_C", bound=Credentials)
-_WORD = re.compile(r"[A-Za-z0-9_.:, -]{1,100}")
+_WORD = re.compile(r"[A-Za-z_]{1,64}((, | and )[A-Za-z_]{1,64}){0,4}")
+"""Words of an error as vendors have them; a value that a remote repeats in their place hardly looks so."""
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
 

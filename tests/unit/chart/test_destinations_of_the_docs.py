@@ -43,7 +43,7 @@ def test_a_field_of_credentials_stands_with_its_method(
 @pytest.mark.parametrize("destination", BUILT, ids=lambda destination: destination.name)
 def test_a_destination_stands_with_its_app_and_whether_it_can_be_imported(destination: object) -> None:
     model = next(one for one in BUILT if one is destination)
-    row = next(row for row in _ROWS if row.startswith(f"| `{model.name}` | `{model.app}` |"))
+    row = next(row for row in _ROWS if row.startswith(f"| `{model.name}` | `{model.connection}` |"))
     listed = offered(model.name)
     assert listed is not None
     assert row.rstrip(" |").endswith("yes" if listed.can_import else "no")

@@ -44,8 +44,6 @@ _HARMLESS = {
     "client.actors.AuditActor.metadata": "the audit log holds names, never values",
     "client.actors.AuditEvent.metadata": "the audit log holds names, never values",
     "controllers.secretsync.payload._TypeDemand.fits": "a function",
-    "wire.connections.base.App.methods": "classes",
-    "wire.destinations.base.DestinationKind.place": "a function",
 }
 
 

@@ -254,7 +254,9 @@ class TableDestination:
         """Remove names, but for those that are the same to the remote as one that it is to hold."""
         remove = self._table.remove
         for batch in in_chunks(names, remove.names if isinstance(remove, RemoveMany) else 1):
-            gone = [self._spelling_of(one) for one in batch if self._table.spelling.fold(one) not in held]
+            # What the remote takes no name of was never there.
+            there = [one for one in batch if self.traits.rules.takes_name(one)]
+            gone = [self._spelling_of(one) for one in there if self._table.spelling.fold(one) not in held]
             if isinstance(remove, RemoveMany):
                 await self._remove_batch(remove, gone)
             else:
