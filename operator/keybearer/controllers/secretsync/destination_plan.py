@@ -20,7 +20,6 @@ from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec_source import KeySelection, Source
 from keybearer.controllers.secretsync.status import PushStatus
-from keybearer.destinations.catalogue import offered
 from keybearer.wire.vocabulary import canonical_destination
 
 __all__ = [
@@ -130,7 +129,7 @@ def build_definition(
 
     destination, _ = canonical_destination(spec.destination or "")
     model = built(destination)
-    if offered(destination) is None or model is None:
+    if model is None:
         raise StalledError(
             Reason.UNKNOWN_DESTINATION,
             f"spec.destination {spec.destination} is none that this version can push to; see docs/destinations.md",
