@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import functools
 import json
@@ -355,6 +356,28 @@ async def test_an_account_whose_name_is_not_for_the_organization_is_nobody_s(
     with pytest.raises(RemoteRefusedError, match="end with 5f3c5d9e-6a52 before the @"):
         await check(GCP_SECRET_MANAGER, given, way.context)
     assert copy.visits.asked == []
+
+
+async def test_a_token_that_one_organization_got_is_no_other_s(
+    copy: GcpCopy, way: WayOut, target: Make
+) -> None:
+    await target().push({"ONE": "cnry-1"})
+    other = dataclasses.replace(way.context, organization_id="00000000-1111-4a9a-9a0e-0d5d6f1c2b3a")
+    config, _ = SCOPES["everywhere"]
+    copy.visits.asked.clear()
+    with pytest.raises(RemoteRefusedError, match="end with 00000000-1111 before the @"):
+        await opened(GCP_SECRET_MANAGER, config, credentials(), other).read([])
+    assert copy.visits.asked == []
+
+
+async def test_a_check_waits_for_no_token_of_another_organization(way: WayOut) -> None:
+    other = dataclasses.replace(way.context, organization_id="00000000-1111-4a9a-9a0e-0d5d6f1c2b3a")
+    right, wrong = await asyncio.gather(
+        *(check(GCP_SECRET_MANAGER, credentials(), context) for context in (way.context, other)),
+        return_exceptions=True,
+    )
+    assert right is None
+    assert isinstance(wrong, RemoteRefusedError)
 
 
 async def test_without_an_account_of_its_own_the_service_says_so(way: WayOut) -> None:
