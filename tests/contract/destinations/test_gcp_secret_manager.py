@@ -23,6 +23,7 @@ from keybearer.destinations.gcp_secret_manager import (
     ImpersonationCredentials,
     OwnAccountCredentials,
 )
+from keybearer.destinations.protocol import Present
 from keybearer.destinations.remote import (
     Limits,
     RemoteAnswer,
@@ -305,6 +306,29 @@ async def test_a_value_of_another_form_is_an_outage(copy: GcpCopy, target: Make,
     copy.visits.answer_instead("GET", ":access", lambda: web.json_response(answer))
     with pytest.raises(RemoteUnavailableError):
         await target().make().read([])
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (lambda: refusal(400, "a reason", "INVALID_ARGUMENT"), RemoteRefusedError),
+        (lambda: web.Response(status=400, text="<html>"), RemoteRefusedError),
+        (lambda: refusal(403, "a reason", "PERMISSION_DENIED"), RemoteDeniedError),
+    ],
+)
+async def test_a_secret_that_is_not_shown_is_told_with_the_reason(
+    copy: GcpCopy, target: Make, answer: Callable[[], web.Response], error: type[Exception]
+) -> None:
+    copy.put(PROJECT, "ONE", "cnry-1")
+    copy.visits.answer_instead("GET", ":access", answer)
+    with pytest.raises(error, match="read the secret 'ONE' of the project 'shop'"):
+        await target().make().read([])
+
+
+async def test_a_secret_that_is_gone_without_a_word_has_no_value(copy: GcpCopy, target: Make) -> None:
+    copy.put(PROJECT, "ONE", "cnry-1")
+    copy.visits.answer_instead("GET", ":access", lambda: web.Response(status=404, text="<html>"))
+    assert await target().make().read([]) == {"ONE": Present(None)}
 
 
 async def test_a_list_without_end_is_no_list(
