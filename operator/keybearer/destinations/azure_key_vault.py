@@ -174,11 +174,9 @@ class _Secrets:
                 following=self._next,
             ),
             look_up=LookUp(
-                call=lambda name: replace(
-                    self._call("GET", f"secrets/{name}", f"show the secret '{name}'"),
-                    taken=frozenset({404, 403}),
-                ),
-                present=self._present,
+                call=lambda name: self._call("GET", f"secrets/{name}", f"show the secret '{name}'"),
+                present=_present,
+                taken=lambda answer: answer.status == 404 or _is_disabled(answer),
             ),
             write=Hook(self._put),
             remove=Remove(
@@ -200,19 +198,6 @@ class _Secrets:
         if _origin(link) != _origin(self._base):
             raise RemoteUnavailableError("the vault says that its list goes on at another place")
         return self._call("GET", "secrets", "list its secrets", urlsplit(link).query)
-
-    def _present(self, name: str, answer: RemoteAnswer) -> Present | Shut | None:
-        content = answer.json_or_none()
-        if answer.status == 404:
-            return None
-        if answer.status == 403:
-            if "SecretDisabled" in _words(content):
-                return Shut("is disabled")
-            self._session.judged(answer, self._call("GET", f"secrets/{name}", f"show the secret '{name}'"))
-        value = field_of(content, "value")
-        if not isinstance(value, str):
-            raise RemoteUnavailableError(f"the vault answers without the value of the secret '{name}'")
-        return Present(value, _part(content, 3))
 
     async def _put(self, one: Outgoing, _known: bool | None) -> str | None:  # noqa: FBT001 - as `Hook` has it
         """Return the version that was made, once a deleted secret of that name is recovered."""
@@ -249,6 +234,21 @@ def _row(one: JsonValue) -> Row:
         return Row(name, Shut("belongs to a certificate"))
     is_enabled = field_of(one, "attributes", "enabled") is not False
     return Row(name, Present(None) if is_enabled else Shut("is disabled"))
+
+
+def _is_disabled(answer: RemoteAnswer) -> bool:
+    return answer.status == 403 and "SecretDisabled" in _words(answer.json_or_none())
+
+
+def _present(name: str, answer: RemoteAnswer) -> Present | Shut | None:
+    if answer.status == 404:
+        return None
+    if _is_disabled(answer):
+        return Shut("is disabled")
+    value = field_of(answer.json(), "value")
+    if not isinstance(value, str):
+        raise RemoteUnavailableError(f"the vault answers without the value of the secret '{name}'")
+    return Present(value, _part(answer.json(), 3))
 
 
 def _part(secret: JsonValue, index: int) -> str | None:

@@ -175,10 +175,12 @@ class LookUp:
     Attributes:
         call: asks for one name.
         present: what the answer says; None where the name is gone.
+        taken: which answers, beside those of success, say what there is.
     """
 
     call: Callable[[str], Call]
     present: Callable[[str, RemoteAnswer], Present | Shut | None]
+    taken: Callable[[RemoteAnswer], bool] = lambda _: False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

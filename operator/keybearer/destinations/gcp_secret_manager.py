@@ -238,7 +238,13 @@ class _Secrets:
                 row=lambda one: Row(_last_part(one), Present(None)),
                 following=self._next,
             ),
-            look_up=LookUp(call=self._latest, present=_latest),
+            look_up=LookUp(
+                call=lambda name: self._call(
+                    "GET", f"/{segment(name)}/versions/latest:access", f"read the secret '{name}'"
+                ),
+                present=_latest,
+                taken=_is_without_value,
+            ),
             write=Hook(self._put),
             remove=Remove(
                 lambda name: self._call("DELETE", f"/{segment(name)}", f"delete the secret '{name}'", 404)
@@ -256,11 +262,6 @@ class _Secrets:
     def _next(self, answer: RemoteAnswer, _: int) -> Call | None:
         token = field_of(answer.json(), "nextPageToken")
         return self._page(token) if isinstance(token, str) and token else None
-
-    def _latest(self, name: str) -> Call:
-        return self._call(
-            "GET", f"/{segment(name)}/versions/latest:access", f"read the secret '{name}'", 404, 400
-        )
 
     async def _put(self, one: Outgoing, is_known: bool | None) -> str:  # noqa: FBT001 - as `Hook` has it
         """Return the version that was made; a secret is created before its first one."""
@@ -296,17 +297,20 @@ def _last_part(resource: JsonValue) -> str:
     return last
 
 
+def _is_without_value(answer: RemoteAnswer) -> bool:
+    is_shut = answer.status == 400 and _word(answer.json_or_none()) == "FAILED_PRECONDITION"
+    return answer.status == 404 or is_shut
+
+
 def _latest(name: str, answer: RemoteAnswer) -> Present:
     """Return the latest version; one that is disabled, destroyed or no text has no value."""
-    content = answer.json()
-    if answer.status == 404 or (answer.status == 400 and _word(content) == "FAILED_PRECONDITION"):
+    if _is_without_value(answer):
         return Present(None)
+    content = answer.json()
     payload = field_of(content, "payload")
     data = field_of(payload, "data") or ""
-    if answer.status != 200 or not isinstance(payload, dict | None) or not isinstance(data, str):
-        raise RemoteUnavailableError(
-            f"Google answers {answer.status} without the value of the secret '{name}'"
-        )
+    if not isinstance(payload, dict | None) or not isinstance(data, str):
+        raise RemoteUnavailableError(f"Google answers without the value of the secret '{name}'")
     try:
         return Present(base64.b64decode(data, validate=True).decode(), _last_part(content))
     except UnicodeDecodeError:

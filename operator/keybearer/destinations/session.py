@@ -247,7 +247,9 @@ class Session:
         return f"{named}: {quotable(re.sub(r'[^ -~]+', ' ', message))}"
 
     def _key(self, credentials: Credentials) -> tuple[str, ...]:
-        return self.app.name, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
+        # An app may say of an organization that these credentials aren't for it: it gets no other's token.
+        organization = self.context.organization_id
+        return self.app.name, organization, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
 
 
 def _kind_of(status: int) -> type[RemoteError]:

@@ -214,6 +214,13 @@ async def test_a_secret_that_is_disabled_or_deleted_while_it_is_read_is_left_out
     assert "is disabled" in told.message
 
 
+async def test_a_secret_that_may_not_be_shown_is_told(copy: AzureCopy, target: Make) -> None:
+    copy.put("ONE", "cnry-1")
+    copy.visits.answer_instead("GET", "/secrets/ONE", lambda: refusal(403, "Forbidden", "no get"))
+    with pytest.raises(RemoteDeniedError, match=r"may not show the secret 'ONE'.*no get"):
+        await target().make().read([])
+
+
 @pytest.mark.parametrize("slowness", [0, 3])
 async def test_a_name_that_was_deleted_is_recovered_and_used_again(
     copy: AzureCopy, way: WayOut, target: Make, slowness: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import functools
 import json
@@ -22,6 +23,7 @@ from keybearer.destinations.gcp_secret_manager import (
     ImpersonationCredentials,
     OwnAccountCredentials,
 )
+from keybearer.destinations.protocol import Present
 from keybearer.destinations.remote import (
     Limits,
     RemoteAnswer,
@@ -306,6 +308,29 @@ async def test_a_value_of_another_form_is_an_outage(copy: GcpCopy, target: Make,
         await target().make().read([])
 
 
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (lambda: refusal(400, "a reason", "INVALID_ARGUMENT"), RemoteRefusedError),
+        (lambda: web.Response(status=400, text="<html>"), RemoteRefusedError),
+        (lambda: refusal(403, "a reason", "PERMISSION_DENIED"), RemoteDeniedError),
+    ],
+)
+async def test_a_secret_that_is_not_shown_is_told_with_the_reason(
+    copy: GcpCopy, target: Make, answer: Callable[[], web.Response], error: type[Exception]
+) -> None:
+    copy.put(PROJECT, "ONE", "cnry-1")
+    copy.visits.answer_instead("GET", ":access", answer)
+    with pytest.raises(error, match="read the secret 'ONE' of the project 'shop'"):
+        await target().make().read([])
+
+
+async def test_a_secret_that_is_gone_without_a_word_has_no_value(copy: GcpCopy, target: Make) -> None:
+    copy.put(PROJECT, "ONE", "cnry-1")
+    copy.visits.answer_instead("GET", ":access", lambda: web.Response(status=404, text="<html>"))
+    assert await target().make().read([]) == {"ONE": Present(None)}
+
+
 async def test_a_list_without_end_is_no_list(
     copy: GcpCopy, target: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,6 +380,28 @@ async def test_an_account_whose_name_is_not_for_the_organization_is_nobody_s(
     with pytest.raises(RemoteRefusedError, match="end with 5f3c5d9e-6a52 before the @"):
         await check(GCP_SECRET_MANAGER, given, way.context)
     assert copy.visits.asked == []
+
+
+async def test_a_token_that_one_organization_got_is_no_other_s(
+    copy: GcpCopy, way: WayOut, target: Make
+) -> None:
+    await target().push({"ONE": "cnry-1"})
+    other = dataclasses.replace(way.context, organization_id="00000000-1111-4a9a-9a0e-0d5d6f1c2b3a")
+    config, _ = SCOPES["everywhere"]
+    copy.visits.asked.clear()
+    with pytest.raises(RemoteRefusedError, match="end with 00000000-1111 before the @"):
+        await opened(GCP_SECRET_MANAGER, config, credentials(), other).read([])
+    assert copy.visits.asked == []
+
+
+async def test_a_check_waits_for_no_token_of_another_organization(way: WayOut) -> None:
+    other = dataclasses.replace(way.context, organization_id="00000000-1111-4a9a-9a0e-0d5d6f1c2b3a")
+    right, wrong = await asyncio.gather(
+        *(check(GCP_SECRET_MANAGER, credentials(), context) for context in (way.context, other)),
+        return_exceptions=True,
+    )
+    assert right is None
+    assert isinstance(wrong, RemoteRefusedError)
 
 
 async def test_without_an_account_of_its_own_the_service_says_so(way: WayOut) -> None:

@@ -116,7 +116,8 @@ class TableDestination:
 
         async def one(asked: tuple[str, list[str]]) -> None:
             spelt, ours = asked
-            present = look_up.present(spelt, await self._session.ask(look_up.call(spelt)))
+            answer = await self._session.ask(look_up.call(spelt), also=look_up.taken)
+            present = look_up.present(spelt, answer)
             if isinstance(present, Present):
                 bounds.grow(present.value or "")
                 found.update(dict.fromkeys(ours, present))
