@@ -17,6 +17,8 @@ _KIB = 1024
 class NameRules:
     """Rules of one destination; without any, everything is taken.
 
+    A name that breaks a rule counts as never written, so a rule must not become stricter for names that were taken.
+
     Attributes:
         pattern: a regular expression that the whole name matches.
         words: the same for people, after "a name takes"; needed where there is a pattern.
