@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from pydantic import JsonValue
@@ -57,31 +57,28 @@ class CloudService:
 
     Attributes:
         prefix: of its operations, in the header `X-Amz-Target`.
+        hints: what to do about a refused write, by the code of the error.
     """
 
     session: Session
     scope: Scope
     prefix: str
+    hints: Mapping[str, str] = field(default_factory=dict)
 
-    def call(
-        self,
-        operation: str,
-        body: Mapping[str, JsonValue],
-        to: str,
-        *,
-        holds_values: bool = False,
-        explain: Callable[[RemoteAnswer], str] = lambda _: "",
-    ) -> Call:
-        """Return the call of an operation; the arguments are those of `Call`."""
-        headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": f"{self.prefix}{operation}"}
+    def call(self, operation: str, body: Mapping[str, JsonValue], to: str, *, is_write: bool = False) -> Call:
+        """Return the call of an operation; one that writes holds a value, and is explained by the hints."""
         return Call(
             method="POST",
             path=_url(self.session, self.scope),
             to=to,
             body=dict(body),
-            headers={**headers, _SCOPE: f"{self.scope.service}/{self.scope.region}"},
-            holds_values=holds_values,
-            explain=explain,
+            headers={
+                "Content-Type": "application/x-amz-json-1.1",
+                "X-Amz-Target": f"{self.prefix}{operation}",
+                _SCOPE: f"{self.scope.service}/{self.scope.region}",
+            },
+            holds_values=is_write,
+            explain=lambda answer: self.hints.get(code_of(answer), "") if is_write else "",
         )
 
     async def ask(self, operation: str, body: Mapping[str, JsonValue], to: str) -> RemoteAnswer:

@@ -12,7 +12,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.cloud_answers import code_of
 from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
@@ -89,7 +88,7 @@ class _Parameters:
         config = place.configured(ParameterStoreConfig)
         self._path = config.path
         self._listed_path = self._path + place.naming.prefix[: place.naming.prefix.rfind("/") + 1]
-        self._service = CloudService(place.session, Scope("ssm", config.region), "AmazonSSM.")
+        self._service = CloudService(place.session, Scope("ssm", config.region), "AmazonSSM.", _HINTS)
         self._extras = Extras(place.optioned(CloudOptions))
         self._listed: dict[str, Present] = {}
         self._key_ids: dict[str, str] = {}
@@ -115,18 +114,9 @@ class _Parameters:
 
     def _page(self, operation: str, token: JsonValue = None) -> Call:
         self._asked = operation
-        level: JsonValue = {
-            "Key": "Path",
-            "Option": "OneLevel",
-            "Values": [self._listed_path.rstrip("/") or "/"],
-        }
+        level: JsonValue = {"Key": "Path", "Option": "OneLevel", "Values": [self._listed_path[:-1] or "/"]}
         bodies: dict[str, dict[str, JsonValue]] = {
-            _VALUES: {
-                "Path": self._listed_path,
-                "Recursive": False,
-                "WithDecryption": True,
-                "MaxResults": _PAGE,
-            },
+            _VALUES: {"Path": self._listed_path, "WithDecryption": True, "MaxResults": _PAGE},
             _DESCRIPTIONS: {"ParameterFilters": [level], "MaxResults": _DESCRIBED_PAGE},
         }
         body = bodies[operation] | ({"NextToken": token} if token else {})
@@ -175,18 +165,19 @@ class _Parameters:
         }
         if len(one.value.encode()) > _STANDARD_BYTES:
             body["Tier"] = "Intelligent-Tiering"
-        ask = self._service.session.ask
-        answer = await ask(self._writing(body), also=_is_downgrade)
+        answer = await self._write(body)
         if _is_downgrade(answer):
-            answer = await ask(self._writing(body | {"Tier": "Advanced"}))
+            answer = await self._write(body | {"Tier": "Advanced"})
         version = _version(answer.json())
         if self._extras.manages_tags:
             await self._tag(one, is_new=version == "1")
         return version
 
-    def _writing(self, body: Mapping[str, JsonValue]) -> Call:
-        to = f"write the parameter {body['Name']}"
-        return self._service.call("PutParameter", body, to, holds_values=True, explain=_explain)
+    async def _write(self, body: Mapping[str, JsonValue]) -> RemoteAnswer:
+        call = self._service.call("PutParameter", body, f"write the parameter {body['Name']}", is_write=True)
+        return await self._service.session.ask(
+            call, also=lambda found: "Tier" not in body and _is_downgrade(found)
+        )
 
     async def _tag(self, one: Outgoing, *, is_new: bool) -> None:
         present, to = self._tags.get(one.name), f"tag the parameter {self._path}{one.name}"
@@ -217,10 +208,6 @@ def _version(one: JsonValue) -> str | None:
 def _is_downgrade(answer: RemoteAnswer) -> bool:
     """Return whether the parameter is of the advanced tier, from which none goes back."""
     return answer.status == 400 and b"from the advanced-parameter tier" in answer.body
-
-
-def _explain(answer: RemoteAnswer) -> str:
-    return _HINTS.get(code_of(answer), "")
 
 
 def _traits(config: DestinationConfig) -> Traits:

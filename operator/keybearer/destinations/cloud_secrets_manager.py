@@ -34,7 +34,13 @@ from keybearer.destinations.form import (
 )
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import ForeignContentError, Outgoing, Present, Traits
-from keybearer.destinations.remote import RemoteAnswer, RemoteUnavailableError, field_of, text_of
+from keybearer.destinations.remote import (
+    RemoteAnswer,
+    RemoteRefusedError,
+    RemoteUnavailableError,
+    field_of,
+    text_of,
+)
 from keybearer.destinations.session import Call
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 
@@ -95,7 +101,7 @@ class _Secrets:
 
     def __init__(self, place: Place, region: Region) -> None:
         self.extras = Extras(place.optioned(CloudOptions))
-        self.service = CloudService(place.session, Scope("secretsmanager", region), "secretsmanager.")
+        self.service = CloudService(place.session, Scope("secretsmanager", region), "secretsmanager.", _HINTS)
         self.tags: dict[str, Mapping[str, str]] = {}
 
     async def write(
@@ -104,35 +110,28 @@ class _Secrets:
         """Return the id of the version that is current now, in a secret with the tags that it should have."""
         for _ in range(_STEPS):
             version = new_uuid()
-            call = self._writing(name, value, version, None if is_there else metadata)
+            body: dict[str, JsonValue] = {"ClientRequestToken": version, "SecretString": value}
+            body |= self._names(name) if is_there else self._creates(name, metadata)
+            operation = "UpdateSecret" if is_there else "CreateSecret"
+            call = self.service.call(operation, body, f"write the secret {name}", is_write=True)
             answer = await self.service.session.ask(call, also=partial(_is_otherwise, is_there))
-            match code_of(answer):
-                case "":
-                    if is_there and self.extras.manages_tags:
-                        await self._tag(name, metadata)
-                    self.tags[name] = self.extras.tags(metadata)
-                    return version
-                case _ if _is_to_be_deleted(answer):
-                    is_there = await self._restore(name)
-                case _:
-                    is_there = not is_there
+            if code_of(answer) == "":
+                if is_there and self.extras.manages_tags:
+                    await self._tag(name, metadata)
+                self.tags[name] = self.extras.tags(metadata)
+                return version
+            is_there = await self._restore(name) if _is_to_be_deleted(answer) else not is_there
         raise RemoteUnavailableError(f"the secret {name} is still being deleted; its name is free in a while")
 
-    def _writing(
-        self, name: str, value: str, version: str, creates_with: Sequence[tuple[str, str]] | None
-    ) -> Call:
-        body: dict[str, JsonValue] = {"ClientRequestToken": version, "SecretString": value}
-        if creates_with is None:
-            body |= {"SecretId": name} | ({"KmsKeyId": self.extras.key_id} if self.extras.key_id else {})
-        else:
-            tags, _ = self.extras.change(creates_with, {})
-            body |= {"Name": name, "KmsKeyId": self.extras.key_id or _DEFAULT_KEY} | (
-                {"Tags": tags} if tags else {}
-            )
-        operation = "UpdateSecret" if creates_with is None else "CreateSecret"
-        to = f"{'write' if creates_with is None else 'create'} the secret {name}"
-        explain = partial(_explain, len(value.encode()))
-        return self.service.call(operation, body, to, holds_values=True, explain=explain)
+    def _names(self, name: str) -> dict[str, JsonValue]:
+        key: dict[str, JsonValue] = {"KmsKeyId": self.extras.key_id} if self.extras.key_id else {}
+        return {"SecretId": name, **key}
+
+    def _creates(self, name: str, metadata: Sequence[tuple[str, str]]) -> dict[str, JsonValue]:
+        tags, _ = self.extras.change(metadata, {})
+        return {"Name": name, "KmsKeyId": self.extras.key_id or _DEFAULT_KEY} | (
+            {"Tags": tags} if tags else {}
+        )
 
     def deletion(self, name: str) -> Call:
         """Return what schedules a secret for deletion, in 30 days."""
@@ -188,7 +187,8 @@ class _SecretPerKey:
     def _first(self) -> Call:
         self._ids, self._extras, self._secrets.tags = [], {}, {}
         prefix: list[JsonValue] = [{"Key": "name", "Values": [self._naming.prefix]}]
-        body: dict[str, JsonValue] = {"MaxResults": _LISTED_PAGE, **({"Filters": prefix} if self._naming.prefix else {})}
+        filters: dict[str, JsonValue] = {"Filters": prefix} if self._naming.prefix else {}
+        body: dict[str, JsonValue] = {"MaxResults": _LISTED_PAGE, **filters}
         return self._page("ListSecrets", body, "list the secrets of the region")
 
     def _page(self, operation: str, body: dict[str, JsonValue], to: str) -> Call:
@@ -262,6 +262,11 @@ class _JsonSecret:
         version = None
         if change.whole:
             value = json.dumps(change.whole, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+            if (size := len(value.encode())) > _VALUE_BYTES:
+                raise RemoteRefusedError(
+                    f"the secret {self._name} would have {size:,} bytes, and AWS takes 64 KiB at most; sync a "
+                    "smaller folder to it, or use the mapping behavior one-to-one"
+                )
             version = await self._secrets.write(self._name, value, (), is_there=self._is_there)
             self._is_there = True
         elif change.found is not None:
@@ -299,13 +304,6 @@ def _is_gone(answer: RemoteAnswer) -> bool:
 def _is_otherwise(is_there: bool, answer: RemoteAnswer) -> bool:  # noqa: FBT001 - bound before
     """Return whether a write was refused for what is known of the secret, so that another one may do."""
     return code_of(answer) == (_NOT_THERE if is_there else _THERE) or _is_to_be_deleted(answer)
-
-
-def _explain(size_bytes: int, answer: RemoteAnswer) -> str:
-    code = code_of(answer)
-    if code in ("ValidationException", "InvalidParameterException") and size_bytes > _VALUE_BYTES:
-        return "its value is longer than the 64 KiB that a secret holds"
-    return _HINTS.get(code, "")
 
 
 def _traits(config: DestinationConfig) -> Traits:

@@ -78,7 +78,7 @@ async def put(credentials: Credentials, context: AppContext) -> None:
         "Type": "SecureString",
         "Overwrite": True,
     }
-    await service.session.ask(service.call("PutParameter", body, "write", holds_values=True))
+    await service.session.ask(service.call("PutParameter", body, "write", is_write=True))
 
 
 async def test_a_key_that_works_is_taken(way: WayOut, cloud: CloudFixture) -> None:

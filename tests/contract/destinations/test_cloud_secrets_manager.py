@@ -490,9 +490,8 @@ async def test_what_arrived_before_an_outage_counts(
     [
         ("shop-WITH SPACE", "cnry-1", "a name takes letters, digits and"),
         ("shop-ÄRGER", "cnry-1", "a name takes letters, digits and"),
-        ("shop-LONG", "cnry-" + "x" * 65_536, "its value is longer than the 64 KiB"),
     ],
-    ids=["a space", "a letter of another script", "a long value"],
+    ids=["a space", "a letter of another script"],
 )
 async def test_what_the_manager_refuses_is_told_without_the_value(
     one: Make, cloud: CloudFixture, name: str, value: str, told: str
@@ -543,6 +542,18 @@ async def test_tags_of_the_one_secret_are_set_right_where_its_keys_are_right_alr
     mark = len(cloud.proxy.calls)
     await run(tagged, change_of(values(2)))
     assert set(cloud.proxy.operations(since=mark)) == {"GetSecretValue", "DescribeSecret"}
+
+
+async def test_an_object_that_a_secret_can_not_hold_is_refused_before_it_is_sent(
+    many: Make, cloud: CloudFixture
+) -> None:
+    fits = {"LONG": "x" * (65_536 - len('{"LONG":""}'))}
+    await run(many(), change_of(fits))
+    assert json.loads(cloud.secret_values()[ALL]) == fits
+    with pytest.raises(RemoteRefusedError, match="65,537 bytes, and AWS takes 64 KiB") as caught:
+        await run(many(), change_of({"LONG": f"{fits['LONG']}x"}))
+    assert "xxx" not in str(caught.value)
+    assert json.loads(cloud.secret_values()[ALL]) == fits
 
 
 async def test_whole_numbers_of_others_stay_exact_in_the_one_secret(many: Make, cloud: CloudFixture) -> None:

@@ -77,7 +77,9 @@ def context(http: Http, **endpoints: str) -> AppContext:
 
 
 def service(http: Http, scope: Scope = SSM, **endpoints: str) -> CloudService:
-    return CloudService(Session(CLOUD, CREDENTIALS, context(http, **endpoints)), scope, "X.")
+    return CloudService(
+        Session(CLOUD, CREDENTIALS, context(http, **endpoints)), scope, "X.", {"Known": "do this"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,16 +184,14 @@ async def test_errors_are_of_five_kinds(status: int, code: str, kind: type[Remot
     assert (f"({code})" in str(caught.value)) is bool(code)
 
 
-async def told(
-    code: str, message: str, *, holds_values: bool = False, explain: str = "", of_role: bool = False
-) -> str:
+async def told(code: str, message: str, *, is_write: bool = False, of_role: bool = False) -> str:
     """Return the error of a call, in a session of the role `cnry-t&x` where one is asked for."""
     refusal = answered({"__type": code, "message": message}, 400)
     http = Http(answered(SESSION), refusal) if of_role else Http(refusal)
     made = service(http)
     if of_role:
         made = replace(made, session=Session(CLOUD, ROLE, context(http)))
-    call = made.call("Y", {}, "do it", holds_values=holds_values, explain=lambda _: explain)
+    call = made.call("Y", {}, "do it", is_write=is_write)
     with pytest.raises(RemoteError) as caught:
         await made.session.ask(call)
     return str(caught.value)
@@ -199,10 +199,9 @@ async def told(
 
 async def test_a_message_is_quoted_where_it_can_hold_no_value_and_not_at_length() -> None:
     assert await told("Bad", "so " * 400) == f"AWS refuses to do it (Bad): {'so ' * 100}"
-    assert await told("Bad", "so", holds_values=True) == "AWS refuses to do it (Bad)"
-    assert await told("Bad", "so", holds_values=True, explain="do this") == (
-        "AWS refuses to do it; do this (Bad)"
-    )
+    assert await told("Bad", "so", is_write=True) == "AWS refuses to do it (Bad)"
+    assert await told("Known", "so", is_write=True) == "AWS refuses to do it; do this (Known)"
+    assert await told("Known", "so") == "AWS refuses to do it (Known): so"
 
 
 @pytest.mark.parametrize(
