@@ -292,6 +292,16 @@ async def test_a_new_key_that_nobody_waits_for_any_more_is_deleted_again(
     assert keys_of(cloud) == [cloud.credentials.access_key_id]
 
 
+@pytest.mark.parametrize("fault", [None, Fault(500, "InternalFailure")], ids=["cut", "500"])
+async def test_a_key_is_not_asked_for_twice_where_no_good_answer_came(
+    way: WayOut, cloud: CloudFixture, fault: Fault | None
+) -> None:
+    cloud.proxy.answer_instead("CreateAccessKey", fault)
+    with pytest.raises(RemoteUnavailableError):
+        await renew(CLOUD, cloud.credentials, way.context)
+    assert cloud.proxy.operations().count("CreateAccessKey") == 1
+
+
 async def test_a_user_with_two_keys_is_told_to_delete_one(way: WayOut, cloud: CloudFixture) -> None:
     await renew(CLOUD, cloud.credentials, way.context)
     with pytest.raises(RemoteRefusedError, match="as many access keys as it may; delete one"):

@@ -570,6 +570,8 @@ async def test_a_place_with_too_much_in_it_is_not_read(
 ) -> None:
     await run(one(), change_of(named(values(12))))
     await run(many(), change_of(values(12)))
+    monkeypatch.setattr(bounds, "_NAMES_MAX", 12)
+    assert [len(await read(store)) for store in (one(), many())] == [12, 12]
     monkeypatch.setattr(bounds, "_NAMES_MAX", 11)
     for store in (one(), many()):
         with pytest.raises(RemoteRefusedError, match="holds more than 11 names"):
