@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -55,7 +55,8 @@ class Answers:
 
     Attributes:
         who: what answers, as people call it: "GitLab".
-        hints: what to do about a refusal, by status; the text follows the sentence.
+        hints: what to do about a refusal, by status or by the remote's word; the text follows the sentence.
+        content: reads what `message` and `word` look into; JSON, unless the remote says its errors otherwise.
         message: the remote's own words within an answer, shown where the request held no value.
         word: the remote's word for the error, such as `NOT_FOUND`, shown in every case.
         kind: which error an answer is, where the status alone doesn't say it.
@@ -63,7 +64,8 @@ class Answers:
     """
 
     who: str
-    hints: Mapping[int, str] = field(default_factory=dict)
+    hints: Mapping[int | str, str] = field(default_factory=dict)
+    content: Callable[[RemoteAnswer], JsonValue] = RemoteAnswer.json_or_none
     message: Callable[[JsonValue], JsonValue] = lambda content: field_of(content, "message")
     word: Callable[[JsonValue], JsonValue] = _nothing
     kind: Callable[[RemoteAnswer], type[RemoteError] | None] = _unclassified
@@ -120,9 +122,10 @@ class App:
         root: where the remote's API is, without a slash at the end.
         answers: what its answers mean.
         headers: of every request.
-        static: the token that credentials hold themselves; None where one is issued for them.
+        static: the token that credentials hold themselves, or its parts; None where one is issued for them.
         issue: gets a token for the credentials of a session. Issued tokens are kept while they hold.
-        stale: statuses by which the remote says that an issued token holds no more: another one is got, once.
+        stale: statuses, and words of errors, by which the remote says that an issued token holds no more: another one
+            is got, once.
         authorize: returns a request as it is sent with a token's parts.
         check: returns if the remote takes the credentials of the session.
         exchange: returns what is to be kept of credentials that a person gave; called once, before `check`.
@@ -135,9 +138,9 @@ class App:
     root: Callable[[Session], str]
     answers: Answers
     headers: Mapping[str, str] = field(default_factory=lambda: {"Accept": "application/json"})
-    static: Callable[[Credentials], str | None] = lambda _: None
+    static: Callable[[Credentials], str | Mapping[str, str] | None] = lambda _: None
     issue: Callable[[Session], Awaitable[Issued]] | None = None
-    stale: frozenset[int] = frozenset({401})
+    stale: Collection[int | str] = frozenset({401})
     authorize: Callable[[RemoteRequest, Mapping[str, str], Session], RemoteRequest] = bearer
     check: Callable[[Session], Awaitable[None]] = proves_its_token
     exchange: Callable[[Session], Awaitable[Credentials]] | None = None

@@ -1,6 +1,7 @@
-"""The app `cloud`: whose key it is, roles that are assumed with it, and access keys that replace others.
+"""The app `cloud` (AWS): whose key it is, roles that are assumed with it, and access keys that replace others.
 
-An account lies in one of two partitions, the public one and the government's, and a key doesn't say in which.
+https://docs.aws.amazon.com/STS/latest/APIReference and https://docs.aws.amazon.com/IAM/latest/APIReference
+(2026-11-25). An account is in one of two partitions, the public one and the government's; a key doesn't say in which.
 """
 
 from __future__ import annotations
@@ -8,75 +9,228 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from pydantic import JsonValue
 
 from keybearer.base.clock import parse_instant
-from keybearer.destinations.app import Answers, App, Issued, Rotation
-from keybearer.destinations.cloud_calls import CloudCalls, CloudFault, xml_text
+from keybearer.destinations.app import App, Issued, Rotation
+from keybearer.destinations.cloud_answers import ANSWERS, EXPIRED, UnknownKeyError, code_of, xml_text
 from keybearer.destinations.cloud_credentials import (
     AccessKeyCredentials,
     AssumeRoleCredentials,
     ShownAccessKey,
 )
-from keybearer.destinations.cloud_signing import CloudKey, Scope
-from keybearer.destinations.remote import RemoteError, RemoteRefusedError, RemoteUnavailableError
-from keybearer.destinations.session import AppContext, Session
+from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
+from keybearer.destinations.remote import (
+    RemoteAnswer,
+    RemoteError,
+    RemoteRefusedError,
+    RemoteRequest,
+    RemoteUnavailableError,
+)
+from keybearer.destinations.session import Call, Session
 from keybearer.wire.credentials import Credentials, Method
 
-__all__ = ["CLOUD", "CloudAccount"]
+__all__ = ["CLOUD", "CloudService"]
 
-_APP = "cloud"
-_STS_VERSION = "2011-06-15"
-_IAM_VERSION = "2010-05-08"
+_SCOPE = "Keybearer-Scope"
+"""Says what a request is signed for: SERVICE/REGION. It isn't sent."""
+_VERSIONS = {"sts": "2011-06-15", "iam": "2010-05-08"}
 _PUBLIC_REGION = "us-east-1"
 _GOV_REGION = "us-gov-west-1"
 _STS_HOST = re.compile(r"\bsts\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
-_SESSION_NAME = "keybearer"
+_SESSION_PARTS = ("AccessKeyId", "SecretAccessKey", "SessionToken")
 _SESSION_SECONDS = 3600
 """The longest that a role lasts which is assumed by another role."""
-_UNKNOWN = frozenset({"InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId"})
-_EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException"})
-_NOT_THERE = frozenset({"NoSuchEntity", "NoSuchEntityException"})
 _NEW_KEY_TRIES = 10
 _NEW_KEY_PAUSE = timedelta(seconds=3)
 _NEW_KEY_SUCCESSES = 2
-"""A new key spreads over the cloud for some seconds; one success alone may be followed by failures."""
+"""A new key spreads over AWS for some seconds; one success alone may be followed by failures."""
 _UNDOING_SECONDS = 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class CloudService:
+    """A service of one region that speaks JSON.
+
+    Attributes:
+        prefix: of its operations, in the header `X-Amz-Target`.
+        hints: what to do about a refused write, by the code of the error.
+    """
+
+    session: Session
+    scope: Scope
+    prefix: str
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+    def call(self, operation: str, body: Mapping[str, JsonValue], to: str, *, is_write: bool = False) -> Call:
+        """Return the call of an operation; one that writes holds a value, and is explained by the hints."""
+        return Call(
+            method="POST",
+            path=_url(self.session, self.scope),
+            to=to,
+            body=dict(body),
+            headers={
+                "Content-Type": "application/x-amz-json-1.1",
+                "X-Amz-Target": f"{self.prefix}{operation}",
+                _SCOPE: f"{self.scope.service}/{self.scope.region}",
+            },
+            holds_values=is_write,
+            explain=lambda answer: self.hints.get(code_of(answer), "") if is_write else "",
+        )
+
+    async def ask(self, operation: str, body: Mapping[str, JsonValue], to: str) -> RemoteAnswer:
+        """Return the answer to an operation whose body holds no value.
+
+        Raises:
+            RemoteError: it is a refusal, or none came.
+        """
+        return await self.session.ask(self.call(operation, body, to))
+
+
+def _url(session: Session, scope: Scope) -> str:
+    usual = f"https://{scope.service}.{scope.region}.amazonaws.com"
+    if scope.service == "iam":
+        is_gov = scope.region == _GOV_REGION
+        usual = "https://iam.us-gov.amazonaws.com" if is_gov else "https://iam.amazonaws.com"
+    return f"{session.root(usual)}/"
+
+
+def _form(session: Session, service: str, region: str, form: Mapping[str, str], to: str) -> Call:
+    """Return the call of an operation of a service that speaks forms and XML."""
+    return Call(
+        method="POST",
+        path=_url(session, Scope(service, region)),
+        to=to,
+        form={**form, "Version": _VERSIONS[service]},
+        headers={_SCOPE: f"{service}/{region}"},
+    )
+
+
+def _authorize(request: RemoteRequest, parts: Mapping[str, str], session: Session) -> RemoteRequest:
+    headers = dict(request.headers)
+    service, _, region = headers.pop(_SCOPE).partition("/")
+    key = CloudKey(parts["AccessKeyId"], parts["SecretAccessKey"], parts.get("SessionToken"))
+    scope, now = Scope(service, region), session.now()
+    signed = sign(request.method, request.url, headers, request.content, key=key, scope=scope, now=now)
+    return replace(request, headers=signed)
+
+
+def _parts(given: Credentials) -> Mapping[str, str] | None:
+    if not isinstance(given, AccessKeyCredentials):
+        return None
+    return {"AccessKeyId": given.access_key_id, "SecretAccessKey": given.secret_access_key}
+
+
+def _of_role(role: AssumeRoleCredentials, session: Session, form: Mapping[str, str], to: str) -> Call:
+    """Return a call about a role to where it is assumed: where it says, or in its partition."""
+    named = _STS_HOST.search(role.sts_endpoint or "")
+    region = _GOV_REGION if role.role_arn.startswith("arn:aws-us-gov:") else _PUBLIC_REGION
+    call = _form(session, "sts", named[1] if named else region, form, to)
+    return replace(call, path=f"{role.sts_endpoint.rstrip('/')}/") if role.sts_endpoint else call
+
+
+async def _assume(session: Session) -> Issued:
+    role, own = session.given(AssumeRoleCredentials), session.context.own_credentials.get(CLOUD.name)
+    if not isinstance(own, AccessKeyCredentials):
+        raise RemoteRefusedError(
+            "the service has no access key of its own, so it can assume no role; use the method access-key, or have "
+            "the service started with --app-credentials cloud=FILE"
+        )
+    form = {
+        "Action": "AssumeRole",
+        "RoleArn": role.role_arn,
+        "RoleSessionName": "keybearer",
+        "ExternalId": session.context.organization_id,
+        "DurationSeconds": str(_SESSION_SECONDS),
+    }
+    ours = Session(CLOUD, own, session.context)
+    body = (await ours.ask(_of_role(role, session, form, f"assume the role {role.role_arn}"))).body
+    parts = {tag: xml_text(body, tag) for tag in _SESSION_PARTS}
+    try:
+        ends_at = parse_instant(xml_text(body, "Expiration"))
+    except ValueError:
+        raise RemoteUnavailableError("AWS assumes the role and answers without an expiration") from None
+    if not all(parts.values()):
+        raise RemoteUnavailableError("AWS assumes the role and answers without credentials")
+    return Issued(parts, ends_at)
+
+
+_IDENTITY = {"Action": "GetCallerIdentity"}
+
+
 async def _check(session: Session) -> None:
-    """Return if the cloud knows whose credentials these are."""
-    if isinstance(session.credentials, AccessKeyCredentials):
-        await _home_of(_key(session.credentials), session.context)
-        return
-    role = _role(session.credentials)
-    key = await _assumed(role, session.context)
-    fault = await _ask_identity(key, session.context, _home_of_role(role), role)
-    if fault is not None:
-        raise fault.error("GetCallerIdentity")
+    """Return if AWS knows whose credentials these are."""
+    session.forget_token()
+    if isinstance(session.credentials, AssumeRoleCredentials):
+        await session.ask(_of_role(session.credentials, session, _IDENTITY, "tell whose session it is"))
+    else:
+        await _home_of(session)
+
+
+async def _identify(session: Session, region: str) -> None:
+    await session.ask(_form(session, "sts", region, _IDENTITY, "tell whose key it is"))
+
+
+async def _home_of(session: Session) -> str:
+    """Return the region whose services know the key: of the public partition, or of the government's."""
+    try:
+        await _identify(session, _PUBLIC_REGION)
+    except UnknownKeyError as unknown:
+        try:
+            await _identify(session, _GOV_REGION)
+        except RemoteError:
+            # Where the other partition can't be reached, the first one's word counts.
+            raise unknown from None
+        return _GOV_REGION
+    return _PUBLIC_REGION
 
 
 async def _renew(session: Session) -> Credentials:
-    """Return another access key of the same user, once the cloud takes it; else it is deleted again."""
+    """Return another access key of the same user, once AWS takes it; else it is deleted again."""
     if not isinstance(session.credentials, AccessKeyCredentials):
         raise RemoteRefusedError("a role has no credentials that could be made anew")
-    old, context = _key(session.credentials), session.context
-    region = await _home_of(old, context)
-    body, fault = await _ask_iam(old, context, region, {"Action": "CreateAccessKey"}, is_repeatable=False)
-    if fault is not None:
-        hint = "the user has as many access keys as it may; delete one" if "Limit" in fault.code else ""
-        raise fault.error("CreateAccessKey", hint=hint)
-    made = _made(body)
+    region = await _home_of(session)
+    call = _form(session, "iam", region, {"Action": "CreateAccessKey"}, "create an access key")
+    body = (await session.ask(replace(call, is_repeatable=False, explain=_explain_creation))).body
+    key, secret = xml_text(body, "AccessKeyId"), xml_text(body, "SecretAccessKey")
+    if not key or not secret:
+        raise RemoteUnavailableError("AWS creates an access key and answers without it")
+    made = AccessKeyCredentials(access_key_id=key, secret_access_key=secret)
     try:
-        await _until_taken(_key(made), context, region)
+        await _until_taken(Session(CLOUD, made, session.context), region)
     except (RemoteError, asyncio.CancelledError):
         # Nobody would know of it, and a user has two keys at most.
         async with asyncio.timeout(_UNDOING_SECONDS):
-            await _ask_iam(old, context, region, _deletion(made.access_key_id))
+            await session.ask(_deletion(session, region, key), also=lambda _: True)
         raise
     return made
+
+
+def _explain_creation(answer: RemoteAnswer) -> str:
+    return "the user has as many access keys as it may; delete one" if "Limit" in code_of(answer) else ""
+
+
+async def _until_taken(new: Session, region: str) -> None:
+    successes = 0
+    for _ in range(_NEW_KEY_TRIES):
+        try:
+            await _identify(new, region)
+        except UnknownKeyError:
+            successes = 0
+        else:
+            successes += 1
+            if successes == _NEW_KEY_SUCCESSES:
+                return
+        await new.pause(_NEW_KEY_PAUSE)
+    raise RemoteUnavailableError("AWS made an access key that it didn't take afterwards; it is deleted again")
+
+
+def _deletion(session: Session, region: str, access_key_id: str) -> Call:
+    form = {"Action": "DeleteAccessKey", "AccessKeyId": access_key_id}
+    return _form(session, "iam", region, form, "delete the access key that was replaced")
 
 
 async def _retire(session: Session, old: Credentials) -> None:
@@ -87,195 +241,18 @@ async def _retire(session: Session, old: Credentials) -> None:
     if old.access_key_id == new.access_key_id:
         return
     for _ in range(_NEW_KEY_TRIES):
-        fault = await _delete(old.access_key_id, _key(new), session.context)
-        if fault is None or fault.code in _NOT_THERE:
-            return
-        if fault.code not in _UNKNOWN:
-            raise fault.error("DeleteAccessKey")
-        await session.pause(_NEW_KEY_PAUSE)
-    raise RemoteUnavailableError("the cloud doesn't take the new access key for accounts yet")
-
-
-class CloudAccount:
-    """Calls to regional services in the name of a connection."""
-
-    def __init__(self, credentials: Credentials, context: AppContext) -> None:
-        self._credentials = credentials
-        self._context = context
-
-    async def ask(
-        self, scope: Scope, target: str, body: Mapping[str, JsonValue]
-    ) -> tuple[Mapping[str, JsonValue], CloudFault | None]:
-        """Return the answer of a service that speaks JSON, or what is wrong.
-
-        Raises:
-            RemoteError: no answer came, or the role can't be assumed.
-        """
-        told, fault = await (await self._calls()).ask_json(scope, target, body)
-        if (
-            fault is not None
-            and fault.code in _EXPIRED
-            and isinstance(self._credentials, AssumeRoleCredentials)
-        ):
-            # The role's sessions were revoked, or the clock is not ours.
-            self._context.short_lived.forget(_kept_as(self._credentials, self._context))
-            told, fault = await (await self._calls()).ask_json(scope, target, body)
-        return told, fault
-
-    async def _calls(self) -> CloudCalls:
-        if isinstance(self._credentials, AccessKeyCredentials):
-            key = _key(self._credentials)
-        else:
-            key = await _assumed(_role(self._credentials), self._context)
-        return CloudCalls(self._context.http, key, self._context.endpoints.get(_APP))
-
-
-def _key(credentials: AccessKeyCredentials) -> CloudKey:
-    return CloudKey(credentials.access_key_id, credentials.secret_access_key)
-
-
-def _role(credentials: Credentials) -> AssumeRoleCredentials:
-    if not isinstance(credentials, AssumeRoleCredentials):
-        raise TypeError(type(credentials).__name__)
-    return credentials
-
-
-def _own(context: AppContext) -> AccessKeyCredentials:
-    own = context.own_credentials.get(_APP)
-    if not isinstance(own, AccessKeyCredentials):
-        raise RemoteRefusedError(
-            "the service has no access key of its own, so it can assume no role; use the method access-key, or have "
-            "the service started with --app-credentials cloud=FILE"
-        )
-    return own
-
-
-def _kept_as(role: AssumeRoleCredentials, context: AppContext) -> tuple[str, ...]:
-    own = _own(context).access_key_id
-    return (_APP, role.role_arn, role.sts_endpoint or "", context.organization_id, own)
-
-
-async def _assumed(role: AssumeRoleCredentials, context: AppContext) -> CloudKey:
-    """Return a key of the role that holds for a while."""
-    own = _key(_own(context))
-
-    async def issue() -> Issued:
-        form = {
-            "Action": "AssumeRole",
-            "Version": _STS_VERSION,
-            "RoleArn": role.role_arn,
-            "RoleSessionName": _SESSION_NAME,
-            "ExternalId": context.organization_id,
-            "DurationSeconds": str(_SESSION_SECONDS),
-        }
-        region = _home_of_role(role)
-        body, fault = await _tokens(own, context, role).ask_form(Scope("sts", region), form)
-        if fault is not None:
-            raise fault.error("AssumeRole")
-        parts = {tag: xml_text(body, tag) for tag in ("AccessKeyId", "SecretAccessKey", "SessionToken")}
         try:
-            ends_at = parse_instant(xml_text(body, "Expiration"))
-        except ValueError:
-            raise RemoteUnavailableError("the cloud answers AssumeRole without an expiration") from None
-        if not all(parts.values()):
-            raise RemoteUnavailableError("the cloud answers AssumeRole without credentials")
-        return Issued(parts, ends_at)
-
-    parts = await context.short_lived.get(_kept_as(role, context), issue)
-    return CloudKey(parts["AccessKeyId"], parts["SecretAccessKey"], parts["SessionToken"])
-
-
-def _home_of_role(role: AssumeRoleCredentials) -> str:
-    named = _STS_HOST.search(role.sts_endpoint or "")
-    if named:
-        return named[1]
-    return _GOV_REGION if role.role_arn.startswith("arn:aws-us-gov:") else _PUBLIC_REGION
-
-
-def _tokens(key: CloudKey, context: AppContext, role: AssumeRoleCredentials | None = None) -> CloudCalls:
-    named = role.sts_endpoint if role is not None else None
-    return CloudCalls(context.http, key, named or context.endpoints.get(_APP))
-
-
-async def _ask_identity(
-    key: CloudKey, context: AppContext, region: str, role: AssumeRoleCredentials | None = None
-) -> CloudFault | None:
-    form = {"Action": "GetCallerIdentity", "Version": _STS_VERSION}
-    _, fault = await _tokens(key, context, role).ask_form(Scope("sts", region), form)
-    return fault
-
-
-async def _ask_iam(
-    key: CloudKey,
-    context: AppContext,
-    region: str,
-    form: Mapping[str, str],
-    *,
-    is_repeatable: bool = True,
-) -> tuple[bytes, CloudFault | None]:
-    calls = CloudCalls(context.http, key, context.endpoints.get(_APP))
-    whole = {**form, "Version": _IAM_VERSION}
-    return await calls.ask_form(Scope("iam", region), whole, is_repeatable=is_repeatable)
-
-
-def _made(body: bytes) -> AccessKeyCredentials:
-    key, secret = xml_text(body, "AccessKeyId"), xml_text(body, "SecretAccessKey")
-    if not key or not secret:
-        raise RemoteUnavailableError("the cloud answers CreateAccessKey without a key")
-    return AccessKeyCredentials(access_key_id=key, secret_access_key=secret)
-
-
-def _deletion(access_key_id: str) -> Mapping[str, str]:
-    return {"Action": "DeleteAccessKey", "AccessKeyId": access_key_id}
-
-
-async def _delete(access_key_id: str, key: CloudKey, context: AppContext) -> CloudFault | None:
-    region = await _look_up(key, context)
-    if isinstance(region, CloudFault):
-        return region
-    _, fault = await _ask_iam(key, context, region, _deletion(access_key_id))
-    return fault
-
-
-async def _home_of(key: CloudKey, context: AppContext) -> str:
-    """Return the region whose tokens and accounts know the key: of the public partition, or of the government's."""
-    region = await _look_up(key, context)
-    if isinstance(region, CloudFault):
-        raise region.error("GetCallerIdentity")
-    return region
-
-
-async def _look_up(key: CloudKey, context: AppContext) -> str | CloudFault:
-    denied = await _ask_identity(key, context, _PUBLIC_REGION)
-    if denied is None:
-        return _PUBLIC_REGION
-    if denied.code not in _UNKNOWN:
-        return denied
-    try:
-        fault = await _ask_identity(key, context, _GOV_REGION)
-    except RemoteError:
-        # Where the other partition can't be reached, the first one's word stands.
-        return denied
-    return _GOV_REGION if fault is None else denied
-
-
-async def _until_taken(key: CloudKey, context: AppContext, region: str) -> None:
-    successes = 0
-    for _ in range(_NEW_KEY_TRIES):
-        fault = await _ask_identity(key, context, region)
-        if fault is not None and fault.code not in _UNKNOWN:
-            raise fault.error("GetCallerIdentity")
-        successes = successes + 1 if fault is None else 0
-        if successes == _NEW_KEY_SUCCESSES:
+            deletion = _deletion(session, await _home_of(session), old.access_key_id)
+            await session.ask(deletion, also=lambda answer: code_of(answer).startswith("NoSuchEntity"))
+        except UnknownKeyError:
+            await session.pause(_NEW_KEY_PAUSE)
+        else:
             return
-        await context.http.pause(_NEW_KEY_PAUSE)
-    raise RemoteUnavailableError(
-        "the cloud made an access key that it didn't take afterwards; it is deleted again"
-    )
+    raise RemoteUnavailableError("AWS doesn't take the new access key for accounts yet")
 
 
 CLOUD = App(
-    name=_APP,
+    name="cloud",
     title="AWS",
     methods={
         "assume-role": Method(AssumeRoleCredentials),
@@ -283,7 +260,12 @@ CLOUD = App(
     },
     own=AccessKeyCredentials,
     root=lambda session: session.root(""),
-    answers=Answers(who="the cloud"),
+    headers={},
+    static=_parts,
+    issue=_assume,
+    stale=EXPIRED,
+    authorize=_authorize,
+    answers=ANSWERS,
     check=_check,
     rotation=Rotation(_renew, _retire),
 )

@@ -1,52 +1,51 @@
-"""Parameters below a path (wire.md section 3.5).
+"""AWS Systems Manager Parameter Store: parameters directly below a path of a region (wire.md section 3.5).
 
-https://docs.aws.amazon.com/systems-manager/latest/APIReference. One call writes one parameter; what it held is not
-asked for. Tags travel apart, as a parameter that exists can't be overwritten with some.
+https://docs.aws.amazon.com/systems-manager/latest/APIReference and
+https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-advanced-parameters.html (2026-11-25).
+One call writes one parameter. Tags are set apart, as a parameter that exists can't be overwritten together with some.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.bounds import Bounds
-from keybearer.destinations.cloud_app import CLOUD, CloudAccount
-from keybearer.destinations.cloud_calls import CloudFault
-from keybearer.destinations.cloud_extras import (
-    Extras,
-    Json,
-    objects_of,
-    pages,
-    tags_of,
-    text_of,
-)
-from keybearer.destinations.cloud_options import CloudOptions, Region
+from keybearer.destinations.cloud_app import CLOUD, CloudService
+from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
-from keybearer.destinations.form import DestinationKind, Place, config_of
-from keybearer.destinations.name_rules import NameRules
-from keybearer.destinations.protocol import (
-    Change,
-    Outgoing,
-    Present,
-    Refused,
-    Traits,
-    Written,
+from keybearer.destinations.form import (
+    DestinationKind,
+    Hook,
+    Listing,
+    LookUp,
+    Place,
+    RemoveMany,
+    Row,
+    Table,
+    config_of,
 )
-from keybearer.destinations.remote import RemoteError, RemoteRefusedError
+from keybearer.destinations.name_rules import NameRules
+from keybearer.destinations.protocol import Outgoing, Present, Traits
+from keybearer.destinations.remote import RemoteAnswer, field_of, text_of
+from keybearer.destinations.session import Call
 from keybearer.wire.destination_forms import DestinationConfig, KeySchema
 from keybearer.wire.key_schema import KEY_PLACEHOLDER
 
 __all__ = ["CLOUD_PARAMETER_STORE", "ParameterStoreConfig", "ParameterStoreOptions"]
 
-_TARGET = "AmazonSSM."
 _PAGE = 10
 _DESCRIBED_PAGE = 50
 _DELETED_AT_ONCE = 10
 _DEFAULT_KEY = "alias/aws/ssm"
-_VALUE_BYTES = 4096
+_NAME_CHARACTERS = 1011
+"""Of a whole name; what the ARN takes of them isn't known here."""
+_STANDARD_BYTES = 4096
+_ADVANCED_BYTES = 8192
+"""Of a value in a parameter of the advanced tier, which AWS charges for."""
+_VALUES = "GetParametersByPath"
+_DESCRIPTIONS = "DescribeParameters"
 _HINTS = {
     "HierarchyLevelLimitExceededException": "parameters lie 15 levels deep at most",
     "HierarchyTypeMismatchException": "there is one already that is no SecureString; delete it first",
@@ -82,75 +81,63 @@ class ParameterStoreOptions(CloudOptions):
     key_schema: Annotated[KeySchema, AfterValidator(_check_within_path)] | None = None
 
 
-class _ParameterStore:
-    """All parameters directly below one path of a region. Empty values are not held there."""
+class _Parameters:
+    """The parameters below the path, with the tags and the keys of encryption that were read."""
 
-    traits = Traits(skips_empty=True, rules=NameRules(value_bytes_max=_VALUE_BYTES))
-
-    def __init__(self, given: Place) -> None:
-        if not isinstance(given.config, ParameterStoreConfig) or not isinstance(given.options, CloudOptions):
-            raise TypeError(type(given.config).__name__)
-        self._path = given.config.path
-        # A key schema with slashes extends the path.
-        self._listed = self._path + given.naming.prefix[: given.naming.prefix.rfind("/") + 1]
-        self._scope = Scope("ssm", given.config.region)
-        self._extras = Extras(given.options)
-        self._account = CloudAccount(given.session.credentials, given.session.context)
+    def __init__(self, place: Place) -> None:
+        config = place.configured(ParameterStoreConfig)
+        self._path = config.path
+        self._listed_path = self._path + place.naming.prefix[: place.naming.prefix.rfind("/") + 1]
+        self._service = CloudService(place.session, Scope("ssm", config.region), "AmazonSSM.", _HINTS)
+        self._extras = Extras(place.optioned(CloudOptions))
+        self._listed: dict[str, Present] = {}
+        self._key_ids: dict[str, str] = {}
         self._tags: dict[str, Mapping[str, str]] = {}
+        self._asked = _VALUES
 
-    def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
-        """Return the tags and the key id of a parameter."""
-        return self._extras.wanted(outgoing.metadata)
-
-    async def read(self, names: Sequence[str]) -> Mapping[str, Present]:
-        """Return all parameters of the path; tags only of those that are named.
-
-        Raises:
-            RemoteError: they can't be read, or are too many.
-        """
-        key_ids = await self._key_ids()
-        found: dict[str, Present] = {}
-        bounds = Bounds()
-        body: Json = {"Path": self._listed, "Recursive": False, "WithDecryption": True, "MaxResults": _PAGE}
-        async for page in pages(self._account, self._scope, f"{_TARGET}GetParametersByPath", body):
-            for one in objects_of(page, "Parameters"):
-                full, value = text_of(one, "Name"), text_of(one, "Value")
-                bounds.add(full, value)
-                name = self._name_of(full)
-                if name is not None:
-                    found[name] = Present(value, _version(one))
-        if self._extras.manages_tags:
-            for name in names:
-                if name in found:
-                    self._tags[name] = await self._tags_of(name)
-        return {
-            name: Present(
-                one.value,
-                one.version,
-                self._extras.found(key_ids.get(name, ""), self._tags.get(name, {})),
-            )
-            for name, one in found.items()
-        }
-
-    async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
-        """Put one by one, then delete ten by ten.
-
-        Raises:
-            RemoteError: something of it wasn't done.
-        """
-        for outgoing in change.put:
-            outcome: Written | Refused
-            try:
-                outcome = Written(outgoing.name, version=await self._put(outgoing))
-            except RemoteRefusedError as error:
-                outcome = Refused.by(error, outgoing.name)
-            yield outcome
-        left = iter(change.delete)
-        while batch := list(islice(left, _DELETED_AT_ONCE)):
+    def table(self) -> Table:
+        tags = LookUp(call=self._ask_for_tags, present=self._tagged, is_compared_only=True)
+        return Table(
+            place=f"the path {self._listed_path}",
+            listing=Listing(
+                first=lambda: self._page(_VALUES if self._extras.key_id is None else _DESCRIPTIONS),
+                rows=lambda page: page.get("Parameters", []) if isinstance(page, dict) else None,
+                row=self._row,
+                following=self._next,
+            ),
+            look_up=tags if self._extras.manages_tags else None,
+            write=Hook(self._put),
             # Those that are gone already are told as invalid, which is no error.
-            await self._ask("DeleteParameters", {"Names": [self._path + name for name in batch]})
-            for name in batch:
-                yield Written(name, is_removed=True)
+            remove=RemoveMany(self._deletion, _DELETED_AT_ONCE),
+            extras=lambda one: self._extras.wanted(one.metadata),
+        )
+
+    def _page(self, operation: str, token: JsonValue = None) -> Call:
+        self._asked = operation
+        level: JsonValue = {"Key": "Path", "Option": "OneLevel", "Values": [self._listed_path[:-1] or "/"]}
+        bodies: dict[str, dict[str, JsonValue]] = {
+            _VALUES: {"Path": self._listed_path, "WithDecryption": True, "MaxResults": _PAGE},
+            _DESCRIPTIONS: {"ParameterFilters": [level], "MaxResults": _DESCRIBED_PAGE},
+        }
+        body = bodies[operation] | ({"NextToken": token} if token else {})
+        return self._service.call(operation, body, f"list the parameters below {self._listed_path}")
+
+    def _next(self, answer: RemoteAnswer, _: int) -> Call | None:
+        # A page may be empty and be followed by others.
+        if token := field_of(answer.json(), "NextToken"):
+            return self._page(self._asked, token)
+        return self._page(_VALUES) if self._asked == _DESCRIPTIONS else None
+
+    def _row(self, one: JsonValue) -> Row | None:
+        name = self._name_of(text_of(one, "Name"))
+        if name is None:
+            return None
+        if self._asked == _DESCRIPTIONS:
+            self._key_ids[name] = str(field_of(one, "KeyId") or "")
+            return Row(name, None)
+        extras = self._extras.found(self._key_ids.get(name, ""), {})
+        self._listed[name] = Present(text_of(one, "Value"), _version(one), extras)
+        return Row(name, self._listed[name])
 
     def _name_of(self, full: str) -> str | None:
         if full.startswith(self._path):
@@ -158,73 +145,81 @@ class _ParameterStore:
         # At the root /NAME and NAME are the same parameter.
         return full if self._path == "/" else None
 
-    async def _put(self, outgoing: Outgoing) -> str | None:
-        body: Json = {
-            "Name": self._path + outgoing.name,
-            "Value": outgoing.value,
+    def _ask_for_tags(self, name: str) -> Call:
+        return self._service.call(
+            "ListTagsForResource", self._resource(name), f"list the tags of {self._path}{name}"
+        )
+
+    def _tagged(self, name: str, answer: RemoteAnswer) -> Present:
+        tags = self._tags[name] = tags_of(answer.json(), "TagList")
+        listed = self._listed[name]
+        return Present(listed.value, listed.version, self._extras.found(self._key_ids.get(name, ""), tags))
+
+    async def _put(self, one: Outgoing, _: bool | None) -> str | None:  # noqa: FBT001 - as `Hook` has it
+        body: dict[str, JsonValue] = {
+            "Name": self._path + one.name,
+            "Value": one.value,
             "Type": "SecureString",
             "KeyId": self._extras.key_id or _DEFAULT_KEY,
             "Overwrite": True,
         }
-        told, fault = await self._account.ask(self._scope, f"{_TARGET}PutParameter", body)
-        if fault is not None:
-            raise _refusal(fault, outgoing, self._path)
-        version = _version(told)
+        if len(one.value.encode()) > _STANDARD_BYTES:
+            body["Tier"] = "Intelligent-Tiering"
+        answer = await self._write(body)
+        if _is_downgrade(answer):
+            answer = await self._write(body | {"Tier": "Advanced"})
+        version = _version(answer.json())
         if self._extras.manages_tags:
-            await self._tag(outgoing, is_new=version == "1")
+            await self._tag(one, is_new=version == "1")
         return version
 
-    async def _tag(self, outgoing: Outgoing, *, is_new: bool) -> None:
-        name = outgoing.name
-        present = self._tags.get(name)
+    async def _write(self, body: Mapping[str, JsonValue]) -> RemoteAnswer:
+        call = self._service.call("PutParameter", body, f"write the parameter {body['Name']}", is_write=True)
+        return await self._service.session.ask(
+            call, also=lambda found: "Tier" not in body and _is_downgrade(found)
+        )
+
+    async def _tag(self, one: Outgoing, *, is_new: bool) -> None:
+        present, to = self._tags.get(one.name), f"tag the parameter {self._path}{one.name}"
         if present is None:
-            present = {} if is_new else await self._tags_of(name)
-        change = self._extras.change(outgoing.metadata, present)
-        if change.remove:
-            await self._ask(
-                "RemoveTagsFromResource", {**self._resource(name), "TagKeys": list(change.remove)}
-            )
-        if change.put:
-            await self._ask("AddTagsToResource", {**self._resource(name), "Tags": change.listed})
-        self._tags[name] = self._extras.tags(outgoing.metadata)
+            answer = None if is_new else await self._service.session.ask(self._ask_for_tags(one.name))
+            present = {} if answer is None else tags_of(answer.json(), "TagList")
+        put, remove = self._extras.change(one.metadata, present)
+        resource = self._resource(one.name)
+        if remove:
+            await self._service.ask("RemoveTagsFromResource", {**resource, "TagKeys": remove}, to)
+        if put:
+            await self._service.ask("AddTagsToResource", {**resource, "Tags": put}, to)
+        self._tags[one.name] = self._extras.tags(one.metadata)
 
-    async def _tags_of(self, name: str) -> Mapping[str, str]:
-        return tags_of(await self._ask("ListTagsForResource", self._resource(name)), "TagList")
-
-    def _resource(self, name: str) -> Json:
+    def _resource(self, name: str) -> dict[str, JsonValue]:
         return {"ResourceType": "Parameter", "ResourceId": self._path + name}
 
-    async def _key_ids(self) -> Mapping[str, str]:
-        if self._extras.key_id is None:
-            return {}
-        found: dict[str, str] = {}
-        level: Json = {"Key": "Path", "Option": "OneLevel", "Values": [self._listed.rstrip("/") or "/"]}
-        body: Json = {"ParameterFilters": [dict(level)], "MaxResults": _DESCRIBED_PAGE}
-        bounds = Bounds()
-        async for page in pages(self._account, self._scope, f"{_TARGET}DescribeParameters", body):
-            for one in objects_of(page, "Parameters"):
-                full = text_of(one, "Name")
-                bounds.add(full)
-                name = self._name_of(full)
-                if name is not None:
-                    found[name] = str(one.get("KeyId") or "")
-        return found
-
-    async def _ask(self, operation: str, body: Json) -> Json:
-        told, fault = await self._account.ask(self._scope, f"{_TARGET}{operation}", body)
-        if fault is not None:
-            raise fault.error(operation)
-        return told
+    def _deletion(self, names: Sequence[str]) -> Call:
+        body: dict[str, JsonValue] = {"Names": [self._path + name for name in names]}
+        return self._service.call("DeleteParameters", body, f"delete parameters below {self._path}")
 
 
-def _version(one: Json) -> str | None:
-    version = one.get("Version")
+def _version(one: JsonValue) -> str | None:
+    version = field_of(one, "Version")
     return str(version) if isinstance(version, int) else None
 
 
-def _refusal(fault: CloudFault, outgoing: Outgoing, path: str) -> RemoteError:
-    hint = _HINTS.get(fault.code, "")
-    return fault.error(f"PutParameter of {path}{outgoing.name}", hint=hint, is_quotable=False)
+def _is_downgrade(answer: RemoteAnswer) -> bool:
+    """Return whether the parameter is of the advanced tier, from which none goes back."""
+    return answer.status == 400 and b"from the advanced-parameter tier" in answer.body
+
+
+def _traits(config: DestinationConfig) -> Traits:
+    path = config.path if isinstance(config, ParameterStoreConfig) else "/"
+    rules = NameRules(
+        pattern="[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*",
+        words="letters, digits, dots, hyphens and underscores, with slashes between them",
+        longest=max(0, _NAME_CHARACTERS - len(path)),
+        reserved=("aws", "ssm") if path == "/" else (),
+        value_bytes_max=_ADVANCED_BYTES,
+    )
+    return Traits(skips_empty=True, rules=rules)
 
 
 CLOUD_PARAMETER_STORE = DestinationKind(
@@ -234,6 +229,6 @@ CLOUD_PARAMETER_STORE = DestinationKind(
     can_import=True,
     config=config_of(ParameterStoreConfig),
     options=ParameterStoreOptions,
-    traits=lambda _: _ParameterStore.traits,
-    open=_ParameterStore,
+    traits=_traits,
+    open=lambda place: _Parameters(place).table(),
 )

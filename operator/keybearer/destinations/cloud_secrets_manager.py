@@ -1,45 +1,47 @@
-"""Secrets of a region's manager: one for each key, or one for all of them (wire.md section 3.5)."""
+"""AWS Secrets Manager: a secret of a region for each key, or one for all of them (wire.md section 3.5).
+
+https://docs.aws.amazon.com/secretsmanager/latest/apireference (2026-11-25). A secret that exists is written with one
+call. A deleted one can be restored for 30 days, and its name can't be had otherwise: it is restored and written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 import orjson
 from pydantic import BeforeValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.bounds import Bounds
-from keybearer.destinations.cloud_app import CLOUD
-from keybearer.destinations.cloud_extras import (
-    Json,
-    objects_of,
-    pages,
-    tags_of,
+from keybearer.base.ids import new_uuid
+from keybearer.destinations.cloud_answers import code_of
+from keybearer.destinations.cloud_app import CLOUD, CloudService
+from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
+from keybearer.destinations.cloud_signing import Scope
+from keybearer.destinations.form import (
+    DestinationKind,
+    Document,
+    DocumentChange,
+    Found,
+    Hook,
+    Listing,
+    Place,
+    Remove,
+    Row,
+    Table,
+    config_of,
+)
+from keybearer.destinations.name_rules import NameRules
+from keybearer.destinations.protocol import ForeignContentError, Outgoing, Present, Traits
+from keybearer.destinations.remote import (
+    RemoteAnswer,
+    RemoteRefusedError,
+    RemoteUnavailableError,
+    field_of,
     text_of,
 )
-from keybearer.destinations.cloud_options import CloudOptions, Region
-from keybearer.destinations.cloud_secret_calls import (
-    NOT_THERE,
-    TARGET,
-    VALUE_BYTES,
-    SecretCalls,
-    is_to_be_deleted,
-)
-from keybearer.destinations.form import DestinationKind, Place, config_of
-from keybearer.destinations.name_rules import NameRules
-from keybearer.destinations.protocol import (
-    Change,
-    Destination,
-    ForeignContentError,
-    Outgoing,
-    Present,
-    Refused,
-    Traits,
-    Written,
-)
-from keybearer.destinations.remote import RemoteRefusedError, RemoteUnavailableError
+from keybearer.destinations.session import Call
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 
 __all__ = ["CLOUD_SECRETS_MANAGER", "ManyToOneConfig", "OneToOneConfig"]
@@ -47,6 +49,20 @@ __all__ = ["CLOUD_SECRETS_MANAGER", "ManyToOneConfig", "OneToOneConfig"]
 _LISTED_PAGE = 100
 _VALUES_AT_ONCE = 20
 _CURRENT = "AWSCURRENT"
+_NOT_THERE = "ResourceNotFoundException"
+_THERE = "ResourceExistsException"
+_WRONG_STATE = "InvalidRequestException"
+_DEFAULT_KEY = "alias/aws/secretsmanager"
+_VALUE_BYTES = 65_536
+_STEPS = 4
+"""Not there: create; there after all: write; to be deleted: restore and write."""
+_HINTS = {
+    "EncryptionFailure": "there is no such key of encryption, or it can't be used",
+    "DecryptionFailure": "its key of encryption can't be used",
+    "LimitExceededException": "the account holds as many secrets, or this one as many versions, as it may",
+    "ValidationException": "a name takes letters, digits and /_+=.@-",
+    "InvalidParameterException": "a name takes letters, digits and /_+=.@-, and tags likewise with spaces and colons",
+}
 _FOREIGN_FORMAT = "Invalid format for Many-To-One mapping behavior: requires key/value configuration."
 
 
@@ -80,206 +96,232 @@ def _agree(config: DestinationConfig, options: SyncOptions) -> None:
         raise ValueError('Syncing secret metadata is not supported with "Many-to-One" mapping behavior.')
 
 
-def _open(given: Place) -> Destination:
-    """Return the driver for the mapping that is configured."""
-    return _SecretPerKey(given) if isinstance(given.config, OneToOneConfig) else _JsonSecret(given)
+class _Secrets:
+    """What both mappings do with secrets, by their names."""
+
+    def __init__(self, place: Place, region: Region) -> None:
+        self.extras = Extras(place.optioned(CloudOptions))
+        self.service = CloudService(place.session, Scope("secretsmanager", region), "secretsmanager.", _HINTS)
+        self.tags: dict[str, Mapping[str, str]] = {}
+
+    async def write(
+        self, name: str, value: str, metadata: Sequence[tuple[str, str]], *, is_there: bool
+    ) -> str:
+        """Return the id of the version that is current now, in a secret with the tags that it should have."""
+        for _ in range(_STEPS):
+            version = new_uuid()
+            body: dict[str, JsonValue] = {"ClientRequestToken": version, "SecretString": value}
+            body |= self._names(name) if is_there else self._creates(name, metadata)
+            operation = "UpdateSecret" if is_there else "CreateSecret"
+            call = self.service.call(operation, body, f"write the secret {name}", is_write=True)
+            answer = await self.service.session.ask(call, also=partial(_is_otherwise, is_there))
+            if code_of(answer) == "":
+                if is_there and self.extras.manages_tags:
+                    await self._tag(name, metadata)
+                self.tags[name] = self.extras.tags(metadata)
+                return version
+            is_there = await self._restore(name) if _is_to_be_deleted(answer) else not is_there
+        raise RemoteUnavailableError(f"the secret {name} is still being deleted; its name is free in a while")
+
+    def _names(self, name: str) -> dict[str, JsonValue]:
+        key: dict[str, JsonValue] = {"KmsKeyId": self.extras.key_id} if self.extras.key_id else {}
+        return {"SecretId": name, **key}
+
+    def _creates(self, name: str, metadata: Sequence[tuple[str, str]]) -> dict[str, JsonValue]:
+        tags, _ = self.extras.change(metadata, {})
+        return {"Name": name, "KmsKeyId": self.extras.key_id or _DEFAULT_KEY} | (
+            {"Tags": tags} if tags else {}
+        )
+
+    def deletion(self, name: str) -> Call:
+        """Return what schedules a secret for deletion, in 30 days."""
+        return self.service.call("DeleteSecret", {"SecretId": name}, f"delete the secret {name}")
+
+    async def _restore(self, name: str) -> bool:
+        call = self.service.call("RestoreSecret", {"SecretId": name}, f"restore the secret {name}")
+        answer = await self.service.session.ask(
+            call, also=lambda found: code_of(found) in (_NOT_THERE, _WRONG_STATE)
+        )
+        return code_of(answer) == ""
+
+    async def describe(self, name: str) -> JsonValue:
+        """Return what is known of a secret; its tags are kept."""
+        answer = await self.service.ask("DescribeSecret", {"SecretId": name}, f"describe the secret {name}")
+        described = answer.json()
+        self.tags[name] = tags_of(described, "Tags")
+        return described
+
+    async def _tag(self, name: str, metadata: Sequence[tuple[str, str]]) -> None:
+        if name not in self.tags:
+            await self.describe(name)
+        put, remove = self.extras.change(metadata, self.tags[name])
+        to = f"tag the secret {name}"
+        if remove:
+            await self.service.ask("UntagResource", {"SecretId": name, "TagKeys": remove}, to)
+        if put:
+            await self.service.ask("TagResource", {"SecretId": name, "Tags": put}, to)
 
 
 class _SecretPerKey:
-    """`one-to-one`: a secret for each key. Empty values are not held there."""
+    """`one-to-one`: names are listed, and then the values of those that the key schema makes are asked for."""
 
-    traits = Traits(skips_empty=True, rules=NameRules(value_bytes_max=VALUE_BYTES))
+    def __init__(self, place: Place, region: Region) -> None:
+        self._naming = place.naming
+        self._secrets = _Secrets(place, region)
+        self._asked: tuple[str, dict[str, JsonValue], str] = ("", {}, "")
+        self._ids: list[JsonValue] = []
+        self._extras: dict[str, Mapping[str, str] | None] = {}
 
-    def __init__(self, given: Place) -> None:
-        if not isinstance(given.config, OneToOneConfig):
-            raise TypeError(type(given.config).__name__)
-        self._naming = given.naming
-        self._secrets = SecretCalls(given, given.config.region)
+    def table(self) -> Table:
+        return Table(
+            place="the secrets of the region",
+            listing=Listing(first=self._first, rows=_rows, row=self._row, following=self._next),
+            write=Hook(self._put),
+            remove=Remove(self._secrets.deletion, is_gone=_is_gone),
+            extras=lambda one: self._secrets.extras.wanted(one.metadata),
+        )
 
-    def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
-        """Return the tags and the key id of a secret."""
-        return self._secrets.extras.wanted(outgoing.metadata)
+    async def _put(self, one: Outgoing, is_known: bool | None) -> str:  # noqa: FBT001 - as `Hook` has it
+        return await self._secrets.write(one.name, one.value, one.metadata, is_there=is_known is not False)
 
-    async def read(self, names: Sequence[str]) -> Mapping[str, Present]:  # noqa: ARG002 - all are listed
-        """Return the secrets whose names begin as the key schema does; values only of those that it makes.
-
-        Raises:
-            RemoteError: they can't be read, or are too many.
-        """
-        bounds = Bounds()
-        listed: dict[str, Json] = {}
+    def _first(self) -> Call:
+        self._ids, self._extras, self._secrets.tags = [], {}, {}
         prefix: list[JsonValue] = [{"Key": "name", "Values": [self._naming.prefix]}]
-        body: Json = {"MaxResults": _LISTED_PAGE, **({"Filters": prefix} if self._naming.prefix else {})}
-        async for page in pages(self._secrets.account, self._secrets.scope, f"{TARGET}ListSecrets", body):
-            for one in objects_of(page, "SecretList"):
-                # What another service of the cloud keeps there can't be written or deleted by anybody else.
-                if not one.get("OwningService"):
-                    name = text_of(one, "Name")
-                    bounds.add(name)
-                    listed[name] = one
-        ours = [text_of(one, "ARN") for name, one in listed.items() if self._naming.key_of(name) is not None]
-        values = await self._values(ours)
-        for name, (value, _) in values.items():
-            bounds.add(name, value or "")
-        self._secrets.tags = {name: tags_of(one, "Tags") for name, one in listed.items()}
-        self._secrets.is_listed = True
-        return {name: self._present(name, one, values.get(name)) for name, one in listed.items()}
+        filters: dict[str, JsonValue] = {"Filters": prefix} if self._naming.prefix else {}
+        body: dict[str, JsonValue] = {"MaxResults": _LISTED_PAGE, **filters}
+        return self._page("ListSecrets", body, "list the secrets of the region")
 
-    async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
-        """Write and delete one by one: there is no other way.
+    def _page(self, operation: str, body: dict[str, JsonValue], to: str) -> Call:
+        self._asked = operation, body, to
+        return self._secrets.service.call(operation, body, to)
 
-        Raises:
-            RemoteError: something of it wasn't done.
-        """
-        for outgoing in change.put:
-            outcome: Written | Refused
-            try:
-                version = await self._secrets.write(outgoing.name, outgoing.value, outgoing.metadata)
-                outcome = Written(outgoing.name, version=version)
-            except RemoteRefusedError as error:
-                outcome = Refused.by(error, outgoing.name)
-            yield outcome
-        for name in change.delete:
-            await self._secrets.delete(name)
-            yield Written(name, is_removed=True)
+    def _next(self, answer: RemoteAnswer, _: int) -> Call | None:
+        operation, body, to = self._asked
+        if token := field_of(answer.json(), "NextToken"):
+            return self._page(operation, body | {"NextToken": token}, to)
+        ids, self._ids = self._ids[:_VALUES_AT_ONCE], self._ids[_VALUES_AT_ONCE:]
+        return self._page("BatchGetSecretValue", {"SecretIdList": ids}, "read the secrets") if ids else None
 
-    async def _values(self, ids: Sequence[str]) -> dict[str, tuple[str | None, str]]:
-        """Return values, where they are texts, and their versions. What can't be read alone is left out."""
-        found: dict[str, tuple[str | None, str]] = {}
-        left = iter(ids)
-        while batch := list(islice(left, _VALUES_AT_ONCE)):
-            target = f"{TARGET}BatchGetSecretValue"
-            async for page in pages(
-                self._secrets.account, self._secrets.scope, target, {"SecretIdList": list(batch)}
-            ):
-                for one in objects_of(page, "SecretValues"):
-                    value = one.get("SecretString")
-                    found[text_of(one, "Name")] = (
-                        value if isinstance(value, str) else None,
-                        text_of(one, "VersionId"),
-                    )
-        return found
+    def _row(self, one: JsonValue) -> Row | None:
+        name = text_of(one, "Name")
+        if self._asked[0] == "BatchGetSecretValue":
+            value = field_of(one, "SecretString")
+            text = value if isinstance(value, str) else None
+            return Row(name, Present(text, text_of(one, "VersionId"), self._extras[name]))
+        if field_of(one, "OwningService"):
+            # What another service of AWS keeps there can't be written or deleted by anybody else.
+            return None
+        if self._naming.key_of(name) is not None:
+            self._ids.append(text_of(one, "ARN"))
+        tags = self._secrets.tags[name] = tags_of(one, "Tags")
+        extras = self._extras[name] = self._secrets.extras.found(str(field_of(one, "KmsKeyId") or ""), tags)
+        return Row(name, Present(None, _current_version(one), extras))
 
-    def _present(self, name: str, listed: Json, read: tuple[str | None, str] | None) -> Present:
-        value, version = read or (None, _current_version(listed))
-        extras = self._secrets.extras.found(str(listed.get("KmsKeyId") or ""), self._secrets.tags[name])
-        return Present(value, version, extras)
+
+def _rows(page: JsonValue) -> JsonValue:
+    return page.get("SecretList", page.get("SecretValues", [])) if isinstance(page, dict) else None
 
 
 class _JsonSecret:
     """`many-to-one`: one secret that holds a JSON object of all keys, as they are; those of others stay in it.
 
-    The cloud has no write that holds only for what was read: what somebody else changes in between is lost.
+    AWS has no write that holds only for what was read: what somebody else changes in between is lost.
     """
 
-    traits = Traits(is_one_object=True)
+    def __init__(self, place: Place, config: ManyToOneConfig) -> None:
+        self._name = place.naming.name_of(config.secret_name)
+        self._secrets = _Secrets(place, config.region)
+        self._is_there = True
 
-    def __init__(self, given: Place) -> None:
-        if not isinstance(given.config, ManyToOneConfig):
-            raise TypeError(type(given.config).__name__)
-        self._name = given.naming.name_of(given.config.secret_name)
-        self._secrets = SecretCalls(given, given.config.region)
+    def document(self) -> Document:
+        return Document(
+            place=f"the secret {self._name}",
+            read=self._read,
+            write=self._write,
+            extras=lambda _: self._secrets.extras.wanted(()),
+            is_versioned=True,
+        )
 
-    def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:  # noqa: ARG002 - all keys share them
-        """Return the tags and the key id of the secret."""
-        return self._secrets.extras.wanted(())
-
-    async def read(self, names: Sequence[str]) -> Mapping[str, Present]:  # noqa: ARG002 - one secret holds them all
-        """Return what the object holds; a value that is no text is shown as JSON.
-
-        Raises:
-            ForeignContentError: the secret holds no object.
-            RemoteError: it can't be read.
-        """
-        found = await self._read()
-        if found is None:
-            return {}
-        extras = await self._extras()
-        return {name: Present(_text(value), found.version, extras) for name, value in found.data.items()}
-
-    async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
-        """Write the whole object with one call; one that would be empty is deleted.
-
-        Raises:
-            ForeignContentError: the secret holds no object.
-            RemoteError: it isn't done.
-        """
-        if not change.put and not change.delete:
-            return
-        try:
-            found = await self._read()
-        except ForeignContentError:
-            if not change.replaces_foreign:
-                raise
-            found = None
-        data = {} if found is None else dict(found.data)
-        for name in change.delete:
-            data.pop(name, None)
-        data |= {one.name: one.value for one in change.put}
-        version: str | None = None
-        if data:
-            _bound(data)
-            value = orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
-            version = await self._secrets.write(self._name, value)
-        elif found is not None:
-            await self._secrets.delete(self._name)
-        for outgoing in change.put:
-            yield Written(outgoing.name, version=version)
-        for name in change.delete:
-            yield Written(name, is_removed=True)
-
-    async def _read(self) -> _Found | None:
-        body: Json = {"SecretId": self._name}
-        told, fault = await self._secrets.account.ask(self._secrets.scope, f"{TARGET}GetSecretValue", body)
-        if fault is None:
-            return _Found(_parsed(told), text_of(told, "VersionId"))
-        if fault.code == NOT_THERE or is_to_be_deleted(fault):
-            self._secrets.is_listed = True
+    async def _read(self) -> Found | None:
+        call = self._secrets.service.call(
+            "GetSecretValue", {"SecretId": self._name}, f"read the secret {self._name}"
+        )
+        answer = await self._secrets.service.session.ask(call, also=_is_gone)
+        self._is_there = not _is_gone(answer)
+        if not self._is_there:
             return None
-        raise fault.error(f"GetSecretValue of {self._name}")
+        told, extras = answer.json(), None
+        data = _parsed(field_of(told, "SecretString"))
+        if self._secrets.extras.wanted(()) is not None:
+            described = await self._secrets.describe(self._name)
+            key_id = str(field_of(described, "KmsKeyId") or "")
+            extras = self._secrets.extras.found(key_id, self._secrets.tags[self._name])
+        return Found(data, text_of(told, "VersionId"), extras)
 
-    async def _extras(self) -> Mapping[str, str] | None:
-        extras = self._secrets.extras
-        if extras.wanted(()) is None:
-            return None
-        described = await self._secrets.ask("DescribeSecret", {"SecretId": self._name})
-        self._secrets.tags[self._name] = tags_of(described, "Tags")
-        return extras.found(str(described.get("KmsKeyId") or ""), self._secrets.tags[self._name])
+    async def _write(self, change: DocumentChange) -> Found | None:
+        version = None
+        if change.whole:
+            value = json.dumps(change.whole, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+            if (size := len(value.encode())) > _VALUE_BYTES:
+                raise RemoteRefusedError(
+                    f"the secret {self._name} would have {size:,} bytes, and AWS takes 64 KiB at most; sync a "
+                    "smaller folder to it, or use the mapping behavior one-to-one"
+                )
+            version = await self._secrets.write(self._name, value, (), is_there=self._is_there)
+            self._is_there = True
+        elif change.found is not None:
+            await self._secrets.service.session.ask(self._secrets.deletion(self._name), also=_is_gone)
+        return Found(change.whole, version, self._secrets.extras.wanted(()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What the one secret holds, as JSON read it."""
-
-    data: Mapping[str, JsonValue] = field(repr=False)
-    version: str
-
-
-def _parsed(told: Json) -> Mapping[str, JsonValue]:
+def _parsed(text: JsonValue) -> Mapping[str, JsonValue]:
     try:
-        content: JsonValue = orjson.loads(text_of(told, "SecretString"))
-    except (orjson.JSONDecodeError, RemoteUnavailableError):
-        raise ForeignContentError(f"Failed to import secrets. {_FOREIGN_FORMAT}") from None
+        orjson.loads(text if isinstance(text, str) else "")  # is stricter: no NaN, and no half of a character
+        # The standard library keeps whole numbers of any size as they are.
+        content: JsonValue = json.loads(str(text))
+    except (ValueError, RecursionError):
+        content = None
     if not isinstance(content, dict):
         raise ForeignContentError(f"Failed to import secrets. {_FOREIGN_FORMAT}")
-    _bound(content)
     return content
 
 
-def _bound(data: Mapping[str, JsonValue]) -> None:
-    bounds = Bounds()
-    for name, value in data.items():
-        bounds.add(name, _text(value))
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def _current_version(listed: Json) -> str | None:
-    versions = listed.get("SecretVersionsToStages")
+def _current_version(listed: JsonValue) -> str | None:
+    versions = field_of(listed, "SecretVersionsToStages")
     stages = versions.items() if isinstance(versions, dict) else ()
     return next((version for version, at in stages if isinstance(at, list) and _CURRENT in at), None)
+
+
+def _is_to_be_deleted(answer: RemoteAnswer) -> bool:
+    # Of many wrong states this is the one that can be helped, and only the text tells them apart.
+    return code_of(answer) == _WRONG_STATE and b"delet" in answer.body
+
+
+def _is_gone(answer: RemoteAnswer) -> bool:
+    return code_of(answer) == _NOT_THERE or _is_to_be_deleted(answer)
+
+
+def _is_otherwise(is_there: bool, answer: RemoteAnswer) -> bool:  # noqa: FBT001 - bound before
+    """Return whether a write was refused for what is known of the secret, so that another one may do."""
+    return code_of(answer) == (_NOT_THERE if is_there else _THERE) or _is_to_be_deleted(answer)
+
+
+def _traits(config: DestinationConfig) -> Traits:
+    if isinstance(config, ManyToOneConfig):
+        return Traits(is_one_object=True)
+    rules = NameRules(
+        pattern="[A-Za-z0-9/_+=.@-]+",
+        words="letters, digits and /_+=.@-",
+        longest=512,
+        value_bytes_max=_VALUE_BYTES,
+    )
+    return Traits(skips_empty=True, rules=rules)
+
+
+def _open(place: Place) -> Table | Document:
+    if isinstance(place.config, ManyToOneConfig):
+        return _JsonSecret(place, place.config).document()
+    return _SecretPerKey(place, place.configured(OneToOneConfig).region).table()
 
 
 CLOUD_SECRETS_MANAGER = DestinationKind(
@@ -290,6 +332,6 @@ CLOUD_SECRETS_MANAGER = DestinationKind(
     config=config_of(OneToOneConfig, ManyToOneConfig, by="mapping_behavior"),
     options=CloudOptions,
     agree=_agree,
-    traits=lambda config: _SecretPerKey.traits if isinstance(config, OneToOneConfig) else _JsonSecret.traits,
+    traits=_traits,
     open=_open,
 )

@@ -27,12 +27,6 @@ class CloudKey:
     secret_access_key: str = field(repr=False)
     session_token: str | None = field(default=None, repr=False)
 
-    def is_in(self, text: str) -> bool:
-        """Return whether a text holds what is secret of it."""
-        return self.secret_access_key in text or (
-            self.session_token is not None and self.session_token in text
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

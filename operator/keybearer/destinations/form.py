@@ -147,6 +147,7 @@ class Listing:
         rows: the list within a page.
         row: what one entry is; None for what isn't told of at all.
         following: asks for the page after the answer, which was the n-th (from 1 on); None where it was the last.
+            Pages that show more of what was listed before may follow: the later row of a name counts.
     """
 
     first: Callable[[], Call]
@@ -176,11 +177,14 @@ class LookUp:
         call: asks for one name.
         present: what the answer says; None where the name is gone.
         taken: which answers, beside those of success, say what there is.
+        is_compared_only: whether it shows what is compared before a write, and no value: names that aren't to be
+            written are not looked up.
     """
 
     call: Callable[[str], Call]
     present: Callable[[str, RemoteAnswer], Present | Shut | None]
     taken: Callable[[RemoteAnswer], bool] = lambda _: False
+    is_compared_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,9 +243,14 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """One call removes a name. It takes 404: the name is gone, or the place can't be seen, as the list then tells."""
+    """One call removes a name. It takes 404: the name is gone, or the place can't be seen, as the list then tells.
+
+    Attributes:
+        is_gone: whether another refusal says that the name, and it alone, is gone.
+    """
 
     call: Callable[[str], Call]
+    is_gone: Callable[[RemoteAnswer], bool] = lambda _: False
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class Session:
         """
         held = self.app.static(self.credentials)
         if held is not None:
-            return {"token": held}
+            return {"token": held} if isinstance(held, str) else held
         issue = self.app.issue
         if issue is None:
             return {}
@@ -145,12 +145,12 @@ class Session:
         self, credentials: Credentials, issue: Callable[[], Awaitable[Issued]]
     ) -> Mapping[str, str]:
         """Return the token that is kept for these credentials, or a new one."""
-        return await self.context.short_lived.get(self._key(credentials), issue)
+        return await self.context.short_lived.get(self._kept_as(credentials), issue)
 
     def forget_token(self, *others: Credentials) -> None:
         """Have the next request get a new token for these credentials and for the session's own."""
         for credentials in (self.credentials, *others):
-            self.context.short_lived.forget(self._key(credentials))
+            self.context.short_lived.forget(self._kept_as(credentials))
 
     async def ask(
         self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
@@ -161,7 +161,7 @@ class Session:
             RemoteError: the remote doesn't do it; the text says what was asked, and why.
         """
         answer = await self._authorized(call)
-        if answer.status in self.app.stale and self._may_get_another():
+        if self._is_stale(answer) and self._may_get_another():
             # Tokens are revoked or used up before their time; a new one tells.
             self.forget_token()
             answer = await self._authorized(call)
@@ -185,6 +185,14 @@ class Session:
         ) or answer.status in call.taken:
             return answer
         raise self._error_of(answer, call)
+
+    def _is_stale(self, answer: RemoteAnswer) -> bool:
+        if answer.status < 400:
+            return False
+        answers = self.app.answers
+        return (
+            answer.status in self.app.stale or _text(answers.word(answers.content(answer))) in self.app.stale
+        )
 
     def _may_get_another(self) -> bool:
         is_issued = self.app.issue is not None and self.app.static(self.credentials) is None
@@ -216,23 +224,23 @@ class Session:
 
     def _error_of(self, answer: RemoteAnswer, call: Call) -> RemoteError:
         answers, status = self.app.answers, answer.status
-        content = answer.json_or_none()
+        content = answers.content(answer)
         said = self._said(content, call)
-        advice = answers.hints.get(status, "")
+        advice = answers.hints.get(_text(answers.word(content))) or answers.hints.get(status, "")
         explained = call.explain(answer)
         ending = f"{f'; {explained}' if explained else ''}{f'; {advice}' if advice else ''}{said}"
         kind = answers.kind(answer) or _kind_of(status)
-        if kind is RemoteDeniedError:
+        if issubclass(kind, RemoteDeniedError):
             if status == 401:
                 return kind(f"{answers.who} doesn't take the credentials{ending}")
             return kind(f"the credentials may not {call.to}{ending}")
-        if kind is RemoteMissingError:
+        if issubclass(kind, RemoteMissingError):
             if 300 <= status < 400:
                 return kind(f"{answers.who} can't {call.to}: the place was moved; name its new place")
             return kind(
                 f"{answers.who} can't {call.to}: there is no such place, or the credentials may not see it{ending}"
             )
-        if kind is RemoteRefusedError:
+        if issubclass(kind, RemoteRefusedError):
             return kind(f"{answers.who} refuses to {call.to}{ending}")
         return kind(f"{answers.who} answers {status} when asked to {call.to}{ending}")
 
@@ -250,6 +258,14 @@ class Session:
         # An app may say of an organization that these credentials aren't for it: it gets no other's token.
         organization = self.context.organization_id
         return self.app.name, organization, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
+
+    def _kept_as(self, credentials: Credentials) -> tuple[str, ...]:
+        # What the service trusts an organization with (a role to assume) is no other organization's.
+        return *self._key(credentials), self.context.organization_id
+
+
+def _text(content: JsonValue) -> str:
+    return content if isinstance(content, str) else ""
 
 
 def _kind_of(status: int) -> type[RemoteError]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import JsonValue
 
-from keybearer.destinations.cloud_app import CLOUD, CloudAccount
+from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.destinations.cloud_signing import Scope
 from keybearer.destinations.remote import (
@@ -20,7 +20,8 @@ from keybearer.destinations.remote import (
     RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.destinations.session import AppContext
+from keybearer.destinations.session import AppContext, Session
+from keybearer.wire.credentials import Credentials
 from support.remotes.moto import THROTTLING, CloudCall, CloudFixture, Fault
 from support.remotes.opened import check, renew, retire
 from support.remotes.way_out import ORGANIZATION, WayOut, way_out
@@ -68,16 +69,16 @@ def role(cloud: CloudFixture) -> AssumeRoleCredentials:
     return AssumeRoleCredentials(role_arn=cloud.role("carrier", ORGANIZATION, "ssm:*"))
 
 
-async def put(account: CloudAccount, name: str = "/a/ONE") -> None:
-    body: Mapping[str, JsonValue] = {
-        "Name": name,
+async def put(credentials: Credentials, context: AppContext) -> None:
+    """Write a parameter in a session of its own, as each run has it."""
+    service = CloudService(Session(CLOUD, credentials, context), PARAMETERS, "AmazonSSM.")
+    body: dict[str, JsonValue] = {
+        "Name": "/a/ONE",
         "Value": "cnry-1",
         "Type": "SecureString",
         "Overwrite": True,
     }
-    _, fault = await account.ask(PARAMETERS, "AmazonSSM.PutParameter", body)
-    if fault is not None:
-        raise fault.error("PutParameter", is_quotable=False)
+    await service.session.ask(service.call("PutParameter", body, "write", is_write=True))
 
 
 async def test_a_key_that_works_is_taken(way: WayOut, cloud: CloudFixture) -> None:
@@ -99,14 +100,14 @@ async def test_a_key_of_the_governments_partition_is_found(way: WayOut, cloud: C
 async def test_a_wrong_key_is_denied_in_the_clouds_own_words(way: WayOut, cloud: CloudFixture) -> None:
     unknown = AccessKeyCredentials(access_key_id="AKIAUNKNOWN", secret_access_key="cnry-secret")
     with pytest.raises(
-        RemoteDeniedError, match="refuses GetCallerIdentity: InvalidClientTokenId: The security token"
+        RemoteDeniedError, match=r"unknown there: it is wrong.* \(InvalidClientTokenId\): The security token"
     ):
         await check(CLOUD, unknown, way.context)
     wrong = AccessKeyCredentials(
         access_key_id=cloud.credentials.access_key_id, secret_access_key="cnry-secret"
     )
     with pytest.raises(
-        RemoteDeniedError, match=r"refuses GetCallerIdentity: SignatureDoesNotMatch$"
+        RemoteDeniedError, match=r"may not tell whose key it is \(SignatureDoesNotMatch\)$"
     ) as caught:
         await check(CLOUD, wrong, way.context)
     assert "cnry" not in str(caught.value)
@@ -154,7 +155,7 @@ async def test_a_role_is_assumed_in_the_name_of_the_organization(
 
 async def test_a_role_of_another_organization_is_denied(trusted: AppContext, cloud: CloudFixture) -> None:
     foreign = AssumeRoleCredentials(role_arn=cloud.role("foreign", "another organization", "ssm:*"))
-    with pytest.raises(RemoteDeniedError, match=r"refuses AssumeRole: AccessDenied.*user/service"):
+    with pytest.raises(RemoteDeniedError, match=r"may not assume the role .* \(AccessDenied\).*user/service"):
         await check(CLOUD, foreign, trusted)
 
 
@@ -169,35 +170,35 @@ async def test_without_a_key_of_its_own_the_service_assumes_nothing(
 async def test_a_role_is_assumed_once_while_it_holds(
     trusted: AppContext, role: AssumeRoleCredentials, cloud: CloudFixture, now: Now
 ) -> None:
-    await put(CloudAccount(role, trusted))
-    await put(CloudAccount(role, trusted))
+    await put(role, trusted)
+    await put(role, trusted)
     assert cloud.proxy.operations() == ["AssumeRole", "PutParameter", "PutParameter"]
     now.instant += timedelta(hours=1)
-    await put(CloudAccount(role, trusted))
+    await put(role, trusted)
     assert cloud.proxy.operations()[3:] == ["AssumeRole", "PutParameter"]
 
 
 async def test_roles_and_organizations_share_no_session(
     trusted: AppContext, role: AssumeRoleCredentials, cloud: CloudFixture
 ) -> None:
-    await put(CloudAccount(role, trusted))
+    await put(role, trusted)
     other = AssumeRoleCredentials(role_arn=cloud.role("other", ORGANIZATION, "ssm:*"))
-    await put(CloudAccount(other, trusted))
+    await put(other, trusted)
     with pytest.raises(RemoteDeniedError):
-        await put(CloudAccount(role, replace(trusted, organization_id="another")))
+        await put(role, replace(trusted, organization_id="another"))
 
 
 @pytest.mark.parametrize("code", ["ExpiredTokenException", "ExpiredToken"])
 async def test_a_session_that_was_ended_is_begun_again(
     trusted: AppContext, role: AssumeRoleCredentials, cloud: CloudFixture, code: str
 ) -> None:
-    await put(CloudAccount(role, trusted))
+    await put(role, trusted)
     cloud.proxy.answer_instead("PutParameter", Fault(400, code))
-    await put(CloudAccount(role, trusted))
+    await put(role, trusted)
     assert cloud.proxy.operations()[2:] == ["PutParameter", "AssumeRole", "PutParameter"]
     cloud.proxy.answer_instead("PutParameter", Fault(400, code), times=-1)
     with pytest.raises(RemoteDeniedError):
-        await put(CloudAccount(role, trusted))
+        await put(role, trusted)
 
 
 async def test_a_role_is_assumed_where_the_connection_says(
@@ -226,8 +227,8 @@ async def test_a_key_is_replaced_by_one_that_works(way: WayOut, cloud: CloudFixt
     new = await renew(CLOUD, cloud.credentials, way.context)
     assert isinstance(new, AccessKeyCredentials)
     assert keys_of(cloud) == [cloud.credentials.access_key_id, new.access_key_id]
-    await put(CloudAccount(cloud.credentials, way.context))
-    await put(CloudAccount(new, way.context))
+    await put(cloud.credentials, way.context)
+    await put(new, way.context)
     await retire(CLOUD, cloud.credentials, new, way.context)
     assert keys_of(cloud) == [new.access_key_id]
     await retire(CLOUD, cloud.credentials, new, way.context)
@@ -291,6 +292,16 @@ async def test_a_new_key_that_nobody_waits_for_any_more_is_deleted_again(
     assert keys_of(cloud) == [cloud.credentials.access_key_id]
 
 
+@pytest.mark.parametrize("fault", [None, Fault(500, "InternalFailure")], ids=["cut", "500"])
+async def test_a_key_is_not_asked_for_twice_where_no_good_answer_came(
+    way: WayOut, cloud: CloudFixture, fault: Fault | None
+) -> None:
+    cloud.proxy.answer_instead("CreateAccessKey", fault)
+    with pytest.raises(RemoteUnavailableError):
+        await renew(CLOUD, cloud.credentials, way.context)
+    assert cloud.proxy.operations().count("CreateAccessKey") == 1
+
+
 async def test_a_user_with_two_keys_is_told_to_delete_one(way: WayOut, cloud: CloudFixture) -> None:
     await renew(CLOUD, cloud.credentials, way.context)
     with pytest.raises(RemoteRefusedError, match="as many access keys as it may; delete one"):
@@ -298,7 +309,9 @@ async def test_a_user_with_two_keys_is_told_to_delete_one(way: WayOut, cloud: Cl
 
 
 async def test_a_key_that_may_not_make_others_is_told_so(way: WayOut, cloud: CloudFixture) -> None:
-    with pytest.raises(RemoteDeniedError, match=r"refuses CreateAccessKey: AccessDenied.*user/reader"):
+    with pytest.raises(
+        RemoteDeniedError, match=r"may not create an access key \(AccessDenied\).*user/reader"
+    ):
         await renew(CLOUD, cloud.user("reader", "ssm:*"), way.context)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from keybearer.destinations import bounds, cloud_calls, cloud_extras
+from keybearer.destinations import bounds, cloud_app
 from keybearer.destinations import cloud_parameter_store as driver
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from keybearer.destinations.cloud_options import Region
 from keybearer.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE
 from keybearer.destinations.protocol import Change, Destination, Outgoing, Refused, Written
 from keybearer.destinations.remote import (
+    Limits,
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
@@ -25,6 +26,7 @@ from support.remotes.driving import change_of, read, run, run_strictly
 from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
 from support.remotes.opened import opened
 from support.remotes.pushing import Target
+from support.remotes.spoiling import spoil
 from support.remotes.way_out import WayOut, way_out
 
 PATH = "/shop/web/"
@@ -95,8 +97,8 @@ async def test_what_is_there_is_read_in_pages_of_ten(store: Make, cloud: CloudFi
 async def test_a_version_is_the_same_whether_written_or_read(store: Make) -> None:
     await run(store(), change_of({"ONE": "cnry-1"}))
     told = await run(store(), change_of({"ONE": "cnry-2"}))
-    assert told == [Written("ONE", version=(await read(store()))["ONE"].version)]
     assert told == [Written("ONE", version="2")]
+    assert (await read(store()))["ONE"].version == "2"
 
 
 async def test_a_run_without_changes_writes_nothing(store: Make, cloud: CloudFixture) -> None:
@@ -309,7 +311,7 @@ async def test_wrong_credentials_are_denied(store: Make, cloud: CloudFixture) ->
 async def test_what_rights_are_missing_is_told(store: Make, cloud: CloudFixture) -> None:
     blind = store(credentials=cloud.user("writer", "ssm:PutParameter"))
     with pytest.raises(
-        RemoteDeniedError, match=r"the cloud refuses GetParametersByPath: AccessDenied.*user/writer"
+        RemoteDeniedError, match=r"may not list the parameters below /shop/web/ \(AccessDenied.*user/writer"
     ):
         await read(blind)
 
@@ -359,9 +361,7 @@ async def test_what_the_store_refuses_is_told_without_the_value(
 ) -> None:
     (refused,) = await run(store(), change_of({name: value}))
     assert isinstance(refused, Refused)
-    assert refused.message.startswith(
-        f"the cloud refuses PutParameter of {PATH}{name}: ValidationException; {told}"
-    )
+    assert refused.message.startswith(f"AWS refuses to write the parameter {PATH}{name}; {told}")
     assert "cnry" not in refused.message
     assert cloud.proxy.issues
     cloud.proxy.issues.clear()
@@ -373,11 +373,73 @@ async def test_a_refused_name_keeps_no_other_from_being_written(store: Make, clo
     with pytest.raises(RemoteRefusedError) as caught:
         await target.push({"A B": "cnry-1", "GOOD": "cnry-2", "C D": "cnry-3", "LAST": "cnry-4"})
     told = str(caught.value)
-    assert f"PutParameter of {PATH}A B" in told
-    assert f"PutParameter of {PATH}C D" in told
+    assert "'A B': a name there takes letters, digits" in told
+    assert "'C D': a name there takes letters, digits" in told
     assert (target.written, target.removed) == (["GOOD", "LAST"], ["GONE"])
     assert cloud.parameter_values() == below(PATH, {"GOOD": "cnry-2", "LAST": "cnry-4"})
-    cloud.proxy.issues.clear()
+
+
+async def test_what_aws_refuses_keeps_no_other_from_being_written(store: Make, cloud: CloudFixture) -> None:
+    cloud.proxy.answer_instead("PutParameter", Fault(400, "ParameterLimitExceeded"), times=1, after=1)
+    target = Target(store)
+    with pytest.raises(RemoteRefusedError, match=r"'KEY_001': .*as many parameters as it may"):
+        await target.push(values(3))
+    assert target.written == ["KEY_000", "KEY_002"]
+
+
+async def test_names_of_aws_are_known_before_it_is_asked(store: Make) -> None:
+    rules = store("/").traits.rules
+    assert "must not begin with aws" in str(rules.refusal("AWS-key", "v"))
+    assert "must not begin with ssm" in str(rules.refusal("ssmKey", "v"))
+    assert store().traits.rules.refusal("aws-key", "v") is None
+
+
+@pytest.mark.parametrize("name", ["a/b/c", "a.b_c-d", "x" * 1001, "0"])
+async def test_names_that_parameters_take_are_kept_back_by_no_rule(store: Make, name: str) -> None:
+    assert store().traits.rules.refusal(name, "v") is None
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a//b", "/a", "a/", "ä", "x" * 1002, "a\n"])
+async def test_other_names_are_kept_back_by_a_rule(store: Make, name: str) -> None:
+    assert store().traits.rules.refusal(name, "v") is not None
+
+
+@pytest.mark.parametrize(
+    ("size", "tier"),
+    [(4096, None), (4097, "Intelligent-Tiering"), (8192, "Intelligent-Tiering")],
+)
+async def test_a_value_over_4096_bytes_is_of_the_tier_that_holds_it(
+    store: Make, cloud: CloudFixture, size: int, tier: str | None
+) -> None:
+    value = "cnry-" + "x" * (size - 7) + "ä"
+    assert len(value.encode()) == size
+    await Target(store).push({"ONE": value, "TWO": "cnry-2"})
+    assert cloud.parameter_values() == below(PATH, {"ONE": value, "TWO": "cnry-2"})
+    puts = [call.body for call in cloud.proxy.calls if call.operation == "PutParameter"]
+    assert [body.get("Tier") for body in puts] == [tier, None]
+
+
+async def test_a_value_over_8192_bytes_is_refused_before_anything_is_asked(
+    store: Make, cloud: CloudFixture
+) -> None:
+    target = Target(store)
+    with pytest.raises(RemoteRefusedError, match="8,193 bytes, and the destination takes 8 KiB") as caught:
+        await target.push({"ONE": "cnry-" + "x" * 8188, "TWO": "cnry-2"})
+    assert "cnry" not in str(caught.value)
+    assert cloud.parameter_values() == below(PATH, {"TWO": "cnry-2"})
+
+
+async def test_an_advanced_parameter_stays_one_when_its_value_shrinks(
+    store: Make, cloud: CloudFixture
+) -> None:
+    told = (
+        "This parameter uses the advanced-parameter tier. You can't downgrade a parameter from the "
+        "advanced-parameter tier to the standard-parameter tier."
+    )
+    cloud.proxy.answer_instead("PutParameter", Fault(400, "ValidationException", told))
+    await run(store(), change_of({"ONE": "cnry-1"}))
+    assert [call.body.get("Tier") for call in cloud.proxy.calls] == [None, "Advanced"]
+    assert cloud.parameter_values() == {f"{PATH}ONE": "cnry-1"}
 
 
 async def test_names_of_the_cloud_itself_are_refused(store: Make) -> None:
@@ -428,22 +490,16 @@ async def test_a_driver_that_skips_a_page_is_caught(
 ) -> None:
     target = Target(store)
     await target.push(values(12))
-
-    async def first_page(*args: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - what `pages` takes and gives
-        async for page in cloud_extras.pages(*args):
-            yield page
-            return
-
-    monkeypatch.setattr(driver, "pages", first_page)
+    monkeypatch.setattr(driver._Parameters, "_next", lambda *_: None)
     await target.push(values(11))
     assert target.written
     assert cloud.parameter_values() != below(PATH, values(11))
 
 
 async def test_a_driver_that_ignores_throttling_is_caught(
-    store: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
+    store: Make, way: WayOut, cloud: CloudFixture
 ) -> None:
-    monkeypatch.setattr(cloud_calls, "_is_throttled", lambda _: False)
+    spoil(way, limits=Limits(is_throttled=lambda _: False))
     cloud.proxy.answer_instead("PutParameter", THROTTLING)
     with pytest.raises(RemoteThrottledError):
         await run(store(), change_of(values(1)))
@@ -453,7 +509,7 @@ async def test_a_driver_that_ignores_throttling_is_caught(
 async def test_a_driver_that_signs_wrongly_is_caught(
     store: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cloud_calls, "sign", sign_without_the_body)
+    monkeypatch.setattr(cloud_app, "sign", sign_without_the_body)
     with pytest.raises(RemoteDeniedError):
         await run(store(), change_of(values(1)))
     assert cloud.parameters() == {}

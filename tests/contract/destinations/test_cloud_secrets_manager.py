@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from keybearer.destinations import bounds, cloud_calls, cloud_extras
+from keybearer.destinations import bounds, cloud_app
 from keybearer.destinations import cloud_secrets_manager as driver
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
+from keybearer.destinations.engine.document import DocumentDestination
+from keybearer.destinations.engine.table import TableDestination
 from keybearer.destinations.protocol import (
     Change,
     Destination,
@@ -22,6 +24,7 @@ from keybearer.destinations.protocol import (
     Written,
 )
 from keybearer.destinations.remote import (
+    Limits,
     RemoteDeniedError,
     RemoteRefusedError,
     RemoteThrottledError,
@@ -32,6 +35,7 @@ from support.remotes.driving import change_of, read, run, run_strictly
 from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
 from support.remotes.opened import opened
 from support.remotes.pushing import Target
+from support.remotes.spoiling import spoil
 from support.remotes.way_out import WayOut, way_out
 
 SCHEMA = "shop-{{secretKey}}"
@@ -90,6 +94,8 @@ def named(held: dict[str, str]) -> dict[str, str]:
 
 
 def test_each_mapping_has_its_driver(one: Make, many: Make) -> None:
+    assert isinstance(one(), TableDestination)
+    assert isinstance(many(), DocumentDestination)
     assert one().traits.skips_empty
     assert not one().traits.is_one_object
     assert many().traits.is_one_object
@@ -272,7 +278,7 @@ async def test_a_wrong_state_of_another_kind_is_a_refusal(one: Make, cloud: Clou
         "UpdateSecret", Fault(400, "InvalidRequestException", "it is managed by cnry-1")
     )
     with pytest.raises(
-        RemoteRefusedError, match=r"refuses UpdateSecret of shop-ONE: InvalidRequestException$"
+        RemoteRefusedError, match=r"refuses to write the secret shop-ONE \(InvalidRequestException\)$"
     ):
         await run_strictly(one(), change_of({"shop-ONE": "cnry-1"}))
 
@@ -458,7 +464,7 @@ async def test_wrong_credentials_are_denied(one: Make, many: Make, cloud: CloudF
             await run(store, change_of({"shop-ONE": "cnry-1"}))
         assert "cnry" not in str(caught.value)
     with pytest.raises(
-        RemoteDeniedError, match=r"refuses GetSecretValue of shop/all: AccessDenied.*user/reader"
+        RemoteDeniedError, match=r"may not read the secret shop/all \(AccessDenied.*user/reader"
     ):
         await read(many(credentials=reader))
     assert cloud.secrets() == {}
@@ -484,9 +490,8 @@ async def test_what_arrived_before_an_outage_counts(
     [
         ("shop-WITH SPACE", "cnry-1", "a name takes letters, digits and"),
         ("shop-ÄRGER", "cnry-1", "a name takes letters, digits and"),
-        ("shop-LONG", "cnry-" + "x" * 65_536, "its value is longer than the 64 KiB"),
     ],
-    ids=["a space", "a letter of another script", "a long value"],
+    ids=["a space", "a letter of another script"],
 )
 async def test_what_the_manager_refuses_is_told_without_the_value(
     one: Make, cloud: CloudFixture, name: str, value: str, told: str
@@ -503,18 +508,70 @@ async def test_what_the_manager_refuses_is_told_without_the_value(
 async def test_a_refused_name_keeps_no_other_from_being_written(one: Make, cloud: CloudFixture) -> None:
     target = Target(one, NAMING)
     await target.push({"GONE": "cnry-0"})
-    with pytest.raises(RemoteRefusedError, match=r"CreateSecret of shop-A B.*CreateSecret of shop-C D"):
+    with pytest.raises(RemoteRefusedError, match=r"'shop-A B': a name .*'shop-C D': a name"):
         await target.push({"A B": "cnry-1", "GOOD": "cnry-2", "C D": "cnry-3", "LAST": "cnry-4"})
     assert (target.written, target.removed) == (["shop-GOOD", "shop-LAST"], ["shop-GONE"])
     assert cloud.secret_values() == named({"GOOD": "cnry-2", "LAST": "cnry-4"})
-    cloud.proxy.issues.clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("a b", "v", "letters, digits and"),
+        ("ä", "v", "letters, digits and"),
+        ("n" * 513, "v", "513 characters"),
+        ("n", "v" * 65_537, "65,537 bytes"),
+        ("n/_+=.@-1" + "n" * 503, "ä" * 32_768, None),
+    ],
+    ids=["a space", "another script", "a long name", "a long value", "the most that is taken"],
+)
+def test_names_and_values_are_judged_before_aws_is_asked(
+    one: Make, name: str, value: str, told: str | None
+) -> None:
+    refusal = one().traits.rules.refusal(name, value)
+    assert refusal is None if told is None else told in str(refusal)
+
+
+async def test_tags_of_the_one_secret_are_set_right_where_its_keys_are_right_already(
+    many: Make, cloud: CloudFixture
+) -> None:
+    await run(many(), change_of(values(2)))
+    tagged = many(tags=[{"key": "team", "value": "web"}])
+    await run(tagged, change_of(values(2)))
+    assert cloud.secrets()[ALL]["tags"] == {"team": "web"}
+    mark = len(cloud.proxy.calls)
+    await run(tagged, change_of(values(2)))
+    assert set(cloud.proxy.operations(since=mark)) == {"GetSecretValue", "DescribeSecret"}
+
+
+async def test_an_object_that_a_secret_can_not_hold_is_refused_before_it_is_sent(
+    many: Make, cloud: CloudFixture
+) -> None:
+    fits = {"LONG": "x" * (65_536 - len('{"LONG":""}'))}
+    await run(many(), change_of(fits))
+    assert json.loads(cloud.secret_values()[ALL]) == fits
+    with pytest.raises(RemoteRefusedError, match="65,537 bytes, and AWS takes 64 KiB") as caught:
+        await run(many(), change_of({"LONG": f"{fits['LONG']}x"}))
+    assert "xxx" not in str(caught.value)
+    assert json.loads(cloud.secret_values()[ALL]) == fits
+
+
+async def test_whole_numbers_of_others_stay_exact_in_the_one_secret(many: Make, cloud: CloudFixture) -> None:
+    cloud.put_secret(ALL, '{"LARGE": 123456789012345678901234567890}')
+    await run(many(), change_of({"ONE": "cnry-1"}))
+    assert json.loads(cloud.secret_values()[ALL]) == {
+        "LARGE": 123456789012345678901234567890,
+        "ONE": "cnry-1",
+    }
 
 
 async def test_a_place_with_too_much_in_it_is_not_read(
     one: Make, many: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await run(one(), change_of(named(values(6))))
+    await run(one(), change_of(named(values(12))))
     await run(many(), change_of(values(12)))
+    monkeypatch.setattr(bounds, "_NAMES_MAX", 12)
+    assert [len(await read(store)) for store in (one(), many())] == [12, 12]
     monkeypatch.setattr(bounds, "_NAMES_MAX", 11)
     for store in (one(), many()):
         with pytest.raises(RemoteRefusedError, match="holds more than 11 names"):
@@ -526,20 +583,14 @@ async def test_a_driver_that_skips_a_page_is_caught(
 ) -> None:
     for name, value in named(values(120)).items():
         cloud.put_secret(name, value)
-
-    async def first_page(*args: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - what `pages` takes and gives
-        async for page in cloud_extras.pages(*args):
-            yield page
-            return
-
-    monkeypatch.setattr(driver, "pages", first_page)
+    monkeypatch.setattr(driver._SecretPerKey, "_next", lambda *_: None)
     assert len(await read(one())) == 100
 
 
 async def test_a_driver_that_ignores_throttling_is_caught(
-    one: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
+    one: Make, way: WayOut, cloud: CloudFixture
 ) -> None:
-    monkeypatch.setattr(cloud_calls, "_is_throttled", lambda _: False)
+    spoil(way, limits=Limits(is_throttled=lambda _: False))
     cloud.proxy.answer_instead("CreateSecret", THROTTLING)
     with pytest.raises(RemoteThrottledError):
         await Target(one, NAMING).push(values(1))
@@ -549,7 +600,7 @@ async def test_a_driver_that_ignores_throttling_is_caught(
 async def test_a_driver_that_signs_wrongly_is_caught(
     one: Make, many: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cloud_calls, "sign", sign_without_the_body)
+    monkeypatch.setattr(cloud_app, "sign", sign_without_the_body)
     for store in (one(), many()):
         with pytest.raises(RemoteDeniedError):
             await run(store, change_of(values(1)))

@@ -45,6 +45,7 @@ _SCOPE = re.compile(r"Credential=([^/]+)/\d{8}/([a-z0-9-]+)/([a-z0-9]+)/aws4_req
 _PARAMETER_NAME = re.compile(r"/?([a-zA-Z0-9_.-]+/){0,14}[a-zA-Z0-9_.-]+")
 _SECRET_NAME = re.compile(r"[a-zA-Z0-9/_+=.@-]+")
 _STANDARD_PARAMETER_BYTES = 4096
+_PARAMETER_BYTES = 8192
 _PASSED_ON = ("Host", "Authorization", "Content-Type", "X-Amz-Date", "X-Amz-Target", "X-Amz-Security-Token")
 _DESCRIBED = ("ssm", "secretsmanager", "sts", "iam")
 _JSON = ("ssm", "secretsmanager")
@@ -275,8 +276,9 @@ def _by_the_manual(call: CloudCall) -> list[str]:
     if call.operation == "PutParameter":
         if not _PARAMETER_NAME.fullmatch(body.get("Name", "")):
             return ["the name has other characters, or more than 15 levels"]
-        if len(body.get("Value", "").encode()) > _STANDARD_PARAMETER_BYTES:
-            return ["Standard tier parameters support a maximum parameter value of 4096 characters"]
+        most = _STANDARD_PARAMETER_BYTES if body.get("Tier", "Standard") == "Standard" else _PARAMETER_BYTES
+        if len(body.get("Value", "").encode()) > most:
+            return [f"such parameters support a maximum parameter value of {most} characters"]
     if call.operation == "CreateSecret" and not _SECRET_NAME.fullmatch(body.get("Name", "")):
         return ["Invalid name"]
     return []

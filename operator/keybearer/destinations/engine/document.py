@@ -74,7 +74,12 @@ class DocumentDestination:
             tries += 1
             found = await self._read_to_write(replaces_foreign=change.replaces_foreign)
             # What was told already is looked at as well: somebody may have undone it since.
-            entries = {name: value for name, value in wanted.items() if _is_other(found, name, value)}
+            is_bare = any(self._lacks_extras(found, one) for one in change.put)
+            entries = {
+                name: value
+                for name, value in wanted.items()
+                if _is_other(found, name, value) or (is_bare and value is not None)
+            }
             for name in [one for one in left if one not in entries]:
                 yield self._told(name, left.pop(name), found)
             async for after, names in self._write(found, entries):
@@ -97,6 +102,11 @@ class DocumentDestination:
             if found is None:
                 return
             yield found, names
+
+    def _lacks_extras(self, found: Found | None, one: Outgoing) -> bool:
+        """Return whether something else is kept beside the document than is to be, also where its keys are right."""
+        extras = self._document.extras(one)
+        return found is not None and extras is not None and found.extras != extras
 
     def _told(self, name: str, value: JsonValue, found: Found | None) -> Written:
         if value is None:

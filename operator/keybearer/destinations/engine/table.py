@@ -73,11 +73,15 @@ class TableDestination:
         spelling = self._table.spelling
         wanted = _by_fold(names, spelling)
         found: dict[str, Present] = {}
-        bounds = Bounds()
+        bounds, counted = Bounds(), set[str]()
         self._spelt, self._shut = {}, {}
         async for row in self._listed(self._table.listing):
             value = row.present.value if isinstance(row.present, Present) else None
-            bounds.add(row.name, value or "")
+            if row.name in counted:
+                bounds.grow(value or "")
+            else:
+                counted.add(row.name)
+                bounds.add(row.name, value or "")
             if isinstance(row.present, Shut):
                 self._shut[spelling.fold(row.name)] = row.present.reason
             elif row.present is not None:
@@ -119,7 +123,8 @@ class TableDestination:
             answer = await self._session.ask(look_up.call(spelt), also=look_up.taken)
             present = look_up.present(spelt, answer)
             if isinstance(present, Present):
-                bounds.grow(present.value or "")
+                if not look_up.is_compared_only:
+                    bounds.grow(present.value or "")
                 found.update(dict.fromkeys(ours, present))
                 return
             if isinstance(present, Shut):
@@ -129,7 +134,8 @@ class TableDestination:
 
         by_spelling: dict[str, list[str]] = {}
         for name in found:
-            if name in wanted or self._naming.key_of(name) is not None:
+            is_made_here = not look_up.is_compared_only and self._naming.key_of(name) is not None
+            if name in wanted or is_made_here:
                 by_spelling.setdefault(self._spelt[name], []).append(name)
         await each(by_spelling.items(), one)
 
@@ -277,7 +283,7 @@ class TableDestination:
         )
 
     async def _remove(self, remove: Remove, name: str) -> None:
-        answer = await self._session.ask(remove.call(name))
+        answer = await self._session.ask(remove.call(name), also=remove.is_gone)
         if answer.status == 404:
             # Either somebody was faster, or the whole place can't be seen any more: then nothing was removed.
             await self._session.ask(self._table.listing.first())
