@@ -1,1 +1,1 @@
-"""Where secrets are pushed to: a module for each vendor, and the engine that runs what these modules say."""
+"""Where secrets are pushed to: a module for each vendor, and the engine that runs these modules."""

@@ -1,4 +1,4 @@
-"""How much one place may hold."""
+"""Limits what is read from one place, so that it can't fill the memory of the service."""
 
 from __future__ import annotations
 

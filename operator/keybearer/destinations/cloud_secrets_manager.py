@@ -207,7 +207,7 @@ class _SecretPerKey:
         if self._asked[0] == "BatchGetSecretValue":
             value = field_of(one, "SecretString")
             text = value if isinstance(value, str) else None
-            return Row(name, Present(text, text_of(one, "VersionId"), self._extras[name]))
+            return Row(name, Present(text, text_of(one, "VersionId"), self._extras.get(name)))
         if field_of(one, "OwningService"):
             # What another service of AWS keeps there can't be written or deleted by anybody else.
             return None

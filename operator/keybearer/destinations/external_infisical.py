@@ -66,7 +66,10 @@ class MachineIdentityCredentials(Credentials):
 
     instance_url: InstanceUrl
     machine_identity_client_id: Annotated[
-        str, _text(36, r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+        str,
+        StringConstraints(
+            strip_whitespace=True, pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+        ),
     ]
     machine_identity_client_secret: Annotated[Confidential, _text(512)]
 

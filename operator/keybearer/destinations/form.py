@@ -102,7 +102,7 @@ def _no_extras(_: Outgoing) -> Mapping[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Shut:
-    """Why an entry can be neither read nor written: "is disabled"."""
+    """An entry that can be neither read nor written; `reason` follows its name in messages: "is disabled"."""
 
     reason: str
 

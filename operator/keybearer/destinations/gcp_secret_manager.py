@@ -62,9 +62,14 @@ _HOLDS = timedelta(hours=1)
 _CLOCK_MARGIN = timedelta(seconds=30)
 _FILE_FIELDS = {"client_email": "clientEmail", "private_key": "privateKey", "private_key_id": "privateKeyId"}
 _Email = Annotated[
-    str, StringConstraints(strip_whitespace=True, max_length=254, pattern=r"^[A-Za-z0-9._-]+@[A-Za-z0-9.-]+$")
+    str,
+    StringConstraints(
+        strip_whitespace=True, min_length=3, max_length=254, pattern=r"^[A-Za-z0-9._-]+@[A-Za-z0-9.-]+$"
+    ),
 ]
-_Project = Annotated[str, StringConstraints(max_length=128, pattern="^[A-Za-z0-9][A-Za-z0-9.:_-]*$")]
+_Project = Annotated[
+    str, StringConstraints(min_length=1, max_length=128, pattern="^[A-Za-z0-9][A-Za-z0-9.:_-]*$")
+]
 _Location = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9-]{0,62}$")]
 
 

@@ -198,8 +198,8 @@ class _Variables:
                 is_missing=_has_no_variable,
                 # Where the filter fits none of a group's, GitLab updates a variable of that key in another scope.
                 creates_first=isinstance(config, GroupConfig),
-                # Only a new variable can be hidden.
-                is_replaced=lambda present: config.should_hide_secrets and present.extras != marks,
+                # Only a new variable can be hidden, and none can be shown again.
+                is_replaced=lambda present: (present.extras or marks)["hidden"] != marks["hidden"],
                 version=self._check_scope,
             ),
             remove=Remove(
@@ -223,7 +223,13 @@ class _Variables:
             raise RemoteUnavailableError("GitLab lists a variable without a key")
         if (field_of(listed, "environment_scope") or "*") != self._scope:
             return Row(key, None)
-        marks = _marks(*(field_of(listed, mark) is True for mark in ("protected", "masked", "hidden")))
+        hidden = field_of(listed, "hidden")
+        marks = _marks(
+            field_of(listed, "protected") is True,
+            field_of(listed, "masked") is True,
+            # A GitLab that can't hide variables doesn't show whether they are hidden.
+            self._config.should_hide_secrets if hidden is None else hidden is True,
+        )
         return Row(key, Present(value if isinstance(value, str) else None, extras=marks))
 
     def _create(self, one: Outgoing) -> Call:

@@ -106,7 +106,8 @@ async def _check(session: Session) -> None:
         await session.token()
         return
     call = Call(method="GET", path="/v1/auth/token/lookup-self", to="look the access token up")
-    await session.ask(replace(call, explain=lambda _: "is it of this server and namespace?"))
+    if (await session.ask(call, also=lambda answer: answer.status == 403)).status == 403:
+        raise RemoteDeniedError("Vault doesn't take the access token; is it of this server and namespace?")
 
 
 async def _log_in(session: Session) -> Issued:
@@ -151,8 +152,6 @@ def _is_upgrading(answer: RemoteAnswer) -> bool:
 
 
 def _explain(answer: RemoteAnswer) -> str:
-    if answer.status == 403 and b"preflight" in answer.body:
-        return "Vault shows no secrets engine there: none is mounted, or the token may do nothing in it"
     return "the secrets engine is being made ready" if _is_upgrading(answer) else ""
 
 
@@ -289,12 +288,21 @@ class _Secret:
         call = Call(
             method="GET", path=f"/v1/sys/internal/ui/mounts/{_quoted(mount)}", to=to, explain=_explain
         )
-        engine = _content(await self._session.ask(call)).get("data")
+        answer = await self._session.ask(call, also=_is_not_shown)
+        if _is_not_shown(answer):
+            raise RemoteDeniedError(
+                f"Vault shows no secrets engine at {mount}: none is there, or the token may do nothing in it"
+            )
+        engine = _content(answer).get("data")
         if field_of(engine, "path") != f"{mount}/":
             raise RemoteMissingError(f"Vault has no secrets engine at {mount}")
         if (kind := field_of(engine, "type")) not in ("kv", "generic"):
             raise RemoteRefusedError(f"the secrets engine at {mount} is of type {kind!s:.40}, not kv")
         return field_of(engine, "options", "version") == "2"
+
+
+def _is_not_shown(answer: RemoteAnswer) -> bool:
+    return answer.status == 403 and b"preflight" in answer.body
 
 
 def _count(content: JsonValue) -> int:

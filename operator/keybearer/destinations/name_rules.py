@@ -1,6 +1,6 @@
 """What a destination takes as a name and as a value, as data: judged for all names before the first call.
 
-A rule that is missing here costs a call, and the remote tells it; one that is too strict keeps a good secret back.
+A rule that is missing here costs a call that the remote refuses; a stricter one holds back a valid secret.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests to remotes, their answers and their errors, as values; sending them is `keybearer.outbound.remote`'s part.
+"""Requests to remotes, their answers and their errors, as values; `keybearer.outbound.remote` sends them.
 
 No text of an error holds a header, a body that was sent, or a value: a remote that echoes what it was given is not
 quoted.
@@ -153,11 +153,11 @@ class Limits:
 
 
 NO_LIMITS = Limits()
-"""Those of a remote that says itself when it is too much."""
+"""No limits are known beforehand: the remote answers 429 when there are too many requests."""
 
 
 class Http(Protocol):
-    """The way out: sends requests through the gate."""
+    """An HTTP client that checks addresses before it connects; `keybearer.outbound.remote` has it."""
 
     def now(self) -> datetime:
         """Return the present instant, for what is signed with it."""

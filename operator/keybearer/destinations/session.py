@@ -1,4 +1,4 @@
-"""Requests to one remote in the name of one connection: its token, one more login, and errors in words."""
+"""Sends requests to one remote with the credentials of one connection, and turns refusals into errors."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ __all__ = ["AppContext", "Call", "Session"]
 _C = TypeVar("_C", bound=Credentials)
 _WORD = re.compile(r"[A-Za-z_]{1,64}((, | and )[A-Za-z_]{1,64}){0,4}")
 """Words of an error as vendors have them; a value that a remote repeats in their place hardly looks so."""
+_RECOGNIZED_MIN = 8
+"""Characters of a part of a token that is looked for in a remote's words: shorter ones are words themselves."""
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
 
@@ -85,7 +87,7 @@ class Call:
 
 
 class Session:
-    """What a destination and an app ask with.
+    """Sends the requests of a destination and its app.
 
     Attributes:
         app: what is asked.
@@ -145,12 +147,12 @@ class Session:
         self, credentials: Credentials, issue: Callable[[], Awaitable[Issued]]
     ) -> Mapping[str, str]:
         """Return the token that is kept for these credentials, or a new one."""
-        return await self.context.short_lived.get(self._kept_as(credentials), issue)
+        return await self.context.short_lived.get(self._key(credentials), issue)
 
     def forget_token(self, *others: Credentials) -> None:
         """Have the next request get a new token for these credentials and for the session's own."""
         for credentials in (self.credentials, *others):
-            self.context.short_lived.forget(self._kept_as(credentials))
+            self.context.short_lived.forget(self._key(credentials))
 
     async def ask(
         self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
@@ -160,11 +162,10 @@ class Session:
         Raises:
             RemoteError: the remote doesn't do it; the text says what was asked, and why.
         """
-        answer = await self._authorized(call)
-        if self._is_stale(answer) and self._may_get_another():
-            # Tokens are revoked or used up before their time; a new one tells.
-            self.forget_token()
-            answer = await self._authorized(call)
+        sent = await self.token()
+        answer = await self._authorized(call, sent)
+        if self._is_stale(answer) and await self._has_another_than(sent):
+            answer = await self._authorized(call, await self.token())
         return answer if also(answer) else self.judged(answer, call)
 
     async def ask_without_token(
@@ -194,13 +195,20 @@ class Session:
             answer.status in self.app.stale or _text(answers.word(answers.content(answer))) in self.app.stale
         )
 
-    def _may_get_another(self) -> bool:
-        is_issued = self.app.issue is not None and self.app.static(self.credentials) is None
-        return is_issued and not self._has_new_token
+    async def _has_another_than(self, sent: Mapping[str, str]) -> bool:
+        """Return whether there is another token than the one that was refused; it is got once in a session."""
+        if self.app.issue is None or self.app.static(self.credentials) is not None:
+            return False
+        if await self.token() != sent:
+            return True  # a request beside this one met the refusal first
+        if self._has_new_token:
+            return False
+        # Tokens are revoked or used up before their time; a new one tells.
+        self.forget_token()
+        return True
 
-    async def _authorized(self, call: Call) -> RemoteAnswer:
-        parts = await self.token()
-        self._sent = tuple(parts.values())
+    async def _authorized(self, call: Call, parts: Mapping[str, str]) -> RemoteAnswer:
+        self._sent = tuple(part for part in parts.values() if len(part) >= _RECOGNIZED_MIN)
         return await self._send(self.app.authorize(self._request(call), parts, self))
 
     async def _send(self, request: RemoteRequest) -> RemoteAnswer:
@@ -258,10 +266,6 @@ class Session:
         # An app may say of an organization that these credentials aren't for it: it gets no other's token.
         organization = self.context.organization_id
         return self.app.name, organization, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
-
-    def _kept_as(self, credentials: Credentials) -> tuple[str, ...]:
-        # What the service trusts an organization with (a role to assume) is no other organization's.
-        return *self._key(credentials), self.context.organization_id
 
 
 def _text(content: JsonValue) -> str:

@@ -15,11 +15,11 @@ __all__ = ["ShortLived"]
 
 _KEPT_MAX = 1000
 _MARGIN = timedelta(minutes=1)
-"""A token that ends sooner is not begun with."""
+"""A token that expires sooner is not used: it might expire before the request arrives."""
 
 
 class ShortLived:
-    """In memory only. A key names the credentials by a digest, so that changed ones get a token of their own."""
+    """In memory only. A key holds a digest of the credentials: changed credentials get a new token."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

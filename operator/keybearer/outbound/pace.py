@@ -24,13 +24,15 @@ _REMAINING = ("x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-rema
 _STRUCTURED = re.compile(r";\s*r=(\d{1,9})(?=.*;\s*t=(\d{1,9}))|;\s*t=(\d{1,9})(?=.*;\s*r=(\d{1,9}))")
 _MINUTE_SECONDS = 60
 _LEAST = timedelta(seconds=1)
+_UNAVAILABLE = 503
+"""It may say how long (RFC 9110 section 15.6.4)."""
 
 
 def asked_wait(answer: RemoteAnswer, now: datetime) -> timedelta | None:
     """Return how long an answer asks to wait (RFC 9110 section 10.2.3), unbounded; None where it doesn't say."""
     given = answer.headers.get("retry-after", "").strip()
-    if given.isdecimal() and len(given) < 9:
-        return timedelta(seconds=int(given))
+    if given.isdecimal() and given.isascii():
+        return min(timedelta(seconds=min(int(given[:12]), 10**9)), _WAIT_MAX)
     try:
         return parsedate_to_datetime(given).astimezone(UTC) - now if given else None
     except (ValueError, OverflowError):
@@ -86,7 +88,7 @@ class Pace:
         self._refilled_at = at
         if self._writes_left >= 1:
             return 0.0
-        # Half of them at once: who waits for each single one holds a worker for as long.
+        # Half of them at once: waiting before every single write would hold a worker for the whole minute.
         return (per_minute / 2 - self._writes_left) * _MINUTE_SECONDS / per_minute
 
     def hear(self, answer: RemoteAnswer, limits: Limits, now: datetime, at: float) -> bool:
@@ -105,8 +107,9 @@ class Pace:
                 asked = _until_reset(answer, now)
             self._hold(limits.unsaid_wait if asked is None else max(asked, _LEAST), at)
             return True
-        if used_up is not None:
-            self._hold(used_up, at)
+        wait = asked_wait(answer, now) if answer.status == _UNAVAILABLE else used_up
+        if wait is not None:
+            self._hold(wait, at)
         return False
 
     def _hold(self, wait: timedelta, at: float) -> None:

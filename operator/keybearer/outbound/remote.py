@@ -37,9 +37,7 @@ _EXCHANGE = timedelta(seconds=30)
 _THROTTLED_RETRIES = 10
 """wire.md section 3.5."""
 _PATIENCE = timedelta(seconds=5)
-"""A longer wait is not sat out: it holds a worker, and others go on meanwhile."""
-_PARKED = timedelta(seconds=30)
-"""Where a remote goes on asking to come later, and doesn't say when."""
+"""A longer wait ends the run, so that it holds no worker meanwhile."""
 _REPEATS = (timedelta(milliseconds=500), timedelta(seconds=2))
 """Pauses before a request that failed for a passing reason is repeated."""
 _PASSING = frozenset({500, 502, 503, 504})
@@ -121,9 +119,7 @@ class RemoteHttp:
             answer = await self._repeatedly(request, url, target)
             if not pace.hear(answer, limits, self._clock.now(), self._clock.monotonic()):
                 return answer
-        raise RemoteThrottledError(
-            "the remote throttles requests and kept asking to come later", wait=_PARKED
-        )
+        raise RemoteThrottledError("the remote throttles requests and kept asking to come later")
 
     async def _wait_for(self, pace: Pace, limits: Limits, *, is_write: bool) -> None:
         wait = pace.delay(limits, self._clock.monotonic(), is_write=is_write)
@@ -144,7 +140,7 @@ class RemoteHttp:
             except _PassingError:
                 await self._sleep(pause.total_seconds())
                 continue
-            if answer.status not in _PASSING:
+            if answer.status not in _PASSING or "retry-after" in answer.headers:
                 return answer
             await self._sleep(pause.total_seconds())
         return await self._once(request, url, target)

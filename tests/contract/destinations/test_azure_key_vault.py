@@ -1,4 +1,4 @@
-"""The driver of `azure-key-vault`, and its app, against a copy of Azure's login and of a vault."""
+"""The destination `azure-key-vault`, and its app, against a copy of Azure's login and of a vault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The driver of `cloud-parameter-store` against moto, behind a proxy that is as strict as the vendor."""
+"""The destination `cloud-parameter-store` against moto, behind a proxy that is as strict as the vendor."""
 
 from __future__ import annotations
 

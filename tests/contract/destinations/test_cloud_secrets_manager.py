@@ -1,4 +1,4 @@
-"""The drivers of `cloud-secrets-manager` against moto, behind a proxy that is as strict as the vendor."""
+"""The destination `cloud-secrets-manager` against moto, behind a proxy that is as strict as the vendor."""
 
 from __future__ import annotations
 

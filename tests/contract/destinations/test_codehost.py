@@ -1,4 +1,4 @@
-"""The driver of `codehost` against a copy of the code host that opens what it is given."""
+"""The destination `codehost` against a copy of the code host that opens what it is given."""
 
 from __future__ import annotations
 

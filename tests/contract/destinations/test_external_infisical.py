@@ -1,4 +1,4 @@
-"""The driver of `external-infisical` against another service of this API."""
+"""The destination `external-infisical` against another service of this API."""
 
 from __future__ import annotations
 
@@ -314,7 +314,7 @@ async def test_more_names_than_are_held_in_memory_are_refused(
         await read(folder())
 
 
-# Drivers that are broken: the tests above would not let them pass.
+# Destinations that are broken: the tests above would not let them pass.
 
 
 async def test_a_driver_with_another_header_for_its_token_is_caught(folder: Folder, way: WayOut) -> None:

@@ -1,4 +1,4 @@
-"""The copy of Google's cloud, and the driver, are held against the vendor's own discovery documents."""
+"""The copy of Google's cloud, and the destination, are held against the vendor's own discovery documents."""
 
 from __future__ import annotations
 

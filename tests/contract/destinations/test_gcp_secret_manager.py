@@ -1,4 +1,4 @@
-"""The driver of `gcp-secret-manager`, and its app, against a copy of Google's cloud."""
+"""The destination `gcp-secret-manager`, and its app, against a copy of Google's cloud."""
 
 from __future__ import annotations
 

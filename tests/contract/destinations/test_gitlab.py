@@ -1,4 +1,4 @@
-"""The driver of `gitlab`, and its app, against a copy of GitLab."""
+"""The destination `gitlab`, and its app, against a copy of GitLab."""
 
 from __future__ import annotations
 

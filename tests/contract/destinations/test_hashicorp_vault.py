@@ -1,4 +1,4 @@
-"""The driver of `hashicorp-vault` against a real server, with both versions of its key-value engine."""
+"""The destination `hashicorp-vault` against a real server, with both versions of its key-value engine."""
 
 from __future__ import annotations
 
@@ -530,8 +530,8 @@ async def test_who_may_only_read_is_denied_by_the_write(way: WayOut, vault_place
 @pytest.mark.parametrize(
     ("mount", "error", "text"),
     [
-        ("nowhere", RemoteDeniedError, "secrets engine at nowhere; Vault shows no"),
-        ("team", RemoteDeniedError, "secrets engine at team; Vault shows no"),
+        ("nowhere", RemoteDeniedError, "shows no secrets engine at nowhere"),
+        ("team", RemoteDeniedError, "shows no secrets engine at team"),
         ("team/engine/app", RemoteMissingError, "no secrets engine at team/engine/app"),
         ("cubbyhole", RemoteRefusedError, "type cubbyhole"),
     ],

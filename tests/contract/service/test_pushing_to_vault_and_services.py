@@ -94,7 +94,10 @@ def test_connections_to_another_service_are_proved_and_show_what_is_not_secret(
     shown = house.connect("external-infisical", "machine-identity", given)["credentials"]
     assert shown == {name: given[name] for name in ("instanceUrl", "machineIdentityClientId")}
     wrong = {**given, "machineIdentityClientSecret": "cnry-wrong"}
-    assert "401" in house.connect("external-infisical", "machine-identity", wrong, status=400)["message"]
+    assert (
+        "UnauthorizedError"
+        in house.connect("external-infisical", "machine-identity", wrong, status=400)["message"]
+    )
     away = {**given, "instanceUrl": "http://10.1.2.3"}
     assert house.connect("external-infisical", "machine-identity", away, status=400)["message"]
 
@@ -221,4 +224,4 @@ def test_a_folder_that_is_not_there_is_told_by_the_sync(
     connection = house.connect("external-infisical", "machine-identity", machine_of(other_folder))
     config = {**folder_of(other_folder), "secretPath": "/nowhere"}
     sync = house.sync("external-infisical", connection, config)
-    assert "404" in house.ended(sync, "failed")["lastSyncMessage"]
+    assert "there is no such place" in house.ended(sync, "failed")["lastSyncMessage"]

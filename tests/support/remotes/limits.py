@@ -107,10 +107,6 @@ class Form:
         """Return what is answered when the next window begins after that time."""
         return self.refused(Standing(limit, 0, now + wait, now))
 
-    def for_a_while(self, wait: timedelta, clock: Clock) -> Callable[[], web.Response]:
-        """Return what makes such refusals, whenever they are asked for."""
-        return lambda: self.refusal(wait, clock.now())
-
     def refused(self, standing: Standing) -> web.Response:
         """Return what is answered instead of doing what was asked."""
         headers = self.told(standing)

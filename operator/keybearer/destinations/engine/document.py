@@ -1,4 +1,4 @@
-"""Runs a document: reads it, changes what is ours in it, writes it for what was read, and begins anew if it moved."""
+"""Runs a document: reads it, changes our entries, writes it, and starts again if others changed it."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class DocumentDestination:
         return {name: Present(_text(value), version, found.extras) for name, value in found.data.items()}
 
     async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
-        """Make the change, in one write if the remote takes as much; what is told of is durable.
+        """Make the change, in one write if the remote takes that much; each name that is yielded is durable.
 
         Raises:
             ForeignContentError: the document has a form that no run of ours wrote.
-            RemoteError: what was not told of wasn't done.
+            RemoteError: it failed; names without an outcome weren't changed.
         """
         wanted: dict[str, JsonValue] = {one.name: one.value for one in change.put}
         wanted |= dict.fromkeys(change.delete)

@@ -157,7 +157,7 @@ class TableDestination:
                 is_changed = True
                 yield written
         except RemoteError:
-            # What arrived is put to use also where the rest failed.
+            # What was written must take effect even if the rest failed.
             await self._finish(is_needed=is_changed)
             raise
         await self._finish(is_needed=is_changed or change.is_resumed)

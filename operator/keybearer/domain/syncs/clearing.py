@@ -13,12 +13,12 @@ from datetime import timedelta
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
-from keybearer.destinations.protocol import ForeignContentError, Outgoing, Present
+from keybearer.destinations.protocol import ForeignContentError, Present
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.former_places import alike, as_left, resembling, told_alike, told_failure
 from keybearer.domain.syncs.outcomes import LostJobError, failure_of
 from keybearer.domain.syncs.places import Place, Reach, Setup
-from keybearer.domain.syncs.plan import Ledger, removal
+from keybearer.domain.syncs.plan import Ledger, Names, removal
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.store.attempts import repeated
 from keybearer.store.former_places import FormerPlace
@@ -69,7 +69,7 @@ class Clearing:
         self,
         places: Sequence[FormerPlace],
         listing: Mapping[str, Present],
-        wanted: Mapping[str, Outgoing],
+        names: Names,
         ledger: Ledger,
     ) -> list[FormerPlace]:
         """Return those of the places that are not the present one, after letting go of what they share with it.
@@ -79,25 +79,23 @@ class Clearing:
         Args:
             places: that were left.
             listing: what the present place holds.
-            wanted: what it is to hold.
+            names: what it is to hold, and what a rule keeps back: that is there as an earlier run wrote it.
             ledger: what was written there already.
         """
         return [
-            place
-            for place in places
-            if place.is_apart or await self._is_apart(place, listing, wanted, ledger)
+            place for place in places if place.is_apart or await self._is_apart(place, listing, names, ledger)
         ]
 
     async def _is_apart(
         self,
         place: FormerPlace,
         listing: Mapping[str, Present],
-        wanted: Mapping[str, Outgoing],
+        names: Names,
         ledger: Ledger,
     ) -> bool:
         left = await self._left(place)
-        same = as_left(left, listing, wanted)
-        suspects = resembling(left.keys() - same, listing, ledger.keys() | wanted.keys())
+        same = as_left(left, listing, names.wanted)
+        suspects = resembling(left.keys() - same, listing, ledger.keys() | names.held)
         if suspects and left.keys() - same:
             try:
                 async with asyncio.timeout(_ONE.total_seconds()):
@@ -173,7 +171,7 @@ class Clearing:
             async for written in opened.destination.apply(change):
                 gone.add(written.name)
         finally:
-            # What is gone is, whatever became of the rest.
+            # Removed names must be noted even if the rest failed.
             self.removed += len(gone)
             await asyncio.shield(self._note(place, sorted(gone)))
 

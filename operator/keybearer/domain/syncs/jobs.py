@@ -241,7 +241,7 @@ class SyncQueue:
         now = self._clock.now()
         due_at = await unit.former_places.next_attempt_of(sync.record.id)
         if due_at is not None:
-            # However it came that nothing was tried now: looks don't follow each other without a pause.
+            # If nothing was tried now, looks would follow each other without a pause.
             await queue_look(unit, sync, max(due_at, now + self._terms.backoff.floor), now)
 
     async def fail(self, begun: Begun, failure: Failure) -> bool:

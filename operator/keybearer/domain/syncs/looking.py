@@ -73,7 +73,7 @@ class Look:
         place = self._reach.place(setup, opened)
         names = wanted_names(source.secrets, place.traits, place.naming)
         listing = await self._reach.listed(place, sorted(names.held | ledger.keys()))
-        left = await self._clearing.compared(await self._clearing.due(), listing, names.wanted, ledger)
+        left = await self._clearing.compared(await self._clearing.due(), listing, names, ledger)
         shared = await self._reach.shared(setup, {*ledger, *names.held, *listing})
         digests = Digests(pushing.digest_key, sync.record)
         planned = plan(source.secrets, listing, ledger, place.settings(digests, shared.keys()))

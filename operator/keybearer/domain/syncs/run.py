@@ -146,7 +146,7 @@ class Run:
             source, digest = await self._read()
         names = wanted_names(source.secrets, place.traits, place.naming)
         if listing is not None:
-            left = await self._clearing.compared(left, listing, names.wanted, ledger)
+            left = await self._clearing.compared(left, listing, names, ledger)
         # Whom else the rest belongs to is asked only where that was looked at as well.
         shared = await self._reach.shared(
             self._setup,

@@ -101,7 +101,7 @@ class SecretSyncs:
         """Make a sync; with auto-sync its first run is queued.
 
         Raises:
-            InvalidError: the destination has no driver, the name is taken, the folder isn't there, or the
+            InvalidError: the destination isn't built yet, the name is taken, the folder isn't there, or the
                 connection is of another app.
             SchemaViolationError: options and configuration don't go together.
         """
@@ -181,7 +181,7 @@ class SecretSyncs:
         """Return whether another sync of the organization writes to that place.
 
         Raises:
-            InvalidError: the destination has no driver.
+            InvalidError: the destination isn't built yet.
         """
         digest = destination_digest(driven(existing_destination(destination)), check.config)
         async with self._database.reading() as unit:

@@ -1,6 +1,6 @@
 """Secret syncs (interface.md sections 4.1 and 4.2, wire.md section 3.1).
 
-Destinations with a driver have routes of their own for what a body describes, so that the document tells its fields.
+Destinations that are built have their own routes for requests with a body, so that OpenAPI lists its fields.
 A path may name a destination by its published word too: it is answered in that vocabulary, and not documented.
 """
 
@@ -310,7 +310,7 @@ for _kind in BUILT:
         _add_routes_of(_bodies, _word)
 
 
-# After those of destinations with a driver: the first route that matches answers.
+# After those of destinations that are built: the first route that matches answers.
 @router.post(_ANY, response_model=SecretSyncAnswer, summary="Create a secret sync")
 @router.post(
     f"{_ANY}/check-destination", response_model=CheckedDestination, summary="Check who writes to a place"
