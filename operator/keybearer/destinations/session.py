@@ -33,7 +33,7 @@ __all__ = ["AppContext", "Call", "Session"]
 _C = TypeVar("_C", bound=Credentials)
 _WORD = re.compile(r"[A-Za-z_]{1,64}((, | and )[A-Za-z_]{1,64}){0,4}")
 """Words of an error as vendors have them; a value that a remote repeats in their place hardly looks so."""
-_RECOGNIZED_MIN = 8
+_RECOGNIZED_MIN = 6
 """Characters of a part of a token that is looked for in a remote's words: shorter ones are words themselves."""
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"

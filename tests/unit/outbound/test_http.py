@@ -146,7 +146,7 @@ async def test_a_redirect_is_an_answer() -> None:
             id="in chunks without end",
         ),
         pytest.param(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 300_000, id="in headers"),
-        pytest.param(b"220 mail.example.com ESMTP\r\n", id="another protocol"),
+        pytest.param(b"220 mail.example.com ESMTP\r\n\r\n", id="another protocol"),
     ],
 )
 async def test_an_answer_without_measure_or_sense_is_refused(answer: bytes) -> None:

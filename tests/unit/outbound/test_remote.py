@@ -223,7 +223,6 @@ class TestThrottling:
         [
             ("4", 4),
             ("0", 1),
-            ("99999999999999999999", 1),
             (format_datetime(NOW + timedelta(seconds=5), usegmt=True), 5),
             (format_datetime(NOW - timedelta(seconds=9), usegmt=True), 1),
             ("soon", 1),
@@ -240,6 +239,7 @@ class TestThrottling:
         ("answer", "waited"),
         [
             pytest.param(slow_down("3600"), timedelta(hours=1), id="seconds"),
+            pytest.param(slow_down("99999999999999999999"), timedelta(days=1), id="more than a day"),
             pytest.param(
                 slow_down(format_datetime(NOW + timedelta(days=9), usegmt=True)),
                 timedelta(days=1),
@@ -286,6 +286,15 @@ class TestThrottling:
             await way.get(f"http://127.0.0.1:{port}/")
             await way.get(f"http://127.0.0.1:{port}/")
         assert (len(seen.requests), way.waits) == (2, [3])
+
+    async def test_one_that_is_away_is_not_asked_before_the_time_that_it_says(self, way: Way) -> None:
+        async with server(reply("503 Service Unavailable", b"", "Retry-After: 600"), reply()) as (port, seen):
+            url = f"http://127.0.0.1:{port}/"
+            assert (await way.get(url)).status == 503
+            with pytest.raises(RemoteThrottledError) as caught:
+                await way.get(url)
+        assert caught.value.wait == timedelta(minutes=10)
+        assert (len(seen.requests), way.waits) == (1, [])
 
     async def test_who_asks_in_another_name_does_not_wait(self, way: Way) -> None:
         async with server(slow_down("3600"), reply()) as (port, _):

@@ -100,8 +100,10 @@ def test_names_of_others_are_shown_and_removed_once_on_request(pushing: Pushing)
     pushing.until_arrived({"ONE": "cnry-1"})
     pushing.tenant.until(
         PUSHING,
-        lambda sync: "foreign" not in sync["status"]["push"],
-        "an end of the list of others' names",
+        lambda sync: (
+            "foreign" not in sync["status"]["push"] and sync["status"]["sync"]["syncStatus"] == "succeeded"
+        ),
+        "an end of the list of others' names, and of the push",
     )
     # Once means once: what comes from elsewhere later stays.
     pushing.connections.far_project.store({"LATER": "cnry-theirs"})

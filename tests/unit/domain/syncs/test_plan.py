@@ -256,13 +256,17 @@ def test_what_stands_beside_a_value_is_put_right_with_it() -> None:
     assert [one.name for one in planned.change.put] == ["A"]
 
 
-@pytest.mark.parametrize("version", [None, "another"])
-def test_where_values_do_not_come_back_a_version_that_is_not_known_is_written_over(
-    version: str | None,
-) -> None:
-    ledger = {"A": Push("A", digest(Outgoing("A", "1")), version)}
+def test_where_values_do_not_come_back_what_was_changed_by_others_is_written_over() -> None:
+    ledger = {"A": Push("A", digest(Outgoing("A", "1")), "another")}
     planned = plan(wanted({"A": "1"}), {"A": Present(None, "v")}, ledger, settings())
     assert [one.name for one in planned.change.put] == ["A"]
+
+
+def test_what_a_run_wrote_before_it_was_cut_off_is_not_written_again_for_want_of_a_version() -> None:
+    noted = Push("A", digest(Outgoing("A", "1")), None)
+    planned = plan(wanted({"A": "1"}), {"A": Present(None, "v")}, {"A": noted}, settings())
+    assert planned.change.put == ()
+    assert planned.learnt == (replace(noted, remote_version="v"),)
 
 
 def test_a_name_that_is_gone_from_source_and_remote_is_forgotten() -> None:
