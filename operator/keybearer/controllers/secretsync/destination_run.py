@@ -228,7 +228,7 @@ class DestinationRun:
     async def _looked_at(self, sync: SecretSync) -> SecretSync:
         if not is_busy(sync):
             return sync
-        return await self.watch.look(self.remote, sync.project_id, sync.id) or sync
+        return await self.watch.look(self.remote, sync.project_id, sync.id, anew=True) or sync
 
     async def _quieted(self, sync: SecretSync) -> SecretSync:
         """Have the service push nothing by itself any more: what a mode holds back, nobody else lets pass."""

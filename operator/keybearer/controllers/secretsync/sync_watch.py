@@ -48,10 +48,20 @@ class SyncWatch:
         self._awaited: dict[WorkKey, tuple[str, float]] = {}
         self._failed: dict[WorkKey, _Failed] = {}
 
-    async def look(self, remote: RemoteSyncs, project_id: str, sync_id: str) -> SecretSync | None:
-        """Return the sync as it is now, by a look that others share; None where the project has none of that id."""
-        recent = self._clock.monotonic() - _SOON.total_seconds() / 2
-        return await self._board.look(remote.session, project_id, sync_id, not_before=recent)
+    async def look(
+        self, remote: RemoteSyncs, project_id: str, sync_id: str, *, anew: bool = False
+    ) -> SecretSync | None:
+        """Return the sync as it is now, by a look that others share; None where the project has none of that id.
+
+        Args:
+            remote: the service.
+            project_id: of the sync.
+            sync_id: its id.
+            anew: whether the look must begin now: one of a moment ago doesn't know what was just set off.
+        """
+        now = self._clock.monotonic()
+        not_before = now if anew else now - _SOON.total_seconds() / 2
+        return await self._board.look(remote.session, project_id, sync_id, not_before=not_before)
 
     def pause(self, key: WorkKey, sync: SecretSync) -> timedelta:
         """Return when an object looks again: soon while something is under way, less soon once that takes long."""

@@ -128,10 +128,14 @@ class Board(SyncWatch):
     def __init__(self, clock: HandClock, service: Service) -> None:
         super().__init__(clock)
         self._service = service
+        self.begun_anew: list[bool] = []
 
-    async def look(self, remote: RemoteSyncs, project_id: str, sync_id: str) -> SecretSync | None:
+    async def look(
+        self, remote: RemoteSyncs, project_id: str, sync_id: str, *, anew: bool = False
+    ) -> SecretSync | None:
         assert remote is self._service
         assert (project_id, sync_id) == ("shop", "s1")
+        self.begun_anew.append(anew)
         return self._service.sync
 
 
@@ -217,6 +221,14 @@ async def test_at_rest_nothing_is_asked_but_how_the_sync_stands_and_nothing_new_
         assert (outcome.tone, outcome.look_again) == (Tone.READY, REFRESH)
     assert world.service.taken() == []
     assert world.status == told
+
+
+async def test_what_is_told_right_after_a_push_is_of_a_look_that_began_after_it() -> None:
+    world = World()
+    await world.pushed(*keys(0, 10))
+    world.watch.begun_anew.clear()
+    await world.run(*keys(0, 10), request="sync")
+    assert world.watch.begun_anew == [True]
 
 
 async def test_a_source_whose_secrets_are_all_renamed_is_held_back_until_that_is_released() -> None:
