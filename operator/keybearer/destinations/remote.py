@@ -30,7 +30,6 @@ __all__ = [
     "RemoteRequest",
     "RemoteThrottledError",
     "RemoteUnavailableError",
-    "Throttling",
     "field_of",
     "is_too_many",
     "quotable",
@@ -128,7 +127,7 @@ class RemoteAnswer:
             return None
 
 
-Throttling = Callable[[RemoteAnswer], bool]
+_Throttling = Callable[[RemoteAnswer], bool]
 """Whether an answer asks to come later."""
 
 
@@ -147,7 +146,7 @@ class Limits:
         writes_per_minute: requests that change something, at most; None for no limit that is known beforehand.
     """
 
-    is_throttled: Throttling = is_too_many
+    is_throttled: _Throttling = is_too_many
     unsaid_wait: timedelta = timedelta(seconds=1)
     writes_per_minute: int | None = None
 

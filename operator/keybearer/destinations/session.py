@@ -99,6 +99,7 @@ class Session:
         self.app = app
         self.credentials = credentials
         self.context = context
+        self._own_key = self._key_of(credentials)
         self._sent: tuple[str, ...] = ()
         self._has_new_token = False
 
@@ -263,6 +264,10 @@ class Session:
         return f"{named}: {quotable(re.sub(r'[^ -~]+', ' ', message))}"
 
     def _key(self, credentials: Credentials) -> tuple[str, ...]:
+        # Its own is asked for with each request, and takes a digest.
+        return self._own_key if credentials is self.credentials else self._key_of(credentials)
+
+    def _key_of(self, credentials: Credentials) -> tuple[str, ...]:
         # An app may say of an organization that these credentials aren't for it: it gets no other's token.
         organization = self.context.organization_id
         return self.app.name, organization, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()

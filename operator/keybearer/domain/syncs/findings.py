@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from keybearer.destinations.protocol import Traits
-from keybearer.domain.syncs.outcomes import MESSAGE_MAX, told_of_others
+from keybearer.domain.syncs.outcomes import MESSAGE_MAX, shortened, told_of_others
 from keybearer.domain.syncs.plan import Ledger, Plan
 
 __all__ = ["repaired_names", "told_after_look"]
@@ -38,6 +38,4 @@ def told_after_look(
     overlap = {name: owner for name, owner in shared.items() if name in planned.digests}
     others = told_of_others(planned.foreign, overlap)
     told = ". ".join(([] if others is None else [others]) + list(former_places))
-    if not told:
-        return None
-    return told if len(told) <= MESSAGE_MAX else f"{told[: MESSAGE_MAX - 1]}…"
+    return shortened(told, MESSAGE_MAX) if told else None

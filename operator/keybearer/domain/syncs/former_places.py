@@ -13,7 +13,9 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
+from keybearer.base.clock import format_instant
 from keybearer.destinations.protocol import Outgoing, Present
+from keybearer.domain.syncs.outcomes import counted, shortened
 from keybearer.domain.syncs.plan import Ledger
 
 __all__ = ["alike", "as_left", "resembling", "told_alike", "told_failure"]
@@ -87,7 +89,7 @@ def _end_of(name: str) -> str:
 def told_alike(count: int, config: Mapping[str, JsonValue]) -> str:
     """Return what is said of names that were left, since they may be those of the present place."""
     return (
-        f"{_counted(count)} of the former place ({_described(config)}) {'is' if count == 1 else 'are'} here just as "
+        f"{counted(count)} of the former place ({_described(config)}) {'is' if count == 1 else 'are'} here just as "
         f"there, so that both may be one place, and stayed"
     )
 
@@ -100,23 +102,13 @@ def told_failure(
     next_attempt_at: datetime | None,
 ) -> str:
     """Return what is said of names that could not be removed yet; without an instant nobody tries it again."""
-    again = (
-        "" if next_attempt_at is None else f"the next attempt is at {next_attempt_at:%Y-%m-%dT%H:%M:%SZ}; "
-    )
+    again = "" if next_attempt_at is None else f"the next attempt is at {format_instant(next_attempt_at)}; "
     return (
-        f"{_counted(count)} at the former place ({_described(config)}; connection '{connection}') could not be "
-        f"removed: {_cut(reason, _REASON_MAX)}; {again}to leave them there, set disableSecretDeletion"
+        f"{counted(count)} at the former place ({_described(config)}; connection '{connection}') could not be "
+        f"removed: {shortened(reason, _REASON_MAX)}; {again}to leave them there, set disableSecretDeletion"
     )
 
 
 def _described(config: Mapping[str, JsonValue]) -> str:
     fields = (f"{name} {value}" for name, value in config.items() if isinstance(value, (str, int)))
-    return _cut(", ".join(fields), _DESCRIBED_MAX)
-
-
-def _counted(count: int) -> str:
-    return "1 secret" if count == 1 else f"{count} secrets"
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return shortened(", ".join(fields), _DESCRIBED_MAX)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue, ValidationError
 
+from keybearer.base.clock import format_instant
 from keybearer.base.errors import KeybearerError
 from keybearer.destinations.remote import RemoteError, RemoteThrottledError
 from keybearer.domain.errors import DomainError
@@ -19,8 +20,10 @@ __all__ = [
     "Failure",
     "LostJobError",
     "confidential_texts",
+    "counted",
     "failure_of",
     "redacted",
+    "shortened",
     "told_of_others",
 ]
 
@@ -54,14 +57,14 @@ class Failure:
 
     def before_next_attempt(self, due_at: datetime) -> str:
         """Return what is said until the next attempt."""
-        return self._followed_by(f"; the next attempt is at {_told_instant(due_at)}")
+        return self._followed_by(f"; the next attempt is at {format_instant(due_at)}")
 
     def while_parked(self, due_at: datetime) -> str:
         """Return what is said until the time that the remote asked for has passed."""
-        return self._followed_by(f"; what arrived is noted, and the rest follows at {_told_instant(due_at)}")
+        return self._followed_by(f"; what arrived is noted, and the rest follows at {format_instant(due_at)}")
 
     def _followed_by(self, following: str) -> str:
-        return _shortened(self.message, MESSAGE_MAX - len(following)) + following
+        return shortened(self.message, MESSAGE_MAX - len(following)) + following
 
 
 def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
@@ -111,25 +114,22 @@ def told_of_others(foreign: Collection[str], overlap: Mapping[str, str | None]) 
     told: list[str] = []
     if foreign:
         told.append(
-            f"{_counted(foreign)} at the destination came from elsewhere and stayed; to have them removed, push "
+            f"{counted(len(foreign))} at the destination came from elsewhere and stayed; to have them removed, push "
             "once with removeForeign, or set a key schema to keep apart from them"
         )
     if overlap:
         owners = sorted({owner for owner in overlap.values() if owner is not None})
         others = f"others, such as the sync '{owners[0]}'" if owners else "syncs of other projects"
         told.append(
-            f"{_counted(overlap)} of this sync {'is' if len(overlap) == 1 else 'are'} also written by {others}: each "
-            "overwrites what the other wrote; set key schemas to keep them apart"
+            f"{counted(len(overlap))} of this sync {'is' if len(overlap) == 1 else 'are'} also written by {others}: "
+            "each overwrites what the other wrote; set key schemas to keep them apart"
         )
     return ". ".join(told) or None
 
 
-def _told_instant(instant: datetime) -> str:
-    return f"{instant:%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _counted(names: Collection[str]) -> str:
-    return "1 secret" if len(names) == 1 else f"{len(names)} secrets"
+def counted(count: int) -> str:
+    """Return so many secrets, in words."""
+    return "1 secret" if count == 1 else f"{count} secrets"
 
 
 def confidential_texts(given: Mapping[str, JsonValue], shown: Mapping[str, JsonValue]) -> list[str]:
@@ -157,8 +157,9 @@ def redacted(message: str, confidential: Iterable[str]) -> str:
         {text for text in confidential if len(text) >= _RECOGNIZED_MIN}, key=len, reverse=True
     ):
         message = message.replace(text, _REDACTED)
-    return _shortened(message, MESSAGE_MAX)
+    return shortened(message, MESSAGE_MAX)
 
 
-def _shortened(message: str, most: int) -> str:
+def shortened(message: str, most: int) -> str:
+    """Return a text of that many characters at most; what is cut off is an ellipsis."""
     return message if len(message) <= most else f"{message[: most - 1]}…"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from keybearer.destinations.protocol import Refused
+from keybearer.domain.syncs.outcomes import shortened
 from keybearer.domain.syncs.plan import PlanRefusedError
 
 __all__ = ["REFUSALS_MAX", "NamesRefusedError", "Refusals"]
@@ -75,7 +76,9 @@ def _told(beginning: str, refused: Iterable[tuple[str, str]]) -> str:
     """Return a text with as many reasons as have room in it; names with the same reason are told together."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in refused:
-        by_reason.setdefault(_cut(reason, _REASON_SHOWN_MAX), []).append(f"'{_cut(name, _NAME_SHOWN_MAX)}'")
+        by_reason.setdefault(shortened(reason, _REASON_SHOWN_MAX), []).append(
+            f"'{shortened(name, _NAME_SHOWN_MAX)}'"
+        )
     left = sum(map(len, by_reason.values()))
     room = _TOLD_MAX - len(beginning) - len(f"; and {left:,} more")
     parts: list[str] = []
@@ -99,7 +102,3 @@ def _fitting(names: Iterable[str], room: int) -> Iterator[str]:
         if room < 0:
             return
         yield name
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
