@@ -249,14 +249,22 @@ async def test_a_deletion_without_end_is_an_outage(copy: AzureCopy, target: Make
         await pushed.push({"ONE": "cnry-2"})
 
 
-@pytest.mark.parametrize(("status", "error"), [(403, RemoteDeniedError), (404, None), (409, None)])
+@pytest.mark.parametrize(
+    ("status", "error", "told"),
+    [
+        (403, RemoteDeniedError, "may not recover the deleted secret 'ONE'"),
+        (404, RemoteUnavailableError, "goes on recovering the secret 'ONE'"),
+        (409, RemoteThrottledError, "asking to come later"),
+    ],
+)
 async def test_a_recovery_that_is_refused_is_told(
-    copy: AzureCopy, target: Make, status: int, error: type[Exception] | None
+    copy: AzureCopy, target: Make, status: int, error: type[Exception], told: str
 ) -> None:
     copy.deleted["one"] = VaultSecret("ONE", ["cnry-1"])
-    told = refusal(status, "Forbidden", "no recover")
-    copy.visits.answer_instead("POST", "recover", lambda: told, times=-1)
-    with pytest.raises(error or RemoteUnavailableError):
+    copy.visits.answer_instead(
+        "POST", "recover", lambda: refusal(status, "Forbidden", "no recover"), times=-1
+    )
+    with pytest.raises(error, match=told):
         await target().push({"ONE": "cnry-2"})
 
 
