@@ -19,12 +19,13 @@ import pytest_asyncio
 from pydantic import JsonValue
 from starlette.types import ASGIApp
 
-from keybearer.base.clock import SystemClock
+from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.ids import OrganizationId, ProjectId
 from keybearer.domain.bootstrap import AdminCredentials, bootstrap
+from keybearer.domain.outbound import Outbound
 from keybearer.domain.server_keys import RootKeySource, unlock
 from keybearer.server.app import create_app
-from keybearer.server.context import ServiceContext, build_context
+from keybearer.server.context import ContextTerms, ServiceContext, build_context
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.database import Database
 from keybearer.store.records import Organization
@@ -165,9 +166,24 @@ class QuietService:
 
 
 @asynccontextmanager
-async def quiet_service(directory: Path, own: OwnDatabase) -> AsyncIterator[QuietService]:
-    """Yield the application on a database of its own."""
-    clock = SystemClock()
+async def quiet_service(
+    directory: Path,
+    own: OwnDatabase,
+    *,
+    clock: Clock | None = None,
+    terms: ContextTerms | None = None,
+    outbound: Outbound | None = None,
+) -> AsyncIterator[QuietService]:
+    """Yield the application on a database of its own.
+
+    Args:
+        directory: private to it.
+        own: the database.
+        clock: of all of it; the system's by default.
+        terms: how it behaves.
+        outbound: whom it may ask; nobody on loopback by default. Borrowed.
+    """
+    clock = clock or SystemClock()
     database = Database(own.engine_url(directory), clock)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
@@ -175,7 +191,7 @@ async def quiet_service(directory: Path, own: OwnDatabase) -> AsyncIterator[Quie
         keys = await unlock(database, RootKeySource(directory / "root.key"))
         handed: list[AdminCredentials] = []
         await bootstrap(database, keys, clock, handed.append)
-        context = build_context(database, keys, clock)
+        context = build_context(database, keys, clock, terms=terms or ContextTerms(), outbound=outbound)
         stack.push_async_callback(context.audit.close)
         quiet = QuietService(
             create_app(context), context, database, OrganizationId(handed[0].organization_id), stack

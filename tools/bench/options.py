@@ -98,6 +98,7 @@ class ServiceOptions:
         seconds: length of each half of a round.
         scale: of the rows about size.
         syncs: secret syncs, each of a folder of its own.
+        pushed_keys: of one sync that has many.
         deadline_seconds: how long anything may take that is awaited.
     """
 
@@ -108,6 +109,7 @@ class ServiceOptions:
     seconds: float = 4.0
     scale: ScaleSize = field(default_factory=ScaleSize)
     syncs: int = 1000
+    pushed_keys: int = 1000
     deadline_seconds: float = 600.0
 
 
@@ -119,5 +121,6 @@ def quick_service(directory: Path) -> ServiceOptions:
         seconds=1.0,
         scale=ScaleSize(secrets=500, folders=50, large=20),
         syncs=50,
+        pushed_keys=50,
         deadline_seconds=120.0,
     )

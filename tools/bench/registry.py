@@ -16,6 +16,7 @@ from tools.bench.rows import (
     issuance,
     large,
     propagation,
+    pushes,
     rates,
     repair,
     restart,
@@ -60,6 +61,8 @@ SERVICE_ROWS: Mapping[str, Callable[[ServiceOptions], Awaitable[RowResult]]] = {
     "scale-postgresql": partial(scale.run, "postgresql"),
     "syncs-sqlite": partial(syncs.run, "sqlite"),
     "syncs-postgresql": partial(syncs.run, "postgresql"),
+    "pushes-sqlite": partial(pushes.run, "sqlite"),
+    "pushes-postgresql": partial(pushes.run, "postgresql"),
     "issuance-sqlite": partial(issuance.run, "sqlite"),
     "issuance-postgresql": partial(issuance.run, "postgresql"),
 }

@@ -12,6 +12,7 @@ from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.target.decisions import TargetAction
 from keybearer.controllers.telemetry import OperatorMetrics
 from keybearer.controllers.work import Lane
+from keybearer.domain.syncs.tallies import PushTallies
 from keybearer.server.metrics import MetricSources, ServiceMetrics
 from keybearer.server.rate_limits import RequestClass
 from keybearer.server.request_tallies import RequestTallies
@@ -25,6 +26,7 @@ LABELS: Mapping[str, str] = {
     "certificate": "name of the entry in `spec.certificates`",
     "class": f"of the rate limit: {', '.join(kind for kind in RequestClass if kind is not RequestClass.ALL)}",
     "condition": "type of the condition: Ready, Reconciling, Stalled and so on",
+    "destination": "of secret syncs, in the words of [destinations](../destinations.md#destinations)",
     "kind": f"kind of the object: {', '.join(RESOURCES)}; of targets Secret or ConfigMap",
     "lane": f"how urgent: {', '.join(lane.name.lower() for lane in Lane)}",
     "method": "of HTTP",
@@ -71,6 +73,7 @@ def service_registry() -> CollectorRegistry:
         store=StoreTallies(),
         event_streams=int,
         running_jobs=int,
+        pushes=PushTallies(),
         audit=lambda: (0, 0),
         rate_limited=dict,
     )

@@ -7,6 +7,7 @@ where they are asked for.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,7 +26,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from keybearer import __version__
 from keybearer.base.errors import KeybearerError
 from keybearer.base.tally import Durations
+from keybearer.domain.syncs.tallies import PushTallies, Waiting
 from keybearer.server.context import ServiceContext
+from keybearer.server.push_metrics import push_families
 from keybearer.server.rate_limits import RateLimits, RequestClass
 from keybearer.server.request_tallies import RequestTallies
 from keybearer.store.tallies import StoreTallies
@@ -34,6 +37,8 @@ __all__ = ["MetricSources", "ServiceMetrics", "metrics_app", "sources_of"]
 
 _QUESTION_SECONDS = 2
 """For what must be asked of the database: less than any scrape waits."""
+_KEPT_SECONDS = 5
+"""How old its answer may be: many who scrape ask it no more often."""
 _STREAMS = "/api/v1/events/subscribe/project-events"
 """Its requests last as long as their readers: how long says nothing."""
 
@@ -47,6 +52,7 @@ class MetricSources:
         store: counted by the store.
         event_streams: how many are open.
         running_jobs: of secret syncs, in this process.
+        pushes: counted by runs of secret syncs.
         audit: lines that wait to be written, and those that were lost.
         rate_limited: refusals by class.
     """
@@ -55,6 +61,7 @@ class MetricSources:
     store: StoreTallies
     event_streams: Callable[[], int]
     running_jobs: Callable[[], int]
+    pushes: PushTallies
     audit: Callable[[], tuple[int, int]]
     rate_limited: Callable[[], Mapping[RequestClass, int]]
 
@@ -64,8 +71,8 @@ class ServiceMetrics(Collector):
 
     def __init__(self, sources: MetricSources) -> None:
         self._sources = sources
-        self.waiting_jobs: int | None = None
-        """Of all processes on this database; None where it can't be asked."""
+        self.waiting: Waiting | None = None
+        """For any process on this database; None where it can't be asked."""
         self.registry = CollectorRegistry()
         Gauge("keybearer_build_info", "The version that runs.", ["version"], registry=self.registry).labels(
             __version__
@@ -126,9 +133,12 @@ class ServiceMetrics(Collector):
             labels=("state",),
         )
         jobs.add_metric(("running",), self._sources.running_jobs())
-        if self.waiting_jobs is not None:
-            jobs.add_metric(("waiting",), self.waiting_jobs)
+        if self.waiting is not None:
+            jobs.add_metric(("waiting",), self.waiting.jobs)
         yield jobs
+        yield from push_families(
+            self._sources.pushes, None if self.waiting is None else self.waiting.unpushed
+        )
         yield CounterMetricFamily(
             "keybearer_server_certificates",
             "Certificates that were issued and stored, those of authorities among them.",
@@ -170,6 +180,7 @@ def sources_of(
         store=store,
         event_streams=lambda: context.events.open_streams,
         running_jobs=lambda: context.sync_engine.running,
+        pushes=context.sync_engine.tallies,
         audit=lambda: (context.audit.waiting, context.audit.lost),
         rate_limited=lambda: {} if limits is None else limits.refused,
     )
@@ -180,13 +191,21 @@ def metrics_app(
 ) -> ASGIApp:
     """Return the application that answers `GET /metrics`, and nothing else."""
     metrics = ServiceMetrics(sources_of(context, store, requests, limits))
-    return _MetricsApp(metrics, context.sync_engine.count_waiting)
+    return _MetricsApp(metrics, context.sync_engine.waiting)
 
 
 class _MetricsApp:
-    def __init__(self, metrics: ServiceMetrics, count_waiting: Callable[[], Awaitable[int]]) -> None:
+    def __init__(
+        self,
+        metrics: ServiceMetrics,
+        ask: Callable[[], Awaitable[Waiting]],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._metrics = metrics
-        self._count_waiting = count_waiting
+        self._ask = ask
+        self._monotonic = monotonic
+        self._asking = asyncio.Lock()
+        self._kept_until = monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] != "/metrics":
@@ -194,13 +213,22 @@ class _MetricsApp:
         elif scope["method"] not in {"GET", "HEAD"}:
             answer = PlainTextResponse("Metrics are read by GET\n", 405, {"allow": "GET"})
         else:
-            try:
-                async with asyncio.timeout(_QUESTION_SECONDS):
-                    self._metrics.waiting_jobs = await self._count_waiting()
-            except (KeybearerError, TimeoutError):
-                # A database that is away is no reason to tell nothing else.
-                self._metrics.waiting_jobs = None
+            await self._ask_anew()
             answer = Response(
                 generate_latest(self._metrics.registry), headers={"content-type": CONTENT_TYPE_LATEST}
             )
         await answer(scope, receive, send)
+
+    async def _ask_anew(self) -> None:
+        """Have the metrics tell what waits, as of a few seconds ago at most."""
+        # One at a time: whoever waits here finds the answer of the one before.
+        async with self._asking:
+            if self._metrics.waiting is not None and self._monotonic() < self._kept_until:
+                return
+            try:
+                async with asyncio.timeout(_QUESTION_SECONDS):
+                    self._metrics.waiting = await self._ask()
+            except (KeybearerError, TimeoutError):
+                # A database that is away is no reason to tell nothing else.
+                self._metrics.waiting = None
+            self._kept_until = self._monotonic() + _KEPT_SECONDS

@@ -302,7 +302,14 @@ class SecretSyncs:
 
     async def unlearn(self, sync_id: str) -> None:
         """Note that nothing is known of the remote, as before the first run."""
-        await self._set([sync_id], source_digest=None, reached=None, is_settled=False, listed_at=None)
+        await self._set(
+            [sync_id],
+            source_digest=None,
+            reached=None,
+            is_settled=False,
+            listed_at=None,
+            unpushed_keys=0,
+        )
 
     async def look_anew(self, sync_id: str) -> None:
         """Have the next run look at the remote, whatever the ledger says."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, case, delete, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import new_uuid
@@ -119,9 +119,12 @@ class SyncJobs:
         )
         return (await self._connection.execute(statement)).scalar_one()
 
-    async def is_waiting(self, sync_id: str, kind: str) -> bool:
-        """Return whether a job of the kind waits for the sync."""
-        return (await self._connection.execute(_waiting(sync_id, kind))).first() is not None
+    async def waiting_since(self, sync_id: str, kind: str) -> datetime | None:
+        """Return when the job of the kind that waits for the sync was queued; None where none does."""
+        statement = select(SyncJobRow.created_at).where(
+            SyncJobRow.sync_id == sync_id, SyncJobRow.kind == kind, SyncJobRow.is_running.is_(False)
+        )
+        return (await self._connection.execute(statement)).scalar_one_or_none()
 
     async def is_held(self, job: SyncJob) -> bool:
         """Return whether the process that claimed the job has it still; until the unit ends nobody takes it over."""
@@ -227,12 +230,6 @@ def _held(job: SyncJob) -> tuple[ColumnElement[bool], ...]:
         SyncJobRow.is_running.is_(True),
         SyncJobRow.claimed_by == job.claimed_by,
         SyncJobRow.attempt == job.attempt,
-    )
-
-
-def _waiting(sync_id: str, kind: str) -> Select[str]:
-    return select(SyncJobRow.id).where(
-        SyncJobRow.sync_id == sync_id, SyncJobRow.kind == kind, SyncJobRow.is_running.is_(False)
     )
 
 

@@ -45,6 +45,7 @@ from keybearer.store.root_keys import RootKeyring
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.secret_syncs import SecretSyncs
 from keybearer.store.secrets import Secrets
+from keybearer.store.sync_backlog import SyncBacklog
 from keybearer.store.sync_claims import SyncClaims
 from keybearer.store.sync_jobs import SyncJobs
 from keybearer.store.sync_looks import SyncLooks
@@ -119,6 +120,7 @@ class UnitOfWork:
     secret_syncs = _FirstUse(lambda self: SecretSyncs(self._connection))
     sync_jobs = _FirstUse(lambda self: SyncJobs(self._connection, self.changes))
     sync_claims = _FirstUse(lambda self: SyncClaims(self._connection, self._clock))
+    sync_backlog = _FirstUse(lambda self: SyncBacklog(self._connection))
     sync_looks = _FirstUse(lambda self: SyncLooks(self._connection))
     pushes = _FirstUse(lambda self: Pushes(self._connection))
     sync_names = _FirstUse(lambda self: SyncNames(self._connection))

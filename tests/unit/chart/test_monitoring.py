@@ -62,7 +62,12 @@ def _alerts() -> dict[str, Mapping[str, Json]]:
     return {str(rule["alert"]): rule for rule in rules}
 
 
-_OF_SERVICE = {"KeybearerServiceDown", "KeybearerServiceFails", "KeybearerAuditLinesLost"}
+_OF_SERVICE = {
+    "KeybearerServiceDown",
+    "KeybearerServiceFails",
+    "KeybearerAuditLinesLost",
+    "KeybearerPushesLate",
+}
 _QUERIES = [*_queries_of_panels(), *((name, str(rule["expr"])) for name, rule in _alerts().items())]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import timedelta
+
 import httpx
 import pytest
 from starlette.responses import Response
@@ -9,6 +12,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from keybearer.base.tally import Durations
+from keybearer.domain.syncs.tallies import PushTallies, Unpushed, Waiting
 from keybearer.server.metrics import MetricSources, ServiceMetrics, _MetricsApp
 from keybearer.server.rate_limits import RequestClass
 from keybearer.server.request_scope import RequestShell
@@ -19,13 +23,14 @@ from keybearer.store.tallies import StoreTallies
 
 class Desk:
     def __init__(self) -> None:
-        self.requests, self.store = RequestTallies(), StoreTallies()
+        self.requests, self.store, self.pushes = RequestTallies(), StoreTallies(), PushTallies()
         self.metrics = ServiceMetrics(
             MetricSources(
                 requests=self.requests,
                 store=self.store,
                 event_streams=lambda: 3,
                 running_jobs=lambda: 2,
+                pushes=self.pushes,
                 audit=lambda: (7, 1),
                 rate_limited=lambda: {RequestClass.AUTH: 4},
             )
@@ -108,12 +113,12 @@ def test_the_store_and_its_work_are_told(desk: Desk) -> None:
 async def test_what_the_database_must_be_asked_for_is_left_out_when_it_is_away(
     desk: Desk, *, is_away: bool
 ) -> None:
-    async def count_waiting() -> int:
+    async def ask() -> Waiting:
         if is_away:
             raise UnavailableError("away")
-        return 9
+        return Waiting(9)
 
-    transport = httpx.ASGITransport(_MetricsApp(desk.metrics, count_waiting))
+    transport = httpx.ASGITransport(_MetricsApp(desk.metrics, ask))
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         answer = await client.get("/metrics")
         elsewhere = await client.get("/api/status")
@@ -122,3 +127,59 @@ async def test_what_the_database_must_be_asked_for_is_left_out_when_it_is_away(
     assert ('keybearer_server_sync_jobs{state="waiting"} 9.0' in answer.text) is not is_away
     assert 'keybearer_server_sync_jobs{state="running"} 2.0' in answer.text
     assert (elsewhere.status_code, written.status_code) == (404, 405)
+
+
+def test_pushes_are_told_by_destination_and_a_destination_of_syncs_begins_with_zeros(desk: Desk) -> None:
+    counts = desk.pushes.of("gitlab")
+    counts.written, counts.skipped, counts.failed, counts.removed = 4, 3, 2, 1
+    desk.metrics.waiting = Waiting(
+        9,
+        (
+            Unpushed("codehost", 2, 200, timedelta(minutes=1)),
+            Unpushed("gitlab", 0, 0, timedelta(0)),
+        ),
+    )
+    for destination, counted, waiting in (
+        ("gitlab", (4, 3, 2, 1), (0, 0, 0)),
+        ("codehost", (0, 0, 0, 0), (2, 200, 60)),
+    ):
+        told = [
+            desk.value(f"push_keys_{what}_total", destination=destination)
+            for what in ("written", "skipped", "failed", "removed")
+        ]
+        assert tuple(told) == counted
+        names = ("pushes_waiting", "push_keys_waiting", "push_oldest_change_age_seconds")
+        assert tuple(desk.value(name, destination=destination) for name in names) == waiting
+    labels = {
+        name: set(sample.labels)
+        for family in desk.metrics.registry.collect()
+        for sample in family.samples
+        if (name := family.name).startswith("keybearer_server_push")
+    }
+    assert len(labels) == 7
+    assert set(map(frozenset, labels.values())) == {frozenset({"destination"})}
+
+
+def test_without_a_database_what_this_process_counted_is_told_all_the_same(desk: Desk) -> None:
+    desk.pushes.of("gitlab").written = 4
+    assert desk.value("push_keys_written_total", destination="gitlab") == 4
+    assert desk.value("push_keys_waiting", destination="gitlab") is None
+
+
+async def test_many_who_scrape_ask_the_database_once_in_a_few_seconds(desk: Desk) -> None:
+    asked: list[float] = []
+    now = 100.0
+
+    async def ask() -> Waiting:
+        asked.append(now)
+        await asyncio.sleep(0)
+        return Waiting(len(asked))
+
+    transport = httpx.ASGITransport(_MetricsApp(desk.metrics, ask, lambda: now))
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        await asyncio.gather(*[client.get("/metrics") for _ in range(5)])
+        now = 104.9
+        assert 'keybearer_server_sync_jobs{state="waiting"} 1.0' in (await client.get("/metrics")).text
+        now = 105.0
+        assert 'keybearer_server_sync_jobs{state="waiting"} 2.0' in (await client.get("/metrics")).text
+    assert asked == [100.0, 105.0]

@@ -149,6 +149,17 @@ groups:
           description: >-
             The database could not take them for too long. Its log has a line audit_event_lost for each. With
             --audit-strict it refuses what it can't write down.
+      - alert: KeybearerPushesLate
+        expr: >-
+          max by (destination) (keybearer_server_push_oldest_change_age_seconds{ {{- $ofService -}} })
+          > {{ int64 $rule.pushAgeSeconds }}
+        for: 5m
+        labels: {severity: warning, {{ $aboutService }}}
+        annotations:
+          summary: "A change waits for {{`{{ $value | humanizeDuration }}`}} to be pushed to {{`{{ $labels.destination }}`}}."
+          description: >-
+            lastSyncMessage of the secret sync says why, and when the next attempt is: GET /api/v1/secret-syncs lists those
+            of a project with their syncStatus. SecretSyncs that push show the same in their condition Ready.
   {{- end }}
   - name: keybearer-certificates
     rules:

@@ -173,6 +173,7 @@ class Clearing:
         finally:
             # Removed names must be noted even if the rest failed.
             self.removed += len(gone)
+            self._pushing.tallies.of(self._sync.record.destination).removed += len(gone)
             await asyncio.shield(self._note(place, sorted(gone)))
 
     async def _opened(self, place: FormerPlace) -> Place:

@@ -19,6 +19,7 @@ from keybearer.domain.syncs.looking import Look
 from keybearer.domain.syncs.outcomes import LostJobError, failure_of
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.run import Begun, Run
+from keybearer.domain.syncs.tallies import PushTallies, Unpushed, Waiting
 from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.store.database import Database
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
@@ -77,14 +78,29 @@ class SyncEngine:
         """How many jobs this process runs."""
         return len(self._running)
 
-    async def count_waiting(self) -> int:
-        """Return how many jobs wait for any process.
+    @property
+    def tallies(self) -> PushTallies:
+        """What this process counted of pushes."""
+        return self._pushing.tallies
+
+    async def waiting(self) -> Waiting:
+        """Return what waits for any process, and since when.
 
         Raises:
             BusyError, UnavailableError: the database can't be asked.
         """
         async with self._database.reading() as unit:
-            return await unit.sync_jobs.count_waiting()
+            jobs = await unit.sync_jobs.count_waiting()
+            backlogs = await unit.sync_backlog.by_destination()
+        now = self._clock.now()
+        return Waiting(
+            jobs,
+            tuple(
+                # A process whose clock is ahead may have noted it.
+                Unpushed(one.destination, one.syncs, one.keys, max(now - (one.oldest or now), timedelta(0)))
+                for one in backlogs
+            ),
+        )
 
     def stop(self) -> None:
         """Begin nothing any more."""

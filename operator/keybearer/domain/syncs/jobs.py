@@ -210,7 +210,7 @@ class SyncQueue:
         if kind is JobKind.REMOVE and job.parameters.get(DELETES_SYNC) is True:
             await unit.secret_syncs.delete(job.sync_id)
             return
-        is_waiting = await unit.sync_jobs.is_waiting(job.sync_id, kind)
+        waiting_since = await unit.sync_jobs.waiting_since(job.sync_id, kind)
         is_asked = sync.record.listed_at is None and begun.sync.record.listed_at is not None
         # What was set up otherwise meanwhile is not what was carried.
         if done.source_digest is not None and sync.record.version == begun.sync.record.version:
@@ -219,14 +219,15 @@ class SyncQueue:
                 source_digest=done.source_digest,
                 reached=done.reached,
                 # Whoever waits behind may want to see what changed since; and so does who asked meanwhile.
-                listed_at=None if is_waiting or is_asked else done.listed_at,
+                listed_at=None if waiting_since or is_asked else done.listed_at,
             )
-        status = JobStatus.PENDING if is_waiting else JobStatus.SUCCEEDED
+        status = JobStatus.PENDING if waiting_since else JobStatus.SUCCEEDED
         now = self._clock.now()
         await unit.secret_syncs.move(
             [job.sync_id], kind, {"status": status, "message": done.message, "at": now, "job_id": job.id}
         )
         if kind is JobKind.SYNC:
+            await unit.sync_backlog.end(job.sync_id, waiting_since)
             await self._look_after_former_places(unit, sync)
 
     async def _end_look(self, unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync) -> None:
@@ -309,7 +310,7 @@ class SyncQueue:
             await give_up_look(unit, sync, self._clock.now(), self._terms.backoff.ceiling)
             return
         await self._audit(unit, begun, JobStatus.FAILED, {})
-        is_waiting = await unit.sync_jobs.is_waiting(job.sync_id, kind)
+        is_waiting = await unit.sync_jobs.waiting_since(job.sync_id, kind) is not None
         status = JobStatus.PENDING if is_waiting else JobStatus.FAILED
         await unit.secret_syncs.move(
             [job.sync_id], kind, {"status": status, "message": message, "job_id": job.id}

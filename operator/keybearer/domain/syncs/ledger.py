@@ -8,7 +8,9 @@ from datetime import timedelta
 from keybearer.base.clock import Clock
 from keybearer.destinations.protocol import Refused, Written
 from keybearer.domain.syncs.outcomes import LostJobError
+from keybearer.domain.syncs.plan import Plan
 from keybearer.domain.syncs.refusals import Refusals
+from keybearer.domain.syncs.tallies import KeyCounts
 from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.pushes import Push
@@ -32,6 +34,7 @@ class Notes:
         refused: names that a rule keeps back, with the reason.
         failing: names that earlier runs noted as failed.
         shown: returns a message as it may be stored, without values.
+        counts: where outcomes are counted for metrics; nowhere by default.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Notes:
         *,
         failing: Collection[str] = (),
         shown: Callable[[str], str] = str,
+        counts: KeyCounts | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -51,6 +55,7 @@ class Notes:
         self._digests = digests
         self._failing = failing
         self._shown = shown
+        self._counts = counts or KeyCounts()
         self._pushes: dict[str, Push] = {}
         self._gone: set[str] = set()
         self._failed: dict[str, str] = dict(refused or {})
@@ -58,6 +63,8 @@ class Notes:
         self._foreign: Collection[str] | None = None
         self._refusals = Refusals(self._failed)
         self._written_at = clock.monotonic()
+        self._left: int | None = None
+        self._left_noted: int | None = None
         self.written = 0
         self.removed = 0
         self.unversioned: dict[str, Push] = {}
@@ -72,6 +79,12 @@ class Notes:
         self._foreign = foreign
         self._mended.update(set(self._failing) - set(tried))
 
+    def expect(self, planned: Plan) -> None:
+        """Take over what a push is about to do; what is in place, or refused by a rule, is counted."""
+        self._left = len(planned.change.put) + len(planned.change.delete)
+        self._counts.skipped += len(planned.digests) - len(planned.change.put)
+        self._counts.failed += len(planned.refused)
+
     async def take(self, outcome: Written | Refused) -> None:
         """Note what became of one name, with others now and then.
 
@@ -79,7 +92,10 @@ class Notes:
             LostJobError: the job is held no more.
             NamesRefusedError: the remote refuses one name after the other.
         """
+        if self._left:
+            self._left -= 1
         if isinstance(outcome, Refused):
+            self._counts.failed += 1
             self._failed[outcome.name] = self._shown(outcome.message)
             self._refusals.add(outcome)
         else:
@@ -101,10 +117,12 @@ class Notes:
             self._mended.add(written.name)
         if written.is_removed:
             self.removed += 1
+            self._counts.removed += 1
             self._gone.add(written.name)
             self._pushes.pop(written.name, None)
         else:
             self.written += 1
+            self._counts.written += 1
             self._refusals.end_row()
             push = Push(written.name, self._digests[written.name], written.version)
             self._pushes[written.name] = push
@@ -119,7 +137,9 @@ class Notes:
             LostJobError: the job is held no more.
         """
         self._written_at = self._clock.monotonic()
-        if not (self._pushes or self._gone or self._failed or self._mended) and self._foreign is None:
+        left = self._left
+        has_names = self._pushes or self._gone or self._failed or self._mended or self._foreign is not None
+        if not has_names and left == self._left_noted:
             return
 
         async def stored() -> None:
@@ -127,9 +147,12 @@ class Notes:
                 if not await unit.sync_jobs.is_held(self._job):
                     raise LostJobError("another process has the job")
                 await self.store(unit)
+                if left is not None:
+                    await unit.sync_backlog.note_keys(self._job.sync_id, left)
 
         await repeated(stored)
         self._foreign = None
+        self._left_noted = left
         for noted in (self._pushes, self._gone, self._failed, self._mended):
             noted.clear()
 

@@ -16,6 +16,7 @@ from keybearer.domain.outbound import Remotes
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.source import Source, read_source
+from keybearer.domain.syncs.tallies import PushTallies
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
@@ -62,6 +63,7 @@ class Pushing:
         self.clock = clock
         self._kinds = kinds
         self.pace = pace or Pace()
+        self.tallies = PushTallies()
 
     def model_of(self, sync: SecretSync) -> DestinationKind:
         """Return the model of the sync's destination.

@@ -44,6 +44,8 @@ async def queue(
     """
     # The status first: it is the lock that keeps two who queue for one sync apart.
     await unit.secret_syncs.move([sync.record.id], kind, {"status": JobStatus.PENDING})
+    if kind is JobKind.SYNC:
+        await unit.sync_backlog.begin(sync.record.id, now)
     if afresh:
         await unit.secret_syncs.look_anew(sync.record.id)
     job = _job(sync, kind, parameters, due_at or now, now)

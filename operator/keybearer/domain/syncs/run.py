@@ -95,6 +95,7 @@ class Run:
         self._setup = Setup.of(begun.sync)
         self._reach = Reach(pushing, begun.sync)
         self._clearing = Clearing(pushing, begun.job, begun.sync, self._reach)
+        self._counts = pushing.tallies.of(begun.sync.record.destination)
 
     @property
     def confidential(self) -> list[str]:
@@ -158,6 +159,7 @@ class Run:
         notes.learn(planned.learnt, planned.forgotten)
         tried = planned.refused.keys() | {one.name for one in planned.change.put}
         notes.learn_names(None if listing is None else planned.foreign, tried)
+        notes.expect(planned)
         try:
             await self._apply(place, planned.change, notes)
         except (RemoteError, NamesRefusedError):
@@ -204,7 +206,7 @@ class Run:
         listing = await self._reach.listed(place, sorted(ledger))
         shared = await self._reach.shared(self._setup, ledger)
         change = removal(listing, ledger, place.naming, shared.keys())
-        notes = Notes(self._database, self._pushing.clock, self._job, {})
+        notes = Notes(self._database, self._pushing.clock, self._job, {}, counts=self._counts)
         notes.learn((), ledger.keys() - set(change.delete))
         await self._apply(place, change, notes)
         await self._clearing.clear_all()
@@ -301,6 +303,7 @@ class Run:
             planned.refused,
             failing={one.name for one in known if one.state == NameState.FAILED},
             shown=lambda message: redacted(message, self.confidential),
+            counts=self._counts,
         )
 
     @staticmethod
@@ -327,5 +330,10 @@ class Run:
         """Learn what the remote shows for what was just written, where only that tells of changes by others."""
         if place.traits.has_readable_values or not notes.unversioned:
             return
-        listing = await self._reach.listed(place, sorted(planned.digests))
+        try:
+            listing = await self._reach.listed(place, sorted(planned.digests))
+        except BaseException:
+            # All of it arrived: the next attempt has only this to do.
+            await asyncio.shield(notes.flush())
+            raise
         notes.learn(with_versions(notes.unversioned.values(), listing))

@@ -20,11 +20,15 @@ class SecretSyncRow(Row):
     `destination_digest` is the same for two syncs to the same place. `source_digest` is a keyed digest of what the
     last successful run carried, and `reached` the revision of each project that this was read from, so that a change
     nobody was told of is found. `is_settled` says that the ledger tells all that the remote holds of ours: no run was
-    cut off.
+    cut off. `unpushed_since` is when the oldest change came that isn't pushed yet, and `unpushed_keys` how many names
+    the last run had still to write or remove.
     """
 
     __tablename__ = "secret_syncs"
-    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        Index("ix_secret_syncs_destination_unpushed", "destination", "unpushed_since", "unpushed_keys"),
+    )
 
     id: Mapped[str] = mapped_column(Uuid, primary_key=True)
     project_id: Mapped[str] = mapped_column(Uuid, ForeignKey("projects.id", ondelete="CASCADE"))
@@ -57,6 +61,8 @@ class SecretSyncRow(Row):
     reached: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     is_settled: Mapped[bool] = mapped_column(Boolean)
     listed_at: Mapped[datetime | None] = mapped_column(Instant)
+    unpushed_since: Mapped[datetime | None] = mapped_column(Instant)
+    unpushed_keys: Mapped[int] = mapped_column(Integer, default=0)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
 

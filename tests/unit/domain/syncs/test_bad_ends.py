@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
@@ -51,6 +53,27 @@ async def test_many_keys_and_a_place_that_takes_few_at_a_time_are_one_write_each
     async with scene.running():
         await scene.succeeded(await scene.sync(project))
     assert remote.puts == names
+
+
+async def test_names_are_not_written_again_where_their_versions_could_not_be_looked_up_after_the_last_of_them(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    remote.traits = Traits(has_readable_values=False)
+    remote.hold.clear()
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+
+        async def is_writing() -> bool:
+            return remote.busy == 1
+
+        await until(is_writing, awaited="a run that has looked at the remote")
+        remote.on_read = [RemoteThrottledError("later", wait=timedelta(milliseconds=50))]
+        remote.hold.set()
+        await scene.succeeded(sync_id)
+    assert not remote.on_read
+    assert remote.puts == ["A", "B"]
 
 
 async def test_a_remote_that_does_not_answer_is_tried_until_it_does_and_said_to_fail_from_the_fifth_time_on(
