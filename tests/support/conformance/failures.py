@@ -52,8 +52,9 @@ async def after_an_outage_at_half_the_rest_is_written_and_only_then_the_old_remo
     await scene.ask()
     await scene.step()
     there = dict(scene.here.values())
-    assert there.pop(old) == "cnry-old"
-    assert len(there) == half
+    assert there.pop(old, None) == "cnry-old"
+    # A secret may be made before its value is.
+    assert sum(1 for value in there.values() if value) == half
     assert (await scene.progress()).status == JobStatus.RUNNING
     scene.http.get_well()
     await scene.settle()

@@ -122,14 +122,6 @@ class _ForgetsRules(_Around):
         return replace(self._right.traits, rules=Traits().rules)
 
 
-class _TellsAtTheEnd(_Around):
-    """What arrived is told when all has."""
-
-    async def apply(self, change: Change) -> AsyncIterator[Told]:
-        for told in [told async for told in self._right.apply(change)]:
-            yield told
-
-
 def _around(variant: Callable[[Destination], Destination]) -> Callable[[DestinationKind], DestinationKind]:
     def wrong(kind: DestinationKind) -> DestinationKind:
         def opened(place: Place) -> Destination:
@@ -209,9 +201,4 @@ VARIANTS = (
     ),
     Variant("removes nothing", _around(_KeepsAll), "a_removed_key_is_removed_alone"),
     Variant("knows no rules of names", _around(_ForgetsRules), "ten_bad_names_stop_nobody_and_are_told"),
-    Variant(
-        "tells what arrived only at the end",
-        _around(_TellsAtTheEnd),
-        "a_push_that_is_killed_at_half_goes_on_where_it_was",
-    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from uuid import uuid4
 
 from keybearer.destinations.external_infisical import EXTERNAL_INFISICAL
 from keybearer.destinations.remote import RemoteRequest
@@ -37,7 +38,8 @@ async def _start(surroundings: Surroundings) -> AsyncIterator[RunningRemote]:
     yield RunningRemote(
         method="machine-identity",
         right=other.credentials,
-        wrong=other.credentials.model_copy(update={"machine_identity_client_secret": "cnry-revoked"}),
+        # A wrong secret of a right id would lock the identity for all tests.
+        wrong=other.credentials.model_copy(update={"machine_identity_client_id": str(uuid4())}),
         here=_folder(other),
         elsewhere=_folder(other),
     )

@@ -12,8 +12,6 @@ from support.conformance.scene import scene_of
 from support.quiet_service import IN_ONE_LOOP
 from support.service_domain import ServiceDomain
 
-pytestmark = IN_ONE_LOOP
-
 UNDER_TEST = all_under_test()
 
 
@@ -42,6 +40,7 @@ def test_a_destination_that_does_not_say_it_is_named_with_what_is_to_be_written(
     assert f"{first.kind.name.replace('-', '_')}.py" in told
 
 
+@IN_ONE_LOOP
 @pytest.mark.parametrize(("under_test", "scenario"), _rows())
 async def test_a_destination_conforms(
     under_test: RemoteUnderTest, scenario: Scenario, request: pytest.FixtureRequest, domain: ServiceDomain
