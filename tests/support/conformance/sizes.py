@@ -44,7 +44,7 @@ async def values_of_the_largest_size_arrive_and_longer_ones_are_told_without_bei
     rules = scene.under_test.traits(scene.here).rules
     largest = rules.value_bytes_max or rules.value_chars_max or scene.under_test.largest
     is_bound = largest in (rules.value_bytes_max, rules.value_chars_max)
-    letter = "é" if rules.value_bytes_max is None else "e"
+    letter = "e" if rules.value_chars_max is None else "é"
     await scene.put({"LARGEST": f"cnry-{letter * (largest - 5)}", "SMALL": "cnry-1"})
     await scene.create()
     await scene.succeeded()
