@@ -44,9 +44,12 @@ class AzureCopy:
         deleted: likewise, those that can be recovered.
         slowness: how many requests a deletion or recovery takes until it has ended.
         link_host: where the next page is said to be, if not here.
+
+    Args:
+        tenant: another copy, whose login is this one's too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tenant: AzureCopy | None = None) -> None:
         self.visits = Visits()
         self.url = ""
         self.clients: dict[str, str] = {}
@@ -57,6 +60,8 @@ class AzureCopy:
         self.link_host = ""
         self._busy: dict[str, tuple[str, int]] = {}
         self._tokens: dict[str, str] = {}
+        if tenant is not None:
+            self.clients, self.rights, self._tokens = tenant.clients, tenant.rights, tenant._tokens
 
     def routes(self) -> list[web.RouteDef]:
         """Return what it answers to."""

@@ -18,6 +18,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from keybearer.base.clock import Clock, SystemClock
 from support.remotes.limits import GCP
 from support.remotes.serving import Visits
 
@@ -71,7 +72,7 @@ class GcpCopy:
         page_max: how many secrets a page has at most.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
         self.visits = Visits()
         self.url = ""
         self.keys: dict[str, rsa.RSAPublicKey] = {}
@@ -79,6 +80,7 @@ class GcpCopy:
         self.projects: dict[str, dict[str, GcpSecret]] = {}
         self.rights: set[str] = set()
         self.page_max = _PAGE_MAX
+        self._clock = clock or SystemClock()
         self._tokens: dict[str, str] = {}
 
     def routes(self) -> list[web.RouteDef]:
@@ -125,8 +127,14 @@ class GcpCopy:
             return web.json_response({"error": "unsupported_grant_type"}, status=400)
         try:
             email = jwt.decode(assertion, options={"verify_signature": False})["iss"]
-            claims = jwt.decode(assertion, self.keys[email], ["RS256"], audience=f"{self.url}/token")
+            # By the copy's own clock.
+            by_time = {"verify_exp": False, "verify_iat": False}
+            claims = jwt.decode(
+                assertion, self.keys[email], ["RS256"], audience=f"{self.url}/token", options=by_time
+            )
             lasts = claims["exp"] - claims["iat"]
+            if not claims["iat"] <= self._clock.now().timestamp() < claims["exp"]:
+                raise jwt.ExpiredSignatureError
         except (jwt.PyJWTError, KeyError):
             told = {"error": "invalid_grant", "error_description": "Invalid JWT Signature."}
             return web.json_response(told, status=400)
@@ -143,7 +151,7 @@ class GcpCopy:
             return refusal(400)
         if caller not in self.impersonators.get(email, set()):
             return refusal(403, "Permission 'iam.serviceAccounts.getAccessToken' denied on resource")
-        ends = datetime.now(UTC) + timedelta(hours=1)
+        ends = self._clock.now() + timedelta(hours=1)
         return web.json_response(
             {"accessToken": self._issue(email), "expireTime": ends.strftime("%Y-%m-%dT%H:%M:%SZ")}
         )

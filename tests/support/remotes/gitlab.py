@@ -7,17 +7,25 @@ that are masked: https://docs.gitlab.com/ci/variables/#mask-a-cicd-variable.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from aiohttp import web
 
-from support.remotes.limits import GITLAB
-from support.remotes.serving import Visits, page_of
+from keybearer.destinations import gitlab
+from support.conformance.remote_under_test import (
+    PlaceUnderTest,
+    RemoteUnderTest,
+    RunningRemote,
+    Surroundings,
+)
+from support.remotes.limits import FORMS, GITLAB
+from support.remotes.serving import Visits, page_of, served
 
-__all__ = ["GitLabCopy", "Variable", "VariablesPlace", "too_many"]
+__all__ = ["UNDER_TEST", "GitLabCopy", "Variable", "VariablesPlace", "too_many"]
 
 _KEY = re.compile(r"[A-Za-z0-9_]{1,255}")
 _MASKED = re.compile(r"[A-Za-z0-9_+=/@:.~-]{8,}")
@@ -255,3 +263,38 @@ def _refusal(status: int, body: Mapping[str, Any]) -> web.HTTPException:
     )
     (kind,) = (one for one in kinds if one.status_code == status)
     return kind(text=web.json_response(body).text, content_type="application/json")
+
+
+def _project(copy: GitLabCopy, path: str) -> PlaceUnderTest:
+    place = copy.project(path)
+    config = {"scope": "project", "projectId": path, "projectName": "Shop"}
+    return PlaceUnderTest(config, place.values, place.put)
+
+
+@asynccontextmanager
+async def _start(_: Surroundings) -> AsyncIterator[RunningRemote]:
+    copy = GitLabCopy()
+    copy.tokens = {"glpat-cnry-admin": "api"}
+    right, wrong = (
+        gitlab.AccessTokenCredentials.model_validate({"accessToken": token, "accessTokenType": "personal"})
+        for token in ("glpat-cnry-admin", "glpat-cnry-revoked")
+    )
+    async with served(copy):
+        yield RunningRemote(
+            method="access-token",
+            right=right,
+            wrong=wrong,
+            here=_project(copy, "acme/shop"),
+            elsewhere=_project(copy, "acme/depot"),
+            endpoints={"gitlab": copy.url},
+        )
+
+
+UNDER_TEST = RemoteUnderTest(
+    kind=gitlab.GITLAB,
+    start=_start,
+    forms=FORMS["gitlab"],
+    page=100,
+    bad_keys=tuple(f"BAD.{number}" for number in range(10)),
+)
+"""How the suite runs `gitlab`: two projects."""

@@ -29,6 +29,7 @@ from tools.local.moto import Moto
 from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = [
+    "REGION",
     "THROTTLING",
     "CloudCall",
     "CloudFixture",
@@ -331,9 +332,11 @@ class CloudFixture:
         """Return the values of `secrets`, without those to be deleted."""
         return {name: one["value"] for name, one in self.secrets(region).items() if not one["isToBeDeleted"]}
 
-    def put_secret(self, name: str, value: str | None = None, **more: object) -> None:
+    def put_secret(
+        self, name: str, value: str | None = None, *, region: str = REGION, **more: object
+    ) -> None:
         """Store a secret by hand."""
-        self.moto.ask("put_secret", name=name, value=value, region=REGION, **more)
+        self.moto.ask("put_secret", name=name, value=value, region=region, **more)
 
     def schedule_deletion(self, name: str) -> None:
         """Delete a secret by hand, with a week to restore it."""

@@ -11,7 +11,7 @@ from keybearer.destinations.external_infisical import ExternalInfisicalConfig, M
 from support.service_fixtures import ProjectSecrets, Service, ServiceProcess, start_service
 from support.service_proxy import ServiceProxy
 
-__all__ = ["OtherFolder", "other_folder", "other_service"]
+__all__ = ["OtherFolder", "OtherProject", "other_folder", "other_project", "other_service"]
 
 
 @dataclass
@@ -49,6 +49,21 @@ class OtherFolder:
         return [request.method for request in asked]
 
 
+@dataclass
+class OtherProject:
+    """A project at the other service that tests share, each with folders of its own."""
+
+    secrets: ProjectSecrets
+    credentials: MachineIdentityCredentials = field(repr=False)
+
+    def write(self, key: str, value: str, path: str) -> None:
+        """Write a secret as somebody else, whether it is there or not."""
+        if key in self.secrets.values(path=path):
+            self.secrets.update(key, path=path, secretValue=value)
+        else:
+            self.secrets.create(key, value, path=path)
+
+
 @pytest.fixture(scope="session")
 def other_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
     """Yield a service beside the one that is tested; tests keep apart by projects of their own."""
@@ -57,18 +72,29 @@ def other_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceP
     running.stop()
 
 
+def _project_at(service: ServiceProcess, url: str) -> OtherProject:
+    """Return a new project, and credentials of a member of it that lead to that address."""
+    project = service.create_project(name="other")
+    identity = service.create_identity(roles={project.id: "member"})
+    credentials = MachineIdentityCredentials(
+        instance_url=url,
+        machine_identity_client_id=identity.client_id,
+        machine_identity_client_secret=identity.client_secret,
+    )
+    return OtherProject(ProjectSecrets(service.admin_client(), project), credentials)
+
+
+@pytest.fixture(scope="session")
+def other_project(other_service: ServiceProcess) -> OtherProject:
+    """Return the project."""
+    return _project_at(other_service, other_service.url)
+
+
 @pytest.fixture
 def other_folder(other_service: ServiceProcess) -> Iterator[OtherFolder]:
     """Yield a folder of a new project."""
-    project = other_service.create_project(name="other")
-    admin = other_service.admin_client()
-    identity = other_service.create_identity(roles={project.id: "member"})
     with ServiceProxy(other_service.url) as proxy:
-        credentials = MachineIdentityCredentials(
-            instance_url=proxy.url,
-            machine_identity_client_id=identity.client_id,
-            machine_identity_client_secret=identity.client_secret,
-        )
-        folder = OtherFolder(other_service, proxy, ProjectSecrets(admin, project), credentials)
+        other = _project_at(other_service, proxy.url)
+        folder = OtherFolder(other_service, proxy, other.secrets, other.credentials)
         folder.secrets.folder(folder.path)
         yield folder

@@ -20,7 +20,16 @@ from support.service_proxy import ServiceProxy
 from tools.local.openbao import open_bao
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
-__all__ = ["VERSION_1", "VERSION_2", "VaultPlace", "VaultServer", "vault_place", "vault_server"]
+__all__ = [
+    "VERSION_1",
+    "VERSION_2",
+    "VaultEngines",
+    "VaultPlace",
+    "VaultServer",
+    "vault_engines",
+    "vault_place",
+    "vault_server",
+]
 
 VERSION_1, VERSION_2 = "1", "2"
 """Of a key-value engine."""
@@ -143,6 +152,26 @@ def vault_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultServ
         server = VaultServer(bao.url, root, bao.unlimited_url, unlimited)
         server.call("POST", "sys/auth/approle", {"type": "approle"}, status=204)
         yield server
+
+
+@dataclass
+class VaultEngines:
+    """An engine of each version, and a token that may do everything below them; tests keep apart by paths."""
+
+    server: VaultServer
+    mounts: Mapping[str, str]
+    token: str = field(repr=False)
+
+
+@pytest.fixture(scope="session")
+def vault_engines(vault_server: VaultServer) -> VaultEngines:
+    """Return them."""
+    mounts = {version: f"team/v{version}" for version in (VERSION_1, VERSION_2)}
+    policy = ""
+    for version, mount in mounts.items():
+        vault_server.mount(mount, version)
+        policy += f'path "{mount}/*" {{ capabilities = ["create", "read", "update", "patch", "delete"] }}\n'
+    return VaultEngines(vault_server, mounts, vault_server.token(policy))
 
 
 @pytest.fixture(params=[VERSION_1, VERSION_2], ids=["version 1", "version 2"])

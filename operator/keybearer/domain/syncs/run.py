@@ -167,7 +167,12 @@ class Run:
             await self._learn_what_arrived(place, planned, notes)
             raise
         if listing is not None:
-            await self._learn_versions(place, planned, notes)
+            try:
+                await self._learn_versions(place, planned, notes)
+            except RemoteError:
+                # All was written, and is not written once more because the look after it failed.
+                await asyncio.shield(notes.flush())
+                raise
         await self._tell_refusals(notes)
         await self._clearing.clear(left)
         counts = {

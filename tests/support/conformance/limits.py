@@ -1,0 +1,149 @@
+"""A place that takes so many requests: how it says so, and what it takes of sizes and names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, timedelta
+from email.utils import format_datetime
+
+from keybearer.store.secret_syncs import JobStatus
+from support.conformance.interposed import CallKind, received
+from support.conformance.remote_under_test import RemoteUnderTest
+from support.conformance.scenario import Scenario, numbered
+from support.conformance.scene import Scene
+from support.remotes.limits import Form, Limit, Standing
+
+__all__ = ["SCENARIOS"]
+
+_HALF_AN_HOUR = timedelta(minutes=30)
+_SECOND = timedelta(seconds=1)
+"""Instants are told in whole seconds."""
+
+_HEADERS: dict[str, Callable[[Standing], dict[str, str]]] = {
+    "Retry-After in seconds": lambda at: {"Retry-After": str(at.seconds)},
+    "Retry-After as a date": lambda at: {
+        "Retry-After": format_datetime((at.resets_at + _SECOND).astimezone(UTC), usegmt=True)
+    },
+    "X-RateLimit-Reset as an instant": lambda at: {
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": str(at.epoch),
+    },
+    "X-RateLimit-Reset in seconds": lambda at: {
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": str(at.seconds),
+    },
+    "RateLimit-Reset": lambda at: {"RateLimit-Remaining": "0", "RateLimit-Reset": str(at.seconds)},
+    "RateLimit": lambda at: {"RateLimit": f'"default";r=0;t={at.seconds}'},
+    "only when": lambda at: {"X-RateLimit-Reset": str(at.epoch)},
+}
+
+
+async def a_throttled_push_waits_as_long_as_each_form_of_header_says(scene: Scene) -> None:
+    await scene.put(numbered(2))
+    await scene.create()
+    # A wait that the form of the vendor tells itself is none of those that are tried here.
+    base = next((form for form in scene.under_test.forms if form.status == 429), scene.under_test.forms[0])
+    for number, (name, headers) in enumerate(_HEADERS.items()):
+        form = replace(base, told=headers)
+        await _is_put_off(scene, form, f"cnry-{number}", name)
+
+
+async def _is_put_off(scene: Scene, form: Form, value: str, name: str) -> None:
+    """Hold that a write which is refused so is tried again half an hour later, and that nothing runs meanwhile."""
+    http, begun_at = scene.http, scene.clock.now()
+    http.forget()
+    http.interpose(lambda: received(form.refusal(_HALF_AN_HOUR, scene.clock.now())), CallKind.WRITE)
+    await scene.put({"KEY_001": value})
+    await scene.notice()
+    await scene.step()
+    progress = await scene.progress()
+    assert progress.status == JobStatus.PENDING, (name, progress)
+    (job,) = await scene.waiting()
+    assert not job.is_running
+    wait = job.due_at - begun_at
+    assert _HALF_AN_HOUR - _SECOND <= wait <= _HALF_AN_HOUR + 3 * _SECOND, name
+    asked = len(http.sent)
+    scene.clock.move(wait - _SECOND)
+    await scene.step()
+    assert len(http.sent) == asked, name
+    await scene.settle()
+    await scene.succeeded()
+    assert http.tried(CallKind.WRITE) == 2, name
+    await scene.holds_all()
+
+
+async def every_refusal_that_the_vendor_answers_at_a_limit_is_waited_for(scene: Scene) -> None:
+    await scene.put(numbered(2))
+    await scene.create()
+    for number, form in enumerate(scene.under_test.forms):
+        for kind in (CallKind.READ, CallKind.WRITE):
+            scene.http.forget()
+            scene.http.interpose(
+                lambda form=form: received(form.refusal(timedelta(seconds=90), scene.clock.now())),  # type: ignore[misc] # bound now
+                kind,
+                times=3,
+            )
+            await scene.put({"KEY_001": f"cnry-{number}-{kind}"})
+            await scene.trigger()
+            await scene.succeeded()
+            assert scene.http.count(CallKind.WRITE) == 1
+            await scene.holds_all()
+
+
+async def a_limit_that_is_told_of_beforehand_is_never_met_twice(scene: Scene) -> None:
+    await _fills_windows(scene, 12, most=5, form=scene.under_test.forms[0])
+
+
+async def three_hundred_keys_take_three_windows_of_a_hundred_writes(scene: Scene) -> None:
+    await _fills_windows(scene, 300, most=100, form=scene.under_test.forms[0])
+
+
+async def _fills_windows(scene: Scene, count: int, *, most: int, form: Form) -> None:
+    batch = scene.under_test.batch
+    most = most if batch == 1 else 1
+    writes = count if batch == 1 else math.ceil(count / batch) if batch else 1
+    limit = scene.http.limit = Limit(most, _HALF_AN_HOUR, scene.clock, form)
+    await scene.put(numbered(count))
+    await scene.create()
+    await scene.succeeded()
+    await scene.holds_all()
+    assert scene.http.count(CallKind.WRITE) == writes, scene.http.count(CallKind.WRITE)
+    windows = math.ceil(writes / most)
+    told_when = bool(form.told(Standing(1, 0, scene.clock.now() + _SECOND, scene.clock.now())))
+    if form.told_always(Standing(1, 0, scene.clock.now() + _SECOND, scene.clock.now())):
+        assert len(limit.refused) <= windows, len(limit.refused)
+    elif told_when:
+        assert len(limit.refused) == windows - 1
+
+
+async def a_push_that_is_throttled_for_ever_is_put_off_again_and_again(scene: Scene) -> None:
+    form = scene.under_test.forms[0]
+    scene.http.interpose(
+        lambda: received(form.refusal(timedelta(hours=1), scene.clock.now())), CallKind.WRITE, times=-1
+    )
+    await scene.put(numbered(2))
+    await scene.make()
+    for _ in range(3):
+        await scene.step()
+        (job,) = await scene.waiting()
+        assert not job.is_running
+        scene.clock.move(job.due_at - scene.clock.now())
+    scene.http.get_well()
+    await scene.settle()
+    await scene.succeeded()
+    await scene.holds_all()
+
+
+def _takes_one_at_a_time(under_test: RemoteUnderTest) -> bool:
+    return under_test.batch != 0
+
+
+SCENARIOS = (
+    Scenario(a_throttled_push_waits_as_long_as_each_form_of_header_says),
+    Scenario(every_refusal_that_the_vendor_answers_at_a_limit_is_waited_for),
+    Scenario(a_limit_that_is_told_of_beforehand_is_never_met_twice, _takes_one_at_a_time),
+    Scenario(three_hundred_keys_take_three_windows_of_a_hundred_writes, _takes_one_at_a_time),
+    Scenario(a_push_that_is_throttled_for_ever_is_put_off_again_and_again),
+)

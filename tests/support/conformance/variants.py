@@ -1,0 +1,204 @@
+"""Destinations that are wrong, made of right ones: the suite must tell each of them from a right one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from keybearer.destinations.engine.opening import Opening, open_destination
+from keybearer.destinations.form import DestinationKind, Listing, Place, Table
+from keybearer.destinations.protocol import Change, Destination, Outgoing, Present, Refused, Traits, Written
+from keybearer.destinations.remote import NO_LIMITS, RemoteAnswer, RemoteRefusedError
+
+__all__ = ["VARIANTS", "Variant", "of_table"]
+
+Told = Written | Refused
+
+
+class _Around:
+    """A destination that does what the right one does; variants change a part of it."""
+
+    def __init__(self, right: Destination) -> None:
+        self._right = right
+        self._shown: Mapping[str, Present] = {}
+
+    @property
+    def traits(self) -> Traits:
+        return self._right.traits
+
+    def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
+        return self._right.extras_of(outgoing)
+
+    async def read(self, names: Sequence[str]) -> Mapping[str, Present]:
+        self._shown = await self._right.read(names)
+        return self._shown
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        async for told in self._right.apply(change):
+            yield told
+
+
+class _RemovesForeign(_Around):
+    """What a sync doesn't want goes, whoever wrote it."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        gone = {*change.delete, *(self._shown.keys() - change.held)}
+        async for told in self._right.apply(replace(change, delete=tuple(sorted(gone)))):
+            yield told
+
+
+class _WritesAll(_Around):
+    """Nothing is ever the same as what is wanted."""
+
+    async def read(self, names: Sequence[str]) -> Mapping[str, Present]:
+        found = await super().read(names)
+        return {name: replace(one, value=f"{one.value}?", version="?") for name, one in found.items()}
+
+
+class _LosesLines(_Around):
+    """Only the first line of a value arrives."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        put = tuple(replace(one, value=one.value.partition("\n")[0]) for one in change.put)
+        async for told in self._right.apply(replace(change, put=put)):
+            yield told
+
+
+class _RemovesFirst(_Around):
+    """What is to go goes before the new names are there."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        async for told in self._right.apply(replace(change, put=())):
+            yield told
+        async for told in self._right.apply(replace(change, delete=())):
+            yield told
+
+
+class _SaysSo(_Around):
+    """A write that wasn't made is told to have been."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        async for told in self._right.apply(replace(change, put=change.put[:-1])):
+            yield told
+        for one in change.put[-1:]:
+            yield Written(one.name)
+
+
+class _StopsAtRefusals(_Around):
+    """The first refused name ends the run."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        async for told in self._right.apply(change):
+            if isinstance(told, Refused):
+                raise RemoteRefusedError(told.message)
+            yield told
+
+
+class _WritesTwice(_Around):
+    """Every value is sent once more, to be sure."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        async for _ in self._right.apply(replace(change, delete=())):
+            pass
+        async for told in self._right.apply(change):
+            yield told
+
+
+class _KeepsAll(_Around):
+    """Nothing is removed, and told to have been."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        async for told in self._right.apply(replace(change, delete=())):
+            yield told
+        for name in change.delete:
+            yield Written(name, is_removed=True)
+
+
+class _ForgetsRules(_Around):
+    """What the place takes is found out by asking it."""
+
+    @property
+    def traits(self) -> Traits:
+        return replace(self._right.traits, rules=Traits().rules)
+
+
+def _around(variant: Callable[[Destination], Destination]) -> Callable[[DestinationKind], DestinationKind]:
+    def wrong(kind: DestinationKind) -> DestinationKind:
+        def opened(place: Place) -> Destination:
+            session = place.session
+            given = Opening(place.config, place.options, place.naming, session.credentials, session.context)
+            right = replace(kind, app=session.app)
+            return variant(open_destination(right, given))
+
+        return replace(kind, open=opened)
+
+    return wrong
+
+
+def of_table(change: Callable[[Table], Table]) -> Callable[[DestinationKind], DestinationKind]:
+    """Return what makes a kind whose table is another one."""
+
+    def wrong(kind: DestinationKind) -> DestinationKind:
+        def opened(place: Place) -> Table:
+            table = kind.open(place)
+            assert isinstance(table, Table)
+            return change(table)
+
+        return replace(kind, open=opened)
+
+    return wrong
+
+
+def _without_pages(table: Table) -> Table:
+    listing: Listing = replace(table.listing, following=lambda _answer, _page: None)
+    return replace(table, listing=listing)
+
+
+def _without_throttling(kind: DestinationKind) -> DestinationKind:
+    def never(_: RemoteAnswer) -> bool:
+        return False
+
+    answers = replace(kind.app.answers, limits=replace(NO_LIMITS, is_throttled=never))
+    return replace(kind, app=replace(kind.app, answers=answers))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to be wrong; `of` makes it of a right one, and `fails` names the scenario that tells it."""
+
+    name: str
+    of: Callable[[DestinationKind], DestinationKind]
+    fails: str
+
+
+VARIANTS = (
+    Variant(
+        "removes foreign names",
+        _around(_RemovesForeign),
+        "foreign_names_stay_through_creation_changes_removal_and_deletion",
+    ),
+    Variant("reads the first page only", of_table(_without_pages), "a_run_without_changes_writes_nothing"),
+    Variant(
+        "takes throttling for an answer",
+        _without_throttling,
+        "a_throttled_push_waits_as_long_as_each_form_of_header_says",
+    ),
+    Variant("writes everything in each run", _around(_WritesAll), "a_run_without_changes_writes_nothing"),
+    Variant("writes everything twice", _around(_WritesTwice), "a_changed_key_is_one_write"),
+    Variant(
+        "loses lines after the first",
+        _around(_LosesLines),
+        "values_arrive_as_they_are_of_several_lines_and_in_any_script",
+    ),
+    Variant(
+        "removes before it writes",
+        _around(_RemovesFirst),
+        "after_an_outage_at_half_the_rest_is_written_and_only_then_the_old_removed",
+    ),
+    Variant("tells of a write that it didn't make", _around(_SaysSo), "a_changed_key_is_one_write"),
+    Variant(
+        "stops at the first refusal", _around(_StopsAtRefusals), "names_that_the_remote_refuses_stop_nobody"
+    ),
+    Variant("removes nothing", _around(_KeepsAll), "a_removed_key_is_removed_alone"),
+    Variant("knows no rules of names", _around(_ForgetsRules), "ten_bad_names_stop_nobody_and_are_told"),
+)
