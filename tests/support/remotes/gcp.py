@@ -128,9 +128,12 @@ class GcpCopy:
         try:
             email = jwt.decode(assertion, options={"verify_signature": False})["iss"]
             # By the copy's own clock.
-            by_time = {"verify_exp": False, "verify_iat": False}
             claims = jwt.decode(
-                assertion, self.keys[email], ["RS256"], audience=f"{self.url}/token", options=by_time
+                assertion,
+                self.keys[email],
+                ["RS256"],
+                audience=f"{self.url}/token",
+                options={"verify_exp": False, "verify_iat": False},
             )
             lasts = claims["exp"] - claims["iat"]
             if not claims["iat"] <= self._clock.now().timestamp() < claims["exp"]:

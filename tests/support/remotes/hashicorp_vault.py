@@ -30,7 +30,7 @@ def _secret(server: VaultServer, mount: str, version: str) -> PlaceUnderTest:
         if answer.status_code == 404:
             return {}
         data: dict[str, dict[str, str]] = answer.json()
-        return dict(data["data"]["data"]) if version == VERSION_2 else data["data"]  # type: ignore[arg-type,return-value] # JSON
+        return dict(data["data"]["data"]) if version == VERSION_2 else data["data"]  # type: ignore[arg-type] # JSON
 
     def put(name: str, value: str) -> None:
         whole = {**values(), name: value}
