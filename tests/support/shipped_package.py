@@ -12,7 +12,7 @@ from tools.chart.rendering import ROOT
 
 __all__ = ["ACME", "install_acme", "write_installed"]
 
-ACME = "keybearer-acme"
+ACME = "acme-for-keybearer"
 """The package of the page."""
 
 
@@ -22,7 +22,7 @@ def install_acme(into: Path) -> Path:
     source, target = into / "source", into / "packages"
     source.mkdir()
     (source / "pyproject.toml").write_text(_block(page, "toml"))
-    (source / "keybearer_acme.py").write_text(_block(page, "python"))
+    (source / "acme_for_keybearer.py").write_text(_block(page, "python"))
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     # Nothing is fetched: what builds it is here already.
     offline = ["--no-index", "--no-deps", "--no-build-isolation"]

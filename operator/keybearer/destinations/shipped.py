@@ -35,7 +35,7 @@ _log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """A destination of a package; `source` says for messages which: "acme of the package keybearer-acme"."""
+    """A destination of a package; `source` says for messages which: "acme of the package acme-for-keybearer"."""
 
     source: str
     kind: DestinationKind

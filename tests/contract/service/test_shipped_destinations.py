@@ -154,7 +154,7 @@ def test_the_operator_judges_manifests_by_what_the_package_says(
         }
     )
     catalogue = catalogue_with([ACME])
-    sys.modules.pop("keybearer_acme")
+    sys.modules.pop("acme_for_keybearer")
     app = catalogue.app("acme")
     assert app is not None
     assert kind_of(spec, catalogue).model is app.methods["token"]

@@ -220,7 +220,7 @@ def test_the_service_may_call_inner_addresses_that_are_listed() -> None:
 
 
 def test_both_programs_load_destinations_from_the_same_packages() -> None:
-    listed: list[Json] = ["keybearer-acme", "their.store"]
+    listed: list[Json] = ["acme-for-keybearer", "their.store"]
     for manifests, expected in ((render({"destinationsFrom": listed}), listed), (render(), [])):
         for workload in (only(manifests, "StatefulSet"), only(manifests, "Deployment", "-operator")):
             arguments = workload.texts("spec", "template", "spec", "containers", 0, "args")
