@@ -72,7 +72,7 @@ docs: $(READY) ## Build the documentation site in build/docs; a broken link, or 
 	@rm -rf build/docs
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/docs-cache . build/docs
 
-reference: $(READY) ## Write docs/reference from the code
+reference: $(READY) ## Write docs/reference, and tables within pages, from the code
 	@$(PY) -m tools.reference
 
 bench: $(READY) ## Measure the operator against a floor of the same run; writes build/bench.json (BENCH_ARGS=--quick for a short one)

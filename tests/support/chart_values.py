@@ -129,6 +129,7 @@ _ROWS: Mapping[str, Mapping[str, Json]] = {
             "tokenReviews": {"enabled": True},
             "allowOutbound": ["10.0.0.0/8", "ldap.example.com:636", "[fd00::7]:636"],
         },
+        "destinationsFrom": ["acme-for-keybearer", "their.store"],
         "rbac": {"aggregateClusterRoles": False},
     },
     "accounts brought by the user": {

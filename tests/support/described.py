@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
 
+from keybearer.destinations.catalogue import CATALOGUE
 from keybearer.server.app import create_app
 from keybearer.server.context import ServiceContext
 from support.pki_house import Pki
@@ -37,7 +39,9 @@ def described_here() -> dict[str, Any]:
     """Return the document of this source: all that it needs of the application are its routes."""
 
     async def ask() -> dict[str, Any]:
-        transport = httpx.ASGITransport(create_app(cast("ServiceContext", None)))
+        transport = httpx.ASGITransport(
+            create_app(cast("ServiceContext", SimpleNamespace(catalogue=CATALOGUE)))
+        )
         async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
             document: dict[str, Any] = (await client.get("/api/docs/json")).json()
             return document

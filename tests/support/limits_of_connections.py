@@ -1,5 +1,7 @@
 """The limits of app connections, by hand from interface.md 4.3 and 8, and of what their apps add.
 
+Those of an app that isn't written here stand with the copy of the destination that takes it.
+
 Each request is for a project that isn't there: what is within its limits is answered so before a remote is asked.
 """
 
@@ -8,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from keybearer.destinations.catalogue import CATALOGUE
 from support.limit_cases import Limit, World, text
+from support.remotes.example import example_of
 
 __all__ = ["LIMITS_OF_CONNECTIONS"]
 
 _UNKNOWN = "11111111-2222-4333-8444-555555555555"
 _ALL = "POST /api/v1/app-connections"
 _URL = "https://127.0.0.1/"
-_CREDENTIALS: Mapping[tuple[str, str], Mapping[str, Any]] = {
+_WRITTEN: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("idp", "client-credentials"): {
         "domain": "127.0.0.1",
         "clientId": "client",
@@ -40,6 +44,18 @@ _CREDENTIALS: Mapping[tuple[str, str], Mapping[str, Any]] = {
         "instanceUrl": _URL,
         "machineIdentityClientId": _UNKNOWN,
         "machineIdentityClientSecret": "cnry-secret",
+    },
+}
+_WRITTEN_APPS = {app for app, _ in _WRITTEN}
+_EXAMPLES = {
+    kind.connection: example_of(kind.name) for kind in CATALOGUE.kinds if kind.connection not in _WRITTEN_APPS
+}
+_CREDENTIALS: Mapping[tuple[str, str], Mapping[str, Any]] = {
+    **_WRITTEN,
+    **{
+        (app, method): given
+        for app, example in _EXAMPLES.items()
+        for method, given in example.credentials.items()
     },
 }
 _IDP, _KEY, _ROLE = ("idp", "client-credentials"), ("cloud", "access-key"), ("cloud", "assume-role")
@@ -152,4 +168,9 @@ LIMITS_OF_CONNECTIONS = (
     _credential(_VAULT_ROLE, "roleId", 1, 4096),
     _credential(_VAULT_ROLE, "secretId", 1, 4096),
     _credential(_OTHER, "machineIdentityClientSecret", 1, 512),
+    *(
+        _credential((app, method), field, low, high)
+        for app, example in _EXAMPLES.items()
+        for method, field, low, high in example.credential_limits
+    ),
 )

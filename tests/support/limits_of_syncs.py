@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from support.limit_cases import Limit, World, text
-from support.sync_bodies import CONFIGS, OVERWRITING, new_sync
+from support.remotes.example import example_of
+from support.sync_bodies import CONFIGS, OVERWRITING, WRITTEN, new_sync
 
 __all__ = ["LIMITS_OF_SYNCS"]
 
@@ -134,4 +135,10 @@ LIMITS_OF_SYNCS = (
     _of("gcp-secret-manager", "destinationConfig", "projectId", 1, 128, _ascii),
     _of("azure-key-vault", "destinationConfig", "vaultBaseUrl", 0, 512, _url),
     _of("gitlab", "destinationConfig", "targetEnvironment", 0, 255, _ascii),
+    *(
+        _of(name, "destinationConfig", field, low, high, _ascii)
+        for name in CONFIGS
+        if name not in WRITTEN
+        for field, low, high in example_of(name).config_limits
+    ),
 )

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.destinations.form import DestinationKind, Place, config_of
 from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT
 from keybearer.destinations.protocol import Change, Outgoing, Present, Refused, Traits, Written
@@ -39,6 +40,7 @@ class ScriptedRemote:
         on_read: raised when it is listed, likewise.
         hold: cleared, every write waits until it is set.
         hold_reads: likewise of listings.
+        catalogue: the one destination that there is.
         busy: how many runs are in it now, and the most there ever were.
     """
 
@@ -133,13 +135,14 @@ class ScriptedRemotes:
     """All remotes of a test, by their place.
 
     Attributes:
+        catalogue: the one destination that there is.
         busy: how many runs are in all of them now, and the most there ever were.
     """
 
     def __init__(self) -> None:
         self._by_place: dict[str, ScriptedRemote] = {}
         self.busy = self.most_busy = 0
-        self._kind = DestinationKind(
+        kind = DestinationKind(
             name=SCRIPTED,
             title="Scripted",
             app=HASHICORP_VAULT.app,
@@ -148,10 +151,7 @@ class ScriptedRemotes:
             traits=lambda config: Traits(is_one_object=_is_document(config)),
             open=self._open,
         )
-
-    def kinds(self, name: str) -> DestinationKind | None:
-        """Return the one destination that there is."""
-        return self._kind if name == SCRIPTED else None
+        self.catalogue = Catalogue((kind,))
 
     def __getitem__(self, place: str) -> ScriptedRemote:
         return self._by_place.setdefault(place, ScriptedRemote())

@@ -1,14 +1,20 @@
-"""Bodies of secret syncs: for every destination with a driver a configuration that is right."""
+"""Bodies of secret syncs: for every destination with a driver a configuration that is right.
+
+Those that aren't written here stand with the destination's copy.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CONFIGS", "IMPORTING", "OVERWRITING", "app_of", "new_sync"]
+from keybearer.destinations.catalogue import CATALOGUE
+from support.remotes.example import example_of
+
+__all__ = ["CONFIGS", "IMPORTING", "OVERWRITING", "WRITTEN", "app_of", "new_sync"]
 
 Json = dict[str, Any]
 
-CONFIGS: dict[str, Json] = {
+WRITTEN: dict[str, Json] = {
     "cloud-parameter-store": {"region": "eu-west-1", "path": "/shop/"},
     "cloud-secrets-manager": {"region": "eu-west-1", "mappingBehavior": "one-to-one"},
     "codehost": {"scope": "repository", "owner": "o", "repo": "r"},
@@ -18,14 +24,18 @@ CONFIGS: dict[str, Json] = {
     "gcp-secret-manager": {"scope": "global", "projectId": "shop-123456"},
     "azure-key-vault": {"vaultBaseUrl": "https://shop.vault.azure.net"},
 }
+CONFIGS: dict[str, Json] = {
+    kind.name: WRITTEN.get(kind.name) or dict(example_of(kind.name).config) for kind in CATALOGUE.kinds
+}
 OVERWRITING = {"initialSyncBehavior": "overwrite-destination"}
 IMPORTING = {"initialSyncBehavior": "import-prioritize-destination"}
-_APPS = {"cloud-parameter-store": "cloud", "cloud-secrets-manager": "cloud", "gcp-secret-manager": "gcp"}
 
 
 def app_of(destination: str) -> str:
     """Return the app of the connections that the destination takes."""
-    return _APPS.get(destination, destination)
+    kind = CATALOGUE.kind(destination)
+    assert kind is not None
+    return kind.connection
 
 
 def new_sync(destination: str, project_id: str, connection_id: str, **changes: object) -> Json:

@@ -77,12 +77,12 @@ class SyncScene:
         remotes = outbound_of(OutboundSettings(), self.clock).remotes
         pushing = Pushing(
             database,
+            self.remotes.catalogue,
             remotes,
             b"0" * 32,
             self.domain.writing,
             self.trail,
             self.clock,
-            kinds=self.remotes.kinds,
             pace=self.terms.pace,
         )
 
@@ -201,7 +201,7 @@ class SyncScene:
     ) -> None:
         """Set a sync up otherwise, as people do; `connection` is an id."""
         now = self.clock.now()
-        model = self.remotes.kinds(SCRIPTED)
+        model = self.remotes.catalogue.kind(SCRIPTED)
         assert model is not None
         async with self.database.writing() as unit:
             sync = await unit.secret_syncs.get(sync_id, for_change=True)

@@ -7,15 +7,19 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
 from keybearer.cli.cluster import Kubeconfig, kubeconfig_of
+from keybearer.cli.destinations_from import DestinationsFrom
 from keybearer.cli.failures import place_of
 from keybearer.cli.loading import collector_at_rest, spare_the_collector, without
 from keybearer.cli.traces import TracesEndpoint, traced
+
+if TYPE_CHECKING:
+    from keybearer.controllers.catalogue import CatalogueOf
 
 __all__ = ["operator"]
 
@@ -55,6 +59,7 @@ def operator(
     allow_target_type: Annotated[
         list[str] | None, typer.Option(help="A further type of Secret to write; repeatable.")
     ] = None,
+    destinations_from: DestinationsFrom = None,
     cluster_id: Annotated[
         str | None,
         typer.Option(
@@ -121,6 +126,7 @@ def operator(
             # Last: what was said on the command line is told of before what is missing on the machine.
             kubeconfig=kubeconfig_of(kubeconfig),
         )
+        catalogue = _catalogue_with(destinations_from)
     except ValidationError as error:
         raise ConfigurationError(describe_invalid(error, root="settings")) from error
     except OSError as error:
@@ -132,7 +138,7 @@ def operator(
     spare_the_collector()
     try:
         with traced("keybearer-operator", traces_endpoint) as tracer:
-            uvloop.run(run_operator(settings, tracer))
+            uvloop.run(run_operator(settings, tracer, catalogue))
     except ConfigurationError:
         raise
     except KeybearerError as error:
@@ -161,6 +167,18 @@ def _give_up(why: str) -> None:
 
     get_logger(__name__).error("operator_failed", error=why)
     raise typer.Exit(1)
+
+
+def _catalogue_with(packages: list[str] | None) -> CatalogueOf:
+    """Return the operator's catalogue; what packages ship is loaded now, all else by the first who needs it."""
+    from keybearer.controllers.catalogue import own_catalogue
+
+    if not packages:
+        return own_catalogue
+    from keybearer.destinations.shipped import catalogue_with
+
+    catalogue = catalogue_with(packages)
+    return lambda: catalogue
 
 
 def _mounted(folder: Path | None, name: str) -> str | None:

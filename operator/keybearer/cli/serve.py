@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from keybearer.cli.destinations_from import DestinationsFrom
 from keybearer.cli.loading import collector_at_rest, spare_the_collector, without
 from keybearer.cli.traces import TracesEndpoint, traced
 
@@ -112,6 +113,7 @@ def serve(
             "repeatable.",
         ),
     ] = None,
+    destinations_from: DestinationsFrom = None,
     service_account_dir: Annotated[
         Path | None,
         typer.Option(
@@ -211,6 +213,7 @@ def serve(
             public_url_of,
             service_options,
         )
+        from keybearer.destinations.shipped import catalogue_with
         from keybearer.domain.outbound import OutboundSettings
         from keybearer.server.listening import address_of_option
         from keybearer.server.rate_limits import parse_rate_limits
@@ -251,6 +254,7 @@ def serve(
         terms = job_terms(sync_workers, sync_start_delay, sync_retry_delay, sync_look_interval)
         options = replace(options, audit_strict=audit_strict, public_url=public_url_of(public_url))
         options = replace(options, metrics=metrics_listen_of(metrics_listen))
+        options = replace(options, catalogue=catalogue_with(destinations_from or ()))
         with traced("keybearer-service", traces_endpoint) as tracer:
             _run(serve_until_stopped, replace(options, database_bounds=bounds, job_terms=terms), tracer)
     except (ConfigurationError, ValueError) as error:

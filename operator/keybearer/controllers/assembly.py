@@ -18,6 +18,7 @@ from keybearer.controllers.appconnection.reconcile import AppConnectionReconcile
 from keybearer.controllers.appconnection.state import connection_state
 from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.background import Background
+from keybearer.controllers.catalogue import CatalogueOf, own_catalogue
 from keybearer.controllers.certificateprofile.parts import CertificateProfiles, ProfilesGiven
 from keybearer.controllers.certificateprofile.targets import targets_of as targets_of_profile
 from keybearer.controllers.cluster_identity import ClusterIdentity
@@ -78,6 +79,7 @@ class Circumstances:
     fingerprinter: Fingerprinter
     metrics: OperatorMetrics
     tracer: Tracer | None = None
+    catalogue: CatalogueOf = own_catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,7 @@ def assemble(given: Circumstances) -> Assembly:
         followers=followers,
         read_connection=connection_state,
         cluster=cluster,
+        catalogue=given.catalogue,
         fingerprinter=given.fingerprinter,
     )
     reconciler = SecretSyncReconciler(
@@ -206,6 +209,7 @@ def assemble(given: Circumstances) -> Assembly:
         objects=objects,
         gatherer=ConnectionGatherer(access, references),
         cluster=cluster,
+        catalogue=given.catalogue,
         fingerprinter=given.fingerprinter,
         telemetry=telemetry,
         changed=followers.changed,

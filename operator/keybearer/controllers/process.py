@@ -21,6 +21,7 @@ from keybearer.base.logs import get_logger
 from keybearer.base.tracing import Tracer
 from keybearer.controllers.assembly import Assembly, Circumstances, assemble
 from keybearer.controllers.background import Background, first_of
+from keybearer.controllers.catalogue import CatalogueOf, own_catalogue
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.fingerprint_key import load_fingerprinter
 from keybearer.controllers.kinds import RESOURCES
@@ -54,14 +55,18 @@ class _Process:
     probes: ProbeState
     stop: asyncio.Event
     tracer: Tracer | None = None
+    catalogue: CatalogueOf = own_catalogue
 
 
-async def run_operator(settings: OperatorSettings, tracer: Tracer | None = None) -> None:
+async def run_operator(
+    settings: OperatorSettings, tracer: Tracer | None = None, catalogue: CatalogueOf = own_catalogue
+) -> None:
     """Run until SIGTERM or SIGINT, then drain and return.
 
     Args:
         settings: of this process.
         tracer: makes spans of what it does; borrowed.
+        catalogue: where SecretSyncs and AppConnections may lead.
 
     Raises:
         ConfigurationError: a setting can't be used, or the cluster can't be reached with it.
@@ -78,7 +83,7 @@ async def run_operator(settings: OperatorSettings, tracer: Tracer | None = None)
         serve_probes(settings.metrics_listen, metrics.registry, probes) as address,
     ):
         _log.info("operator_started", server=connection.server, metrics=address)
-        process = _Process(settings, SystemClock(), rng, connection, metrics, probes, stop, tracer)
+        process = _Process(settings, SystemClock(), rng, connection, metrics, probes, stop, tracer, catalogue)
         await _lead(process)
     _log.info("operator_stopped")
 
@@ -133,6 +138,7 @@ async def _work(
                 fingerprinter=found[0],
                 metrics=process.metrics,
                 tracer=process.tracer,
+                catalogue=process.catalogue,
             )
         )
         process.probes.collect = parts.collect

@@ -1,10 +1,14 @@
-"""The 48 destinations that are offered (wire.md section 3.7), in its order, and the apps of their connections.
+"""The destinations that are offered, and the apps of their connections: those of wire.md section 3.7, in its order.
 
-All else is derived from this tuple: the routes and what they take, options, the words of the command line, the texts
-of the custom resource, and the table in docs/destinations.md. A new destination is its module and its entry here.
+All else is derived from the tuple below: the routes and what they take, options, the texts of the custom resources,
+and the tables in docs/destinations.md. A new destination is its module and its entry here. What packages of others
+add is `keybearer.destinations.shipped`'s: a process is given one catalogue at its start, and passes it on.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
 
 from keybearer.destinations.app import App
 from keybearer.destinations.azure_key_vault import AZURE_KEY_VAULT
@@ -18,11 +22,59 @@ from keybearer.destinations.gitlab import GITLAB
 from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT
 from keybearer.destinations.idp import IDP
 
-__all__ = ["APPS", "BUILT", "DESTINATIONS", "OfferedDestination", "app_of", "built", "offered"]
+__all__ = ["CATALOGUE", "Catalogue", "OfferedDestination"]
 
 OfferedDestination = DestinationKind | UnbuiltDestination
 
-DESTINATIONS: tuple[OfferedDestination, ...] = (
+
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """What a process offers; it never changes.
+
+    Attributes:
+        destinations: all, in their order.
+        apps_apart: that connections can be made to, and no destination takes.
+    """
+
+    destinations: tuple[OfferedDestination, ...]
+    apps_apart: tuple[App, ...] = ()
+
+    @cached_property
+    def kinds(self) -> tuple[DestinationKind, ...]:
+        """Those that syncs can be made to."""
+        return tuple(one for one in self.destinations if isinstance(one, DestinationKind))
+
+    @cached_property
+    def apps(self) -> tuple[App, ...]:
+        """Those that connections can be made to."""
+        return tuple(self._apps.values())
+
+    def offered(self, name: str) -> OfferedDestination | None:
+        """Return the destination of interface.md's name; None where none is offered."""
+        return self._offered.get(name)
+
+    def kind(self, name: str) -> DestinationKind | None:
+        """Return the destination of interface.md's name; None for one that nothing here can write to."""
+        return self._kinds.get(name)
+
+    def app(self, name: str) -> App | None:
+        """Return the app of interface.md's name; None for one that no connection can be made to."""
+        return self._apps.get(name)
+
+    @cached_property
+    def _offered(self) -> dict[str, OfferedDestination]:
+        return {one.name: one for one in self.destinations}
+
+    @cached_property
+    def _kinds(self) -> dict[str, DestinationKind]:
+        return {one.name: one for one in self.kinds}
+
+    @cached_property
+    def _apps(self) -> dict[str, App]:
+        return {app.name: app for app in (*(kind.app for kind in self.kinds), *self.apps_apart)}
+
+
+_DESTINATIONS: tuple[OfferedDestination, ...] = (
     CLOUD_PARAMETER_STORE,
     CLOUD_SECRETS_MANAGER,
     CODEHOST,
@@ -78,26 +130,5 @@ DESTINATIONS: tuple[OfferedDestination, ...] = (
     UnbuiltDestination("cloud-66", "Cloud 66", "cloud-66", can_import=True),
     UnbuiltDestination("spacelift", "Spacelift", "spacelift", can_import=False),
 )
-BUILT: tuple[DestinationKind, ...] = tuple(one for one in DESTINATIONS if isinstance(one, DestinationKind))
-"""Those that syncs can be made to."""
-APPS: tuple[App, ...] = tuple({app.name: app for app in (*(one.app for one in BUILT), IDP)}.values())
-"""Those that connections can be made to."""
-
-_OFFERED = {one.name: one for one in DESTINATIONS}
-_BUILT = {one.name: one for one in BUILT}
-_APPS = {app.name: app for app in APPS}
-
-
-def offered(name: str) -> OfferedDestination | None:
-    """Return the destination of interface.md's name; None where none is offered."""
-    return _OFFERED.get(name)
-
-
-def built(name: str) -> DestinationKind | None:
-    """Return the destination of interface.md's name; None for one that nothing here can write to."""
-    return _BUILT.get(name)
-
-
-def app_of(name: str) -> App | None:
-    """Return the app of interface.md's name; None for one that no connection can be made to."""
-    return _APPS.get(name)
+CATALOGUE = Catalogue(_DESTINATIONS, (IDP,))
+"""What this version offers by itself."""

@@ -29,7 +29,7 @@ from keybearer.destinations.remote import (
 from keybearer.destinations.session import Call, Session
 from keybearer.pki.errors import MalformedError
 from keybearer.pki.json_web_token import signed_token
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials, Token
+from keybearer.wire.credentials import Credentials, Method, ShownCredentials, Token, TokenText
 from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
@@ -105,7 +105,7 @@ class GitHubAppCredentials(_AppCredentials):
     """
 
     installation_id: _Id
-    code: Token | None = Field(default=None, repr=False)
+    code: TokenText | None = Field(default=None, repr=False)
 
 
 class OAuthCredentials(_HostCredentials):

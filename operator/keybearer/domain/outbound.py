@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
 from keybearer.destinations.app import App
-from keybearer.destinations.catalogue import APPS, app_of
+from keybearer.destinations.catalogue import CATALOGUE, Catalogue
 from keybearer.destinations.session import AppContext
 from keybearer.destinations.short_lived import ShortLived
 from keybearer.outbound.acme.way import AcmeWay
@@ -106,8 +106,8 @@ class Outbound:
         await self.remotes.close()
 
 
-def outbound_of(settings: OutboundSettings, clock: Clock) -> Outbound:
-    """Return the ways out under these settings.
+def outbound_of(settings: OutboundSettings, clock: Clock, catalogue: Catalogue = CATALOGUE) -> Outbound:
+    """Return the ways out under these settings, which name apps of the catalogue.
 
     Raises:
         ConfigurationError: one of them can't be read.
@@ -119,14 +119,14 @@ def outbound_of(settings: OutboundSettings, clock: Clock) -> Outbound:
         except ValueError as error:
             raise ConfigurationError(f"--service-account-api {error}") from error
         account = OwnAccount(api, settings.account_dir)
-    endpoints = _by_app("--app-endpoint", settings.app_endpoints, _endpoint)
+    endpoints = _by_app(catalogue, "--app-endpoint", settings.app_endpoints, _endpoint)
     gate = Gate(parse_allowed(settings.allow))
     trusted = None if settings.ca_file is None else _trusted(settings.ca_file)
     remotes = Remotes(
         RemoteHttp(gate, clock, trusted),
         ShortLived(clock),
         {name: f"{url.scheme}://{url.place}{url.path}" for name, url in endpoints.items()},
-        _by_app("--app-credentials", settings.app_credentials, _own_credentials),
+        _by_app(catalogue, "--app-credentials", settings.app_credentials, _own_credentials),
         # Each leads to the endpoint of its own app only: callers name URLs for other apps, too.
         {name: RemoteHttp(gate, clock, trusted, endpoint=url) for name, url in endpoints.items()},
     )
@@ -144,13 +144,15 @@ def _trusted(file: Path) -> ssl.SSLContext:
         raise ConfigurationError(f"--outbound-ca: {file} {error}") from error
 
 
-def _by_app(option: str, texts: tuple[str, ...], read: Callable[[App, str], _Read]) -> dict[str, _Read]:
+def _by_app(
+    catalogue: Catalogue, option: str, texts: tuple[str, ...], read: Callable[[App, str], _Read]
+) -> dict[str, _Read]:
     given: dict[str, _Read] = {}
     for text in texts:
         word, equals, rest = text.partition("=")
-        app = app_of(canonical_app(word.strip())[0])
+        app = catalogue.app(canonical_app(word.strip())[0])
         if not equals or app is None:
-            known = ", ".join(sorted(app.name for app in APPS))
+            known = ", ".join(sorted(app.name for app in catalogue.apps))
             raise ConfigurationError(f"{option} {text!r} begins with no APP=; apps are {known}")
         if app.name in given:
             raise ConfigurationError(f"{option} names {app.name} twice; give each app once")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue, ValidationError
 
 from keybearer.controllers.custom_resource import describe_invalid
-from keybearer.destinations.catalogue import app_of, built
+from keybearer.destinations.catalogue import CATALOGUE
 from keybearer.migrate.findings import NotCarriedError
 
 __all__ = ["require_whole_connection", "require_whole_destination"]
@@ -19,7 +19,7 @@ def require_whole_connection(spec: Mapping[str, JsonValue]) -> None:
     Raises:
         NotCarriedError: one is missing, or there is no such app or method.
     """
-    app = app_of(str(spec.get("app")))
+    app = CATALOGUE.app(str(spec.get("app")))
     method = app.methods.get(str(spec.get("method"))) if app is not None else None
     if method is None:
         raise NotCarriedError("", "is of an app or a method that Keybearer doesn't have")
@@ -44,7 +44,7 @@ def require_whole_destination(spec: Mapping[str, JsonValue]) -> None:
     destination = spec.get("destination")
     if destination is None:
         return
-    model = built(str(destination))
+    model = CATALOGUE.kind(str(destination))
     if model is None:
         raise NotCarriedError("", "goes to a destination that Keybearer can't push to")
     root = "destinationConfig"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fastapi import APIRouter, FastAPI
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from keybearer.base.tracing import Tracer
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.server.context import ServiceContext
 from keybearer.server.errors import add_error_handlers
 from keybearer.server.known_issuance import KnownIssuance
@@ -53,7 +56,7 @@ from keybearer.server.routing import RouteIndex
 __all__ = ["create_app"]
 
 # In the order of looking: a literal part comes before a parameter in its place.
-_ROUTERS: tuple[APIRouter, ...] = (
+_ROUTERS: tuple[APIRouter | Callable[[Catalogue], APIRouter], ...] = (
     status.router,
     secrets.lists,
     certificates.issuing,
@@ -77,10 +80,10 @@ _ROUTERS: tuple[APIRouter, ...] = (
     users.router,
     admin.router,
     keys.router,
-    app_connections.router,
+    app_connections.routes_of,
     events.router,
     grants.router,
-    secret_syncs.router,
+    secret_syncs.routes_of,
     certificate_policies.router,
     certificate_profiles.router,
     certificate_applications.router,
@@ -128,7 +131,8 @@ def create_app(
         },
     )
     app.state.context = context
-    for router in _ROUTERS:
+    for given in _ROUTERS:
+        router = given if isinstance(given, APIRouter) else given(context.catalogue)
         app.router.routes.extend(router.routes)
     add_documentation(app)
     app.router.middleware_stack = RouteIndex(app.router.routes, app.router.app)

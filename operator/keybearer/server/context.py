@@ -8,6 +8,7 @@ from datetime import timedelta
 from starlette.requests import Request
 
 from keybearer.base.clock import Clock
+from keybearer.destinations.catalogue import CATALOGUE, Catalogue
 from keybearer.domain.admin import InstanceSetup, SetupDoor
 from keybearer.domain.audit_list import AuditList
 from keybearer.domain.audit_trail import DEFAULT_RETENTION, AuditTrail
@@ -91,12 +92,14 @@ class ContextTerms:
         audit_strict: whether readings of values are written down before they are answered.
         job_terms: how jobs of secret syncs are run.
         public_url: where everybody reaches the service; certificates say so. None: they say nothing.
+        catalogue: where secrets can be pushed to.
     """
 
     audit_retention: timedelta = DEFAULT_RETENTION
     audit_strict: bool = False
     job_terms: JobTerms = field(default_factory=JobTerms)
     public_url: str | None = None
+    catalogue: Catalogue = CATALOGUE
 
 
 _USUAL = ContextTerms()
@@ -106,6 +109,7 @@ _USUAL = ContextTerms()
 class ServiceContext:
     """The domain, wired."""
 
+    catalogue: Catalogue
     authentication: Authentication
     external_logins: ExternalLogins
     auth_methods: AuthMethods
@@ -181,13 +185,21 @@ def build_context(
     audit = AuditTrail(database, clock, retention=terms.audit_retention, strict=terms.audit_strict)
     passwords = Passwords()
     gate = PasswordGate(database, keys, passwords, clock)
-    outbound = outbound or outbound_of(OutboundSettings(), clock)
+    catalogue = terms.catalogue
+    outbound = outbound or outbound_of(OutboundSettings(), clock, catalogue)
     authentication = Authentication(database, keys, clock)
     proving = Proving(outbound.remotes)
-    app_connections = AppConnections(database, proving, clock)
+    app_connections = AppConnections(database, catalogue, proving, clock)
     writing = SecretWriting(database, clock)
     pushing = Pushing(
-        database, outbound.remotes, keys.sync_digests, writing, audit, clock, pace=terms.job_terms.pace
+        database,
+        catalogue,
+        outbound.remotes,
+        keys.sync_digests,
+        writing,
+        audit,
+        clock,
+        pace=terms.job_terms.pace,
     )
     key_work = KeyWork()
     # Apart: anybody may have lists and answers signed, and nobody's certificate is to wait for those.
@@ -201,6 +213,7 @@ def build_context(
     acme = AcmeSessions(outbound.acme)
     triggers = SyncTriggers(database, pushing, clock, dependent_changes, terms.job_terms.start_delay)
     return ServiceContext(
+        catalogue=catalogue,
         authentication=authentication,
         external_logins=ExternalLogins(database, keys, outbound, clock),
         auth_methods=AuthMethods(database, clock),
@@ -221,15 +234,15 @@ def build_context(
         lists=ListCache(database),
         events=Events(database, authentication, clock, dependent_changes),
         grants=ProjectGrants(database, clock),
-        secret_syncs=SecretSyncs(database, clock),
-        sync_requests=SyncRequests(database, clock),
+        secret_syncs=SecretSyncs(database, catalogue, clock),
+        sync_requests=SyncRequests(database, catalogue, clock),
         synced_secrets=SyncedSecrets(database, pushing),
         sync_engine=SyncEngine(database, pushing, triggers, clock, terms.job_terms),
         audit=audit,
         audit_list=AuditList(database, audit),
         key_rotation=KeyRotation(database, root_key, clock),
         app_connections=app_connections,
-        connection_rotation=ConnectionRotation(database, app_connections, proving, clock),
+        connection_rotation=ConnectionRotation(database, catalogue, app_connections, proving, clock),
         certificate_authorities=CertificateAuthorities(database, key_work, clock),
         acme_authorities=AcmeAuthorities(database, acme, clock),
         acme_challenges=AcmeChallenges(database),

@@ -7,16 +7,20 @@ itself, and looked up by what is literal in their paths.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Annotated, ParamSpec, TypeAlias
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from fastapi.routing import APIRoute
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["RouteIndex", "new_router"]
+__all__ = ["RouteIndex", "add_with_words", "new_router"]
 
+_P = ParamSpec("_P")
 _Key: TypeAlias = tuple[str, int, tuple[str, ...]]
 _HEAD = 3
 """How many parts of a path tell routes apart, such as `api`, `v1`, `projects`."""
@@ -31,6 +35,44 @@ def new_router(tag: str, route_class: type[APIRoute] = APIRoute) -> APIRouter:
     """
     # Callers authenticate with a header that no browser adds by itself, so a body needs no content-type.
     return APIRouter(tags=[tag], route_class=route_class, strict_content_type=False)
+
+
+def add_with_words(
+    router: APIRouter, routes: Iterable[BaseRoute], parameter: str, words: Sequence[str]
+) -> None:
+    """Add routes to a router, with a part of their paths described as one of these words.
+
+    Which words there are is known only when a process has started; handlers, and their routes, are written before.
+    """
+    for route in routes:
+        if not isinstance(route, APIRoute):
+            raise TypeError(f"{route!r} has no description")
+        router.add_api_route(
+            route.path,
+            _with_words(route.endpoint, parameter, words),
+            methods=sorted(route.methods or ()),
+            response_model=route.response_model,
+            summary=route.summary,
+            openapi_extra=route.openapi_extra,
+        )
+
+
+def _with_words(
+    handler: Callable[_P, Awaitable[Response]], parameter: str, words: Sequence[str]
+) -> Callable[_P, Awaitable[Response]]:
+    @wraps(handler)
+    async def described(*args: _P.args, **kwargs: _P.kwargs) -> Response:
+        return await handler(*args, **kwargs)
+
+    kind = Annotated[str, Path(json_schema_extra={"enum": list(words)})]
+    signature = inspect.signature(handler, eval_str=True)
+    parameters = [
+        one.replace(annotation=kind) if one.name == parameter else one
+        for one in signature.parameters.values()
+    ]
+    # The framework reads it; of the handler's own it would take the annotations as they are written.
+    described.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return described
 
 
 class RouteIndex:

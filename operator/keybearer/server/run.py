@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.logs import get_logger
 from keybearer.base.tracing import Tracer
+from keybearer.destinations.catalogue import CATALOGUE, Catalogue
 from keybearer.domain.admin import SetupDoor
 from keybearer.domain.audit_trail import DEFAULT_RETENTION
 from keybearer.domain.bootstrap import AdminCredentials, AdminLogin, bootstrap
@@ -70,6 +71,7 @@ class ServiceOptions:
     job_terms: JobTerms = field(default_factory=JobTerms)
     public_url: str | None = None
     metrics: MetricsListen | None = None
+    catalogue: Catalogue = CATALOGUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +155,17 @@ async def _opened(
         if options.database_url is None
         else database_url(options.database_url)
     )
-    outbound = outbound_of(options.outbound, clock)
+    outbound = outbound_of(options.outbound, clock, options.catalogue)
     database = Database(url, clock, options.database_bounds)
     try:
         await database.prepare()
         keys = await unlock(database, options.root_key)
         terms = ContextTerms(
-            options.audit_retention, options.audit_strict, options.job_terms, options.public_url
+            options.audit_retention,
+            options.audit_strict,
+            options.job_terms,
+            options.public_url,
+            options.catalogue,
         )
         context = build_context(database, keys, clock, door, terms, outbound, options.root_key)
         await context.key_rotation.start()

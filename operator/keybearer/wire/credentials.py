@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
-from keybearer.wire.base import Confidential
 from keybearer.wire.strict import StrictModel
 
-__all__ = ["Credentials", "DescribedApp", "Method", "ShownCredentials", "Token"]
+__all__ = ["Credentials", "DescribedApp", "Method", "ShownCredentials", "Token", "TokenText"]
 
-Token = Annotated[
-    Confidential,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=1024, pattern="^[!-~]+$"),
+TokenText = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024, pattern="^[!-~]+$")
 ]
-"""A token without white space around or in it: it travels in a header. It is never shown."""
+"""A token without white space around or in it: it travels in a header. A field that may be absent hides it itself."""
+Token = Annotated[TokenText, Field(repr=False)]
+"""The same, and never shown."""
 
 
 class Credentials(StrictModel):

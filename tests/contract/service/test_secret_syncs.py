@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from keybearer.destinations.catalogue import BUILT
+from keybearer.destinations.catalogue import CATALOGUE
 from keybearer.wire.limits import SECRET_SYNCS_MAX
 from support.quiet_service import IN_ONE_LOOP, QuietService
 from support.strict_syncs import OFFERED, expected_options
@@ -31,7 +31,7 @@ VAULT = "hashicorp-vault"
 
 class TestMaking:
     @pytest.mark.every_database
-    @pytest.mark.parametrize("destination", [model.name for model in BUILT])
+    @pytest.mark.parametrize("destination", [model.name for model in CATALOGUE.kinds])
     async def test_a_sync_can_be_made_to_every_destination_with_a_driver(
         self, house: House, destination: str
     ) -> None:
@@ -100,7 +100,7 @@ class TestMaking:
 
     @pytest.mark.every_database
     async def test_a_destination_without_a_driver_is_refused(self, house: House) -> None:
-        driven = {model.name for model in BUILT}
+        driven = {model.name for model in CATALOGUE.kinds}
         undriven = [(title, name) for title, _, name, _ in OFFERED if name not in driven]
         assert len(undriven) == len(OFFERED) - len(driven)
         for title, name in undriven:
@@ -231,7 +231,7 @@ class TestForms:
         assert sync["syncOptions"]["keySchema"] == schema
 
     @pytest.mark.every_database
-    @pytest.mark.parametrize("destination", [model.name for model in BUILT])
+    @pytest.mark.parametrize("destination", [model.name for model in CATALOGUE.kinds])
     async def test_only_destinations_that_can_be_read_take_what_they_hold(
         self, house: House, destination: str
     ) -> None:

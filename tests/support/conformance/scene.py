@@ -12,6 +12,7 @@ import pytest
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId
 from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.destinations.engine.opening import Opening, open_destination
 from keybearer.destinations.form import DestinationKind
 from keybearer.destinations.protocol import Change, Outgoing
@@ -89,17 +90,19 @@ class Scene:
         self._context = Remotes(
             self.http, ShortLived(self.clock), self.remote.endpoints, self.remote.own_credentials
         )
+        # A variant of a destination takes its place.
+        self._catalogue = catalogue = Catalogue((self.kind,))
         self._pushing = Pushing(
             database,
+            catalogue,
             self._context,
             b"0" * 32,
             self.domain.writing,
             AuditTrail(database, self.clock),
             self.clock,
-            kinds={self.kind.name: self.kind}.get,
         )
-        self._syncs = SecretSyncs(database, self.clock)
-        self._requests = SyncRequests(database, self.clock)
+        self._syncs = SecretSyncs(database, catalogue, self.clock)
+        self._requests = SyncRequests(database, catalogue, self.clock)
         self._seen = SyncedSecrets(database, self._pushing)
         self._queue = SyncQueue(database, self.clock, JobTerms())
 
@@ -141,13 +144,15 @@ class Scene:
             self.project.id,
             credentials or self.remote.right,
         )
-        connections = AppConnections(self.domain.database, proving, self.clock)
+        connections = AppConnections(self.domain.database, self._catalogue, proving, self.clock)
         return (await connections.create(self.domain.admin, new)).connection.id
 
     async def mend(self, credentials: Credentials) -> None:
         """Give the connection other credentials, which the remote must take."""
         change = AppConnectionChange(credentials={self.remote.method: credentials})
-        connections = AppConnections(self.domain.database, Proving(self._context), self.clock)
+        connections = AppConnections(
+            self.domain.database, self._catalogue, Proving(self._context), self.clock
+        )
         await connections.update(self.domain.admin, self.kind.app, self.connection_id, change)
 
     async def create(

@@ -219,6 +219,15 @@ def test_the_service_may_call_inner_addresses_that_are_listed() -> None:
     assert "--allow-outbound" not in only(render(), "StatefulSet").as_yaml()
 
 
+def test_both_programs_load_destinations_from_the_same_packages() -> None:
+    listed: list[Json] = ["acme-for-keybearer", "their.store"]
+    for manifests, expected in ((render({"destinationsFrom": listed}), listed), (render(), [])):
+        for workload in (only(manifests, "StatefulSet"), only(manifests, "Deployment", "-operator")):
+            arguments = workload.texts("spec", "template", "spec", "containers", 0, "args")
+            pairs = itertools.pairwise(arguments)
+            assert [value for flag, value in pairs if flag == "--destinations-from"] == expected
+
+
 def test_certificates_say_where_the_service_is_if_that_is_told() -> None:
     url = "http://pki.example.com/under"
     told = only(render({"embeddedService": {"publicUrl": url}}), "StatefulSet")

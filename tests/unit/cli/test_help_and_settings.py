@@ -83,6 +83,16 @@ def test_the_version_is_an_option_and_a_command() -> None:
             id="operator, flags that go together",
         ),
         pytest.param(
+            ["serve", "--data-dir", "/nonexistent/x", "--destinations-from", "no-such-store"],
+            "keybearer serve: --destinations-from no-such-store: no package of this name is installed",
+            id="serve, package that isn't there",
+        ),
+        pytest.param(
+            ["operator", "--destinations-from", "no-such-store", "--kubeconfig", __file__],
+            "keybearer operator: --destinations-from no-such-store: no package of this name is installed",
+            id="operator, package that isn't there",
+        ),
+        pytest.param(
             ["operator", "--kubeconfig", "/nonexistent/config"],
             "keybearer operator: ",
             id="operator, no kubeconfig",
@@ -99,6 +109,14 @@ def test_a_setting_that_can_not_be_used_is_one_line_and_status_2(arguments: list
     assert answer.exit_code == 2
     assert answer.stderr.splitlines()[-1].startswith(said)
     assert "Traceback" not in answer.output
+
+
+@pytest.mark.parametrize("program", [["serve", "--data-dir", "/nonexistent/x"], ["operator"]], ids=str)
+def test_packages_with_destinations_may_be_named_in_the_environment(program: list[str]) -> None:
+    named = {"KEYBEARER_DESTINATIONS_FROM": "no-such-store another-store", "KUBECONFIG": __file__}
+    answer = CliRunner().invoke(app, program, env=named)
+    assert answer.exit_code == 2
+    assert "--destinations-from no-such-store: no package" in answer.stderr
 
 
 def test_a_grants_file_that_is_no_text_is_refused_without_its_bytes(tmp_path: Path) -> None:

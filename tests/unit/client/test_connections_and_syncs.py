@@ -12,7 +12,7 @@ from keybearer.client.errors import InvalidArgument
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations import app_connection_writes, app_connections, secret_syncs
 from keybearer.destinations.app import App
-from keybearer.destinations.catalogue import APPS
+from keybearer.destinations.catalogue import CATALOGUE
 from support.rows import each_row
 from unit.client.harness import Sent, sent
 
@@ -363,7 +363,7 @@ def test_a_change_without_credentials_holds_nothing_confidential() -> None:
     assert app_connection_writes.UpdateAppConnection("c-1", name="n", **IDP).confidential() == ()
 
 
-@pytest.mark.parametrize("app", APPS, ids=lambda app: app.name)
+@pytest.mark.parametrize("app", CATALOGUE.apps, ids=lambda app: app.name)
 def test_nothing_that_the_service_hides_may_be_repeated(app: App) -> None:
     for method in app.methods.values():
         hidden = {to_camel(name) for name, field in method.given.model_fields.items() if not field.repr}

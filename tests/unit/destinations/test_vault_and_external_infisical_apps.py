@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from keybearer.destinations.catalogue import built
+from keybearer.destinations.catalogue import CATALOGUE
 from keybearer.destinations.external_infisical import EXTERNAL_INFISICAL, MachineIdentityCredentials
 from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT, AccessTokenCredentials, AppRoleCredentials
 from keybearer.destinations.remote import (
@@ -254,7 +254,7 @@ async def test_a_login_elsewhere_that_gives_no_token_is_told_without_its_words(
 @pytest.mark.parametrize("app", ["hashicorp-vault", "external-infisical"])
 async def test_credentials_of_another_app_are_a_mistake_of_ours(way: WayOut, app: str) -> None:
     other = machine("http://x.example") if app == "hashicorp-vault" else token("http://x.example")
-    kind = built(app)
+    kind = CATALOGUE.kind(app)
     assert kind is not None
     with pytest.raises(TypeError, match="Credentials"):
         await check(kind, other, way.context)

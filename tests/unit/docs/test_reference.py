@@ -26,7 +26,7 @@ from tools.reference.commands import commands
 from tools.reference.events import EVENTS
 from tools.reference.labels import MARKS, REQUESTS
 from tools.reference.metrics import LABELS, families, service_families
-from tools.reference.pages import DOCS, out_of_step, pages, write
+from tools.reference.pages import DOCS, out_of_step, pages, with_tables, write
 from tools.reference.source import member_docs, string_constants, texts_given_to, trees
 
 ROOT = Path(__file__).parents[3]
@@ -43,14 +43,31 @@ def test_the_reference_is_in_step_with_the_code() -> None:
 
 
 def test_what_is_edited_missing_or_left_over_is_out_of_step(tmp_path: Path) -> None:
+    page = tmp_path / "destinations.md"
+    page.write_text(re.sub(r"^\|.*\n", "", (DOCS / "destinations.md").read_text(), flags=re.MULTILINE))
     write(tmp_path)
     assert out_of_step(tmp_path) == []
+    page.write_text(f"{page.read_text().replace('| `gitlab` |', '| `gitlob` |')}More.\n")
     (tmp_path / "reference" / "events.md").write_text("# Events\n")
     (tmp_path / "reference" / "metrics.md").unlink()
     (tmp_path / "pictures" / "old.svg").write_text("<svg/>")
-    assert out_of_step(tmp_path) == ["pictures/old.svg", "reference/events.md", "reference/metrics.md"]
+    assert out_of_step(tmp_path) == [
+        "destinations.md",
+        "pictures/old.svg",
+        "reference/events.md",
+        "reference/metrics.md",
+    ]
     write(tmp_path)
     assert out_of_step(tmp_path) == []
+    assert "| `gitlab` |" in page.read_text()
+    assert page.read_text().endswith("More.\n")  # what people write stays
+
+
+@pytest.mark.parametrize("page", ["none", "<!-- a: {} -->\n", "<!-- a: {} -->\n<!-- end of a -->\n" * 2])
+def test_a_table_without_its_one_place_is_told(page: str) -> None:
+    note = "written by `make reference` from the code; edit that instead"
+    with pytest.raises(ValueError, match="there must be one place between <!-- a: "):
+        with_tables(page.format(note, note), {"a": "| a |\n"})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from keybearer.destinations.app import App
-from keybearer.destinations.catalogue import APPS, app_of
+from keybearer.destinations.catalogue import CATALOGUE
 from keybearer.wire.app_connections import CreateAppConnection, UpdateAppConnection, create_body, update_body
 
 KEY = {"accessKeyId": "id", "secretAccessKey": "cnry-key"}
@@ -17,7 +17,7 @@ ROTATION = {"rotationInterval": 30, "rotateAtUtc": {"hours": 3, "minutes": 15}}
 
 
 def known(name: str) -> App:
-    model = app_of(name)
+    model = CATALOGUE.app(name)
     assert model is not None
     return model
 
@@ -69,7 +69,7 @@ def test_without_a_method_that_there_is_no_credentials_are_judged(given: dict[st
 
 @pytest.mark.parametrize("body", [None, [], "text", 5])
 def test_what_is_no_object_is_refused(body: object) -> None:
-    for app in APPS:
+    for app in CATALOGUE.apps:
         with pytest.raises(ValidationError):
             TypeAdapter(create_body(app)).validate_python(body)
 
@@ -114,7 +114,7 @@ class TestChanges:
         assert "description" not in changed("idp").model_fields_set
 
 
-@pytest.mark.parametrize("app", APPS, ids=lambda app: app.name)
+@pytest.mark.parametrize("app", CATALOGUE.apps, ids=lambda app: app.name)
 def test_no_body_shows_its_credentials(app: App) -> None:
     for body in (create_body(app), update_body(app)):
         kinds = getattr(body, "__origin__", body)
@@ -122,7 +122,7 @@ def test_no_body_shows_its_credentials(app: App) -> None:
             assert not model.model_fields["credentials"].repr, model
 
 
-@pytest.mark.parametrize("app", APPS, ids=lambda app: app.name)
+@pytest.mark.parametrize("app", CATALOGUE.apps, ids=lambda app: app.name)
 def test_what_is_shown_of_credentials_is_part_of_them(app: App) -> None:
     for method in app.methods.values():
         assert method.shown.model_fields.keys() <= method.stored.model_fields.keys()

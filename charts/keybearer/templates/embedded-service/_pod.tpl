@@ -56,6 +56,10 @@ spec:
         - --allow-outbound
         - {{ . | quote }}
         {{- end }}
+        {{- range .Values.destinationsFrom }}
+        - --destinations-from
+        - {{ . | quote }}
+        {{- end }}
         {{- with $service.publicUrl }}
         - --public-url
         - {{ . | quote }}

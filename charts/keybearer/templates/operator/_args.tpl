@@ -7,6 +7,7 @@
 {{- else if .Values.operator.serviceCaBundle }}
 {{- $args = concat $args (list "--service-ca-file" (printf "%s/service-ca.crt" $config)) }}
 {{- end }}
+{{- range .Values.destinationsFrom }}{{ $args = concat $args (list "--destinations-from" .) }}{{ end }}
 {{- with .Values.operator }}
 {{- range uniq .namespaces }}{{ $args = concat $args (list "--namespace" .) }}{{ end }}
 {{- range .allowServiceUrls }}{{ $args = concat $args (list "--allow-service-url" .) }}{{ end }}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -19,6 +20,9 @@ from keybearer.controllers.ownership import mark_of
 from keybearer.wire.base import SLUG_PATTERN
 from keybearer.wire.credentials import Method
 from keybearer.wire.vocabulary import canonical_app
+
+if TYPE_CHECKING:
+    from keybearer.destinations.catalogue import Catalogue
 
 __all__ = ["ConnectionKind", "build_connection", "kind_of"]
 
@@ -35,20 +39,21 @@ class ConnectionKind:
     model: Method
 
 
-def kind_of(spec: AppConnectionSpec) -> ConnectionKind:
+def kind_of(spec: AppConnectionSpec, catalogue: Catalogue) -> ConnectionKind:
     """Return what kind of connection a manifest describes.
 
     Raises:
         StalledError: no connection can be made to such an app, or not by such a method.
     """
-    # Loaded with all apps by who has connections, only then.
-    from keybearer.destinations.catalogue import APPS, app_of
-
     app, _ = canonical_app(spec.app)
-    model = app_of(app)
+    model = catalogue.app(app)
     if model is None:
-        known = ", ".join(sorted(one.name for one in APPS))
-        raise StalledError(Reason.UNKNOWN_APP, f"spec.app {spec.app} is none of {known}")
+        known = ", ".join(sorted(one.name for one in catalogue.apps))
+        raise StalledError(
+            Reason.UNKNOWN_APP,
+            f"spec.app {spec.app} is none of {known}. If a package ships it, start the operator with "
+            "--destinations-from and the name of that package",
+        )
     method = model.methods.get(spec.method)
     if method is None:
         known = ", ".join(sorted(model.methods))

@@ -24,6 +24,7 @@ from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.appconnection.remote import RemoteConnections
 from keybearer.controllers.appconnection.resource import AppConnectionSpec, RemoteDeletionPolicy
 from keybearer.controllers.appconnection.status import AppConnectionStatus
+from keybearer.controllers.catalogue import CatalogueOf
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.faults import report_fault
@@ -51,7 +52,7 @@ _REFRESH = timedelta(minutes=5)
 class AppConnectionReconciler:
     """Brings a connection of the service to what its manifest says."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators, given once where the process is wired
         self,
         *,
         clock: Clock,
@@ -59,6 +60,7 @@ class AppConnectionReconciler:
         objects: ObjectStore,
         gatherer: ConnectionGatherer,
         cluster: ClusterIdentity,
+        catalogue: CatalogueOf,
         fingerprinter: Fingerprinter,
         telemetry: Telemetry,
         changed: Callable[[WorkKey], None],
@@ -67,6 +69,7 @@ class AppConnectionReconciler:
         self._objects = objects
         self._gatherer = gatherer
         self._cluster = cluster
+        self._catalogue = catalogue
         self._fingerprinter = fingerprinter
         self._telemetry = telemetry
         self._changed = changed
@@ -119,7 +122,7 @@ class AppConnectionReconciler:
         self, seen: ObservedObject, spec: AppConnectionSpec, previous: AppConnectionStatus
     ) -> Outcome:
         self._gatherer.follow(seen.key, spec)
-        kind = kind_of(spec)
+        kind = kind_of(spec, self._catalogue())
         credentials = await self._gatherer.credentials(seen.key, spec)
         session = await self._gatherer.session(seen.key, spec)
         desired = build_connection(
@@ -179,7 +182,7 @@ class AppConnectionReconciler:
     ) -> None:
         """Delete the connection in the service, if it is there and ours."""
         self._gatherer.follow(seen.key, spec)
-        kind = kind_of(spec)
+        kind = kind_of(spec, self._catalogue())
         session = await self._gatherer.session(seen.key, spec)
         remote = RemoteConnections(session)
         project_id = await self._gatherer.project_id(session, spec)

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.controllers.appconnection.status import AppConnectionStatus
+from keybearer.controllers.catalogue_texts import told, told_apps, told_credentials, told_methods
 from keybearer.controllers.custom_resource import (
     AGE_COLUMN,
     REASON_COLUMN,
@@ -104,28 +105,15 @@ class AppConnectionSpec(RuledModel):
     ] = None
     app: Annotated[
         str,
-        Field(
-            min_length=1,
-            max_length=64,
-            pattern=_WORD,
-            description="The app, as cloud, codehost or hashicorp-vault; it can't be changed later.",
-        ),
+        told(told_apps, min_length=1, max_length=64, pattern=_WORD),
     ]
     method: Annotated[
         str,
-        Field(
-            min_length=1,
-            max_length=64,
-            pattern=_WORD,
-            description="How the service authenticates with the app, as access-key; it can't be changed later.",
-        ),
+        told(told_methods, min_length=1, max_length=64, pattern=_WORD),
     ]
     credentials: Annotated[
         dict[str, CredentialSource],
-        Field(
-            max_length=32,
-            description="The fields that the app's method asks for, each by its name; see docs/destinations.md.",
-        ),
+        told(told_credentials, max_length=32),
     ] = Field(default_factory=dict)
     description: Annotated[
         str | None, Field(max_length=DESCRIPTION_MAX, description="What it is for, for people.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from keybearer.controllers.catalogue import CatalogueOf
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, build_definition
@@ -27,7 +28,8 @@ class _Ground:
 class Definitions:
     """One for each object."""
 
-    def __init__(self, fingerprinter: Fingerprinter) -> None:
+    def __init__(self, catalogue: CatalogueOf, fingerprinter: Fingerprinter) -> None:
+        self._catalogue = catalogue
         self._fingerprinter = fingerprinter
         self._kept: dict[WorkKey, tuple[_Ground, DesiredSync]] = {}
 
@@ -60,6 +62,7 @@ class Definitions:
             project_id=project_id,
             connection_id=connection_id,
             mark=mark,
+            catalogue=self._catalogue(),
             fingerprinter=self._fingerprinter,
         )
         self._kept[seen.key] = ground, desired

@@ -9,6 +9,7 @@ from __future__ import annotations
 from keybearer.base.clock import Clock
 from keybearer.client import SecretSync
 from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.catalogue import CatalogueOf
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.connection_state import ReadConnection
@@ -39,7 +40,7 @@ __all__ = ["Destinations"]
 class Destinations:
     """Brings about the sync of one SecretSync after the other."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators, given once where the process is wired
         self,
         *,
         clock: Clock,
@@ -49,6 +50,7 @@ class Destinations:
         followers: ConnectionFollowers,
         read_connection: ReadConnection,
         cluster: ClusterIdentity,
+        catalogue: CatalogueOf,
         fingerprinter: Fingerprinter,
     ) -> None:
         self._clock = clock
@@ -58,7 +60,7 @@ class Destinations:
         self._followers = followers
         self._read_connection = read_connection
         self._cluster = cluster
-        self._definitions = Definitions(fingerprinter)
+        self._definitions = Definitions(catalogue, fingerprinter)
         self._watch = SyncWatch(clock)
 
     def follow(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:

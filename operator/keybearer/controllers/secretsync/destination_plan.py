@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import orjson
 from pydantic import JsonValue, ValidationError
@@ -21,6 +22,9 @@ from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec_source import KeySelection, Source
 from keybearer.controllers.secretsync.status import PushStatus
 from keybearer.wire.vocabulary import canonical_destination
+
+if TYPE_CHECKING:
+    from keybearer.destinations.catalogue import Catalogue
 
 __all__ = [
     "DefinitionAction",
@@ -117,6 +121,7 @@ def build_definition(
     project_id: str,
     connection_id: str,
     mark: str,
+    catalogue: Catalogue,
     fingerprinter: Fingerprinter,
 ) -> DesiredSync:
     """Return the sync that a manifest describes.
@@ -124,15 +129,13 @@ def build_definition(
     Raises:
         StalledError: the destination is unknown, or its configuration or options are not what it takes.
     """
-    # Loaded with all destinations by who pushes, only then.
-    from keybearer.destinations.catalogue import built
-
     destination, _ = canonical_destination(spec.destination or "")
-    model = built(destination)
+    model = catalogue.kind(destination)
     if model is None:
         raise StalledError(
             Reason.UNKNOWN_DESTINATION,
-            f"spec.destination {spec.destination} is none that this version can push to; see docs/destinations.md",
+            f"spec.destination {spec.destination} is none that the operator knows; see docs/destinations.md. If a "
+            "package ships it, start the operator with --destinations-from and the name of that package",
         )
     config = dict(spec.destination_config or {})
     options = dict(spec.sync_options or {"initialSyncBehavior": "overwrite-destination"})

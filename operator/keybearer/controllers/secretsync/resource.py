@@ -12,6 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from keybearer.controllers.catalogue_texts import told, told_configs, told_destinations
 from keybearer.controllers.custom_resource import (
     AGE_COLUMN,
     REASON_COLUMN,
@@ -134,7 +135,7 @@ class SecretSyncSpec(RuledModel):
     ] = None
     destination: Annotated[
         Destination | None,
-        Field(description="Another store to which the service pushes the folder, as cloud-parameter-store."),
+        told(told_destinations),
     ] = None
     sync_name: Annotated[
         str | None,
@@ -151,7 +152,7 @@ class SecretSyncSpec(RuledModel):
     ] = None
     destination_config: Annotated[
         DestinationConfigObject | None,
-        Field(description="Where in that store; each destination has its own fields."),
+        told(told_configs),
     ] = None
     sync_options: Annotated[
         SyncOptionsObject | None,

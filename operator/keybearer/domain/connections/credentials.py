@@ -8,7 +8,7 @@ import orjson
 from pydantic import JsonValue, ValidationError
 
 from keybearer.destinations.app import App
-from keybearer.destinations.catalogue import app_of
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.domain.errors import InvalidError
 from keybearer.store.app_connections import AppConnection, OpenedConnection
 from keybearer.wire.credentials import Credentials, Method
@@ -18,25 +18,27 @@ __all__ = ["credentials_of", "kept_form", "method_of", "model_of", "retiring_of"
 _KEPT_MAX_BYTES = 64 * 1024
 
 
-def model_of(connection: AppConnection) -> App:
+def model_of(catalogue: Catalogue, connection: AppConnection) -> App:
     """Return the app of a connection.
 
     Raises:
-        InvalidError: this version knows none of that name; another one stored it.
+        InvalidError: the service knows none of that name; another version stored it, or one with a package of others.
     """
-    app = app_of(connection.app)
+    app = catalogue.app(connection.app)
     if app is None:
-        raise InvalidError(f'This version of the service knows no App "{connection.app}"')
+        raise InvalidError(
+            f'The service knows no App "{connection.app}"; if a package ships it, start the service with '
+            "--destinations-from and the name of that package"
+        )
     return app
 
 
-def method_of(connection: AppConnection) -> Method:
-    """Return how a connection authenticates.
+def method_of(app: App, connection: AppConnection) -> Method:
+    """Return how a connection to the app authenticates.
 
     Raises:
         InvalidError: this version doesn't know it.
     """
-    app = model_of(connection)
     method = app.methods.get(connection.method)
     if method is None:
         raise InvalidError(
@@ -45,22 +47,22 @@ def method_of(connection: AppConnection) -> Method:
     return method
 
 
-def credentials_of(opened: OpenedConnection) -> Credentials:
-    """Return what a connection authenticates with.
+def credentials_of(app: App, opened: OpenedConnection) -> Credentials:
+    """Return what a connection to the app authenticates with.
 
     Raises:
         InvalidError: another version stored them in a form that this one can't use.
     """
-    return _read(opened.connection, opened.credentials)
+    return _read(app, opened.connection, opened.credentials)
 
 
-def retiring_of(opened: OpenedConnection) -> Credentials | None:
+def retiring_of(app: App, opened: OpenedConnection) -> Credentials | None:
     """Return credentials that have still to be made worthless; None where there are none.
 
     Raises:
         InvalidError: another version stored them in a form that this one can't use.
     """
-    return None if opened.retiring is None else _read(opened.connection, opened.retiring)
+    return None if opened.retiring is None else _read(app, opened.connection, opened.retiring)
 
 
 def kept_form(credentials: Credentials) -> dict[str, JsonValue]:
@@ -81,8 +83,8 @@ def shown_form(method: Method, kept: Mapping[str, JsonValue]) -> dict[str, JsonV
     return {name: value for name, value in kept.items() if name in names}
 
 
-def _read(connection: AppConnection, kept: Mapping[str, JsonValue]) -> Credentials:
-    method = method_of(connection)
+def _read(app: App, connection: AppConnection, kept: Mapping[str, JsonValue]) -> Credentials:
+    method = method_of(app, connection)
     try:
         return method.stored.model_validate(kept)
     except ValidationError:

@@ -15,6 +15,7 @@ from keybearer.base.clock import Clock
 from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
 from keybearer.destinations.app import App
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.destinations.remote import RemoteError, RemoteUnavailableError
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal
@@ -63,9 +64,15 @@ class ConnectionRotation:
     """Rotates credentials of connections."""
 
     def __init__(
-        self, database: Database, connections: AppConnections, proving: Proving, clock: Clock
+        self,
+        database: Database,
+        catalogue: Catalogue,
+        connections: AppConnections,
+        proving: Proving,
+        clock: Clock,
     ) -> None:
         self._database = database
+        self._catalogue = catalogue
         self._connections = connections
         self._proving = proving
         self._clock = clock
@@ -102,7 +109,7 @@ class ConnectionRotation:
             InvalidError: its method has no rotation, somebody is at it, or the remote doesn't do it.
         """
         view = await self._connections.require(principal, app, connection_id, Action.EDIT)
-        if not method_of(view.connection).is_rotatable:
+        if not method_of(app, view.connection).is_rotatable:
             raise InvalidError(
                 f"Rotation is not supported for {app.title} Connections with method {view.connection.method}"
             )
@@ -129,8 +136,8 @@ class ConnectionRotation:
     ) -> _Failure | None:
         """Rotate a connection that is held; what goes wrong is noted in it, and returned."""
         try:
-            model = model_of(opened.connection)
-            present, left_over = credentials_of(opened), retiring_of(opened)
+            model = model_of(self._catalogue, opened.connection)
+            present, left_over = credentials_of(model, opened), retiring_of(model, opened)
             if left_over is not None:
                 # An earlier rotation was cut off, or the remote was away at its end.
                 await self._retire(opened.connection, model, left_over, present)
@@ -153,7 +160,7 @@ class ConnectionRotation:
     ) -> None:
         connection = opened.connection
         new = await self._proving.renewed(model, connection.organization_id, present)
-        if not await self._stored(opened, present, new, by):
+        if not await self._stored(model, opened, present, new, by):
             # Somebody gave others meanwhile, which stay; nobody knows of ours.
             await self._proving.retired(model, connection.organization_id, new, present)
             raise InvalidError("the connection was changed meanwhile; what was new is withdrawn")
@@ -161,7 +168,12 @@ class ConnectionRotation:
         await self._end(connection, None)
 
     async def _stored(
-        self, opened: OpenedConnection, old: Credentials, new: Credentials, by: Principal | AuditActor
+        self,
+        model: App,
+        opened: OpenedConnection,
+        old: Credentials,
+        new: Credentials,
+        by: Principal | AuditActor,
     ) -> bool:
         kept = kept_form(new)
         async with self._database.writing() as unit:
@@ -170,7 +182,7 @@ class ConnectionRotation:
                 return False
             changed = replace(
                 connection,
-                shown=shown_form(method_of(connection), kept),
+                shown=shown_form(method_of(model, connection), kept),
                 version=connection.version + 1,
                 updated_at=self._clock.now(),
             )

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from keybearer.base.clock import Clock
 from keybearer.base.ids import OrganizationId, ProjectId, new_uuid
 from keybearer.destinations.app import App
-from keybearer.destinations.catalogue import APPS
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.domain.access import open_projects
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, organization_allows
-from keybearer.domain.connections.credentials import kept_form, method_of, model_of, shown_form
+from keybearer.domain.connections.credentials import kept_form, method_of, shown_form
 from keybearer.domain.connections.lookup import (
     AppConnectionView,
     of_app,
@@ -58,8 +58,9 @@ class AppConnections:
     principal may not, and InvalidError for a connection to another app than the path names.
     """
 
-    def __init__(self, database: Database, proving: Proving, clock: Clock) -> None:
+    def __init__(self, database: Database, catalogue: Catalogue, proving: Proving, clock: Clock) -> None:
         self._database = database
+        self._catalogue = catalogue
         self._proving = proving
         self._clock = clock
 
@@ -180,9 +181,9 @@ class AppConnections:
                 view = await open_connection(
                     unit, principal, app, connection_id, Action.EDIT, for_change=True
                 )
-                changed = await self._changed(unit, view.connection, change)
+                changed = await self._changed(unit, app, view.connection, change)
                 if kept is not None:
-                    changed = replace(changed, shown=shown_form(method_of(changed), kept))
+                    changed = replace(changed, shown=shown_form(method_of(app, changed), kept))
                     # Whoever gives new ones takes over; what the old ones made is no longer ours to withdraw.
                     await unit.app_connections.set_retiring(changed.id, None)
                 stored = await unit.app_connections.update(changed, kept)
@@ -226,7 +227,7 @@ class AppConnections:
 
     def options(self) -> Sequence[App]:
         """Return the apps that connections can be made to, by title."""
-        return sorted(APPS, key=lambda app: app.title.lower())
+        return sorted(self._catalogue.apps, key=lambda app: app.title.lower())
 
     async def _require_place(
         self, unit: UnitOfWork, principal: Principal, new: NewAppConnection
@@ -240,7 +241,7 @@ class AppConnections:
         return project
 
     async def _changed(
-        self, unit: UnitOfWork, former: AppConnection, change: AppConnectionChange
+        self, unit: UnitOfWork, app: App, former: AppConnection, change: AppConnectionChange
     ) -> AppConnection:
         name = former.name if change.name is None else change.name
         if name != former.name:
@@ -262,8 +263,8 @@ class AppConnections:
             if change.is_auto_rotation_enabled is None
             else change.is_auto_rotation_enabled,
         )
-        if terms.is_asked_for and not method_of(former).is_rotatable:
-            raise _not_rotatable(model_of(former), former.method)
+        if terms.is_asked_for and not method_of(app, former).is_rotatable:
+            raise _not_rotatable(app, former.method)
         is_same = terms == present
         return replace(
             changed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keybearer.base.clock import Clock
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.domain.authorization import Action, Principal
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.auditing import asked_event
@@ -29,8 +30,9 @@ class SyncRequests:
     InvalidError for a sync of another destination, one whose folder is gone, and one of which a job runs.
     """
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, catalogue: Catalogue, clock: Clock) -> None:
         self._database = database
+        self._catalogue = catalogue
         self._clock = clock
 
     async def sync(
@@ -47,7 +49,7 @@ class SyncRequests:
         Raises:
             InvalidError: as above, or the destination's secrets can't be removed.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
             _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
             if removes_foreign:
@@ -67,7 +69,7 @@ class SyncRequests:
         Raises:
             InvalidError: as above, or the destination's secrets can't be read back.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
             access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
             if not offered.can_import:
@@ -85,7 +87,7 @@ class SyncRequests:
         Raises:
             InvalidError: as above, or the destination's secrets can't be removed.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
             _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
             require_removable(offered)

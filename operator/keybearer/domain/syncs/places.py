@@ -149,7 +149,7 @@ class Reach:
                 config=model.config.validate_python(dict(setup.config)),
                 options=options,
                 naming=setup.naming,
-                credentials=credentials_of(opened),
+                credentials=credentials_of(model.app, opened),
                 context=self._pushing.remotes.context(
                     opened.connection.organization_id, opened.connection.app
                 ),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
-from keybearer.destinations.catalogue import built
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.errors import InvalidError
@@ -41,27 +40,27 @@ class Pace:
 
 
 class Pushing:
-    """What all runs share; `kinds` finds destinations by their names, others in tests."""
+    """What all runs share."""
 
     def __init__(
         self,
         database: Database,
+        catalogue: Catalogue,
         remotes: Remotes,
         digest_key: bytes,
         writing: SecretWriting,
         trail: AuditTrail,
         clock: Clock,
         *,
-        kinds: Callable[[str], DestinationKind | None] = built,
         pace: Pace | None = None,
     ) -> None:
         self.database = database
+        self.catalogue = catalogue
         self.remotes = remotes
         self.digest_key = digest_key
         self.writing = writing
         self.trail = trail
         self.clock = clock
-        self._kinds = kinds
         self.pace = pace or Pace()
         self.tallies = PushTallies()
 
@@ -71,9 +70,12 @@ class Pushing:
         Raises:
             InvalidError: nothing here can write to it.
         """
-        model = self._kinds(sync.record.destination)
+        model = self.catalogue.kind(sync.record.destination)
         if model is None:
-            raise InvalidError(f"This version has no driver for the destination '{sync.record.destination}'")
+            raise InvalidError(
+                f"The service can't push to the destination '{sync.record.destination}'; if a package ships it, "
+                "start the service with --destinations-from and the name of that package"
+            )
         return model
 
     def options_of(self, sync: SecretSync) -> SyncOptions:

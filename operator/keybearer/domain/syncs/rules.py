@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
-from keybearer.destinations.catalogue import OfferedDestination, built, offered
+from keybearer.destinations.catalogue import Catalogue, OfferedDestination
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where, require_organization
@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 
-def existing_destination(name: str) -> OfferedDestination:
+def existing_destination(catalogue: Catalogue, name: str) -> OfferedDestination:
     """Return the destination of interface.md's name.
 
     Raises:
         NotFoundError: none is called so.
     """
-    found = offered(name)
+    found = catalogue.offered(name)
     if found is None:
         raise NotFoundError(
             "There is no such destination; GET /api/v1/secret-syncs/options names those there are"
@@ -55,10 +55,9 @@ def driven(destination: OfferedDestination) -> DestinationKind:
     Raises:
         InvalidError: it is offered, but nothing here can write to it.
     """
-    model = built(destination.name)
-    if model is None:
+    if not isinstance(destination, DestinationKind):
         raise undriven(destination)
-    return model
+    return destination
 
 
 def undriven(destination: OfferedDestination) -> InvalidError:

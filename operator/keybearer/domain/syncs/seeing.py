@@ -48,7 +48,7 @@ class SyncedSecrets:
             InvalidError: it is of another destination, its folder is gone, or the folder can't be read as the sync
                 reads it.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._pushing.catalogue, destination)
         async with self._database.reading() as unit:
             access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.READ)
             access.require(Action.READ, Subject.SECRETS, require_source(sync))

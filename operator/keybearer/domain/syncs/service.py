@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
-from keybearer.destinations.catalogue import DESTINATIONS, OfferedDestination
+from keybearer.destinations.catalogue import Catalogue, OfferedDestination
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project, open_projects
 from keybearer.domain.audit import EventType
@@ -56,21 +56,21 @@ class SecretSyncs:
     that isn't there, and ForbiddenError where the principal may not.
     """
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, catalogue: Catalogue, clock: Clock) -> None:
         self._database = database
+        self._catalogue = catalogue
         self._clock = clock
 
-    @staticmethod
-    def options() -> Sequence[OfferedDestination]:
+    def options(self) -> Sequence[OfferedDestination]:
         """Return all destinations that are offered, by name."""
-        return sorted(DESTINATIONS, key=lambda one: (one.title.casefold(), one.name))
+        return sorted(self._catalogue.destinations, key=lambda one: (one.title.casefold(), one.name))
 
     async def list(
         self, principal: Principal, project_id: str, destination: str | None = None
     ) -> Sequence[SecretSync]:
         """Return the project's syncs by name, of one destination or of all."""
         if destination is not None:
-            existing_destination(destination)
+            existing_destination(self._catalogue, destination)
         async with self._database.reading() as unit:
             access = await open_project(unit, principal, ProjectRef(id=project_id))
             access.require(Action.READ, Subject.SECRET_SYNCS)
@@ -82,7 +82,7 @@ class SecretSyncs:
         Raises:
             InvalidError: it is of another destination.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._catalogue, destination)
         async with self._database.reading() as unit:
             _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.READ)
             return sync
@@ -93,7 +93,7 @@ class SecretSyncs:
         Raises:
             InvalidError: it is of another destination.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._catalogue, destination)
         async with self._database.reading() as unit:
             return await sync_of_name(unit, principal, offered, project_id, name)
 
@@ -105,7 +105,7 @@ class SecretSyncs:
                 connection is of another app.
             SchemaViolationError: options and configuration don't go together.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._catalogue, destination)
         model = driven(offered)
         require_together(model, new.config, new.options)
         async with self._database.writing() as unit:
@@ -133,7 +133,7 @@ class SecretSyncs:
                 is to change.
             SchemaViolationError: options and configuration don't go together.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
             access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
             old = sync.record
@@ -159,7 +159,7 @@ class SecretSyncs:
             InvalidError: it is of another destination; or its secrets can't be removed, because of the destination,
                 because its folder is gone, or because a job of it runs.
         """
-        offered = existing_destination(destination)
+        offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
             _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.DELETE)
             await unit.audit(
@@ -183,7 +183,7 @@ class SecretSyncs:
         Raises:
             InvalidError: the destination isn't built yet.
         """
-        digest = destination_digest(driven(existing_destination(destination)), check.config)
+        digest = destination_digest(driven(existing_destination(self._catalogue, destination)), check.config)
         async with self._database.reading() as unit:
             access = await open_project(unit, principal, ProjectRef(id=check.project_id))
             access.require(Action.READ, Subject.SECRET_SYNCS)

@@ -1,21 +1,22 @@
 """App connections (interface.md sections 4.3 and 4.4, wire.md section 4.1).
 
 Making and changing one has a route for each app, so that the description tells its credentials; the others take the
-app from the path. The published names of apps are taken as well, and answered in their words.
+app from the path. The published names of apps are taken as well, and answered in their words. So the routes are those
+of one catalogue.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated
+from functools import cache
 from uuid import UUID
 
-from fastapi import Path, Request
+from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from keybearer.destinations.app import App
-from keybearer.destinations.catalogue import APPS, app_of
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.domain.connections.lookup import AppConnectionView
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms
@@ -29,7 +30,7 @@ from keybearer.server.connection_rendering import (
 )
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
-from keybearer.server.routing import new_router
+from keybearer.server.routing import add_with_words, new_router
 from keybearer.wire.app_connections import (
     AppConnectionAnswer,
     AppConnectionList,
@@ -46,16 +47,16 @@ from keybearer.wire.app_connections import (
 )
 from keybearer.wire.vocabulary import Vocabulary, canonical_app
 
-__all__ = ["router"]
+__all__ = ["routes_of"]
 
-router = new_router("App connections", AuthenticatedRoute)
+_general = new_router("App connections", AuthenticatedRoute)
+"""The same for every app."""
 _ALL = "/api/v1/app-connections"
 _APP = f"{_ALL}/{{app}}"
 _ONE = f"{_APP}/{{connection_id}}"
-_App = Annotated[str, Path(json_schema_extra={"enum": sorted(app.name for app in APPS)})]
 
 
-@router.get(
+@_general.get(
     _ALL,
     response_model=AppConnectionList,
     openapi_extra=parameters_of(AppConnectionQuery),
@@ -67,7 +68,7 @@ async def list_all(request: Request) -> Response:
     return json_response({"appConnections": [connection_json(view, Vocabulary.INTERFACE) for view in views]})
 
 
-@router.get(
+@_general.get(
     f"{_ALL}/options",
     response_model=AppConnectionOptionList,
     openapi_extra=parameters_of(AppConnectionOptionsQuery),
@@ -79,40 +80,40 @@ async def list_options(request: Request) -> Response:
     return json_response({"appConnectionOptions": [option_json(app) for app in options]})
 
 
-@router.get(
+@_general.get(
     _APP,
     response_model=AppConnectionList,
     openapi_extra=parameters_of(AppConnectionQuery),
     summary="List the connections to an app",
 )
-async def list_of_app(request: Request, app: _App) -> Response:
-    model, words = _known(app)
+async def list_of_app(request: Request, app: str) -> Response:
+    model, words = _known(request, app)
     project_id = query_of(request, AppConnectionQuery).project_id
     views = await context_of(request).app_connections.list(principal_of(request), project_id, model)
     return json_response({"appConnections": [connection_json(view, words) for view in views]})
 
 
-@router.get(
+@_general.get(
     f"{_APP}/available",
     response_model=AvailableAppConnectionList,
     openapi_extra=parameters_of(AppConnectionQuery),
     summary="List the connections to an app that may be used",
 )
-async def list_available(request: Request, app: _App) -> Response:
-    model, words = _known(app)
+async def list_available(request: Request, app: str) -> Response:
+    model, words = _known(request, app)
     project_id = query_of(request, AppConnectionQuery).project_id
     found = await context_of(request).app_connections.available(principal_of(request), model, project_id)
     return json_response({"appConnections": [available_connection_json(one, words) for one in found]})
 
 
-@router.get(
+@_general.get(
     f"{_APP}/connection-name/{{connection_name}}",
     response_model=AppConnectionAnswer,
     openapi_extra=parameters_of(AppConnectionQuery),
     summary="Get an app connection by name",
 )
-async def get_by_name(request: Request, app: _App, connection_name: str) -> Response:
-    model, words = _known(app)
+async def get_by_name(request: Request, app: str, connection_name: str) -> Response:
+    model, words = _known(request, app)
     project_id = query_of(request, AppConnectionQuery).project_id
     view = await context_of(request).app_connections.by_name(
         principal_of(request), model, connection_name, project_id
@@ -120,46 +121,46 @@ async def get_by_name(request: Request, app: _App, connection_name: str) -> Resp
     return _answer(view, words)
 
 
-@router.get(_ONE, response_model=AppConnectionAnswer, summary="Get an app connection")
-async def get(request: Request, app: _App, connection_id: UUID) -> Response:
-    model, words = _known(app)
+@_general.get(_ONE, response_model=AppConnectionAnswer, summary="Get an app connection")
+async def get(request: Request, app: str, connection_id: UUID) -> Response:
+    model, words = _known(request, app)
     view = await context_of(request).app_connections.get(principal_of(request), model, str(connection_id))
     return _answer(view, words)
 
 
-@router.get(
+@_general.get(
     f"{_ONE}/usage", response_model=AppConnectionUsage, summary="List what uses an app connection (for users)"
 )
-async def get_usage(request: Request, app: _App, connection_id: UUID) -> Response:
-    model, _ = _known(app)
+async def get_usage(request: Request, app: str, connection_id: UUID) -> Response:
+    model, _ = _known(request, app)
     uses = await context_of(request).app_connections.usage(principal_of(request), model, str(connection_id))
     return json_response(usage_json(uses))
 
 
-@router.delete(_ONE, response_model=AppConnectionAnswer, summary="Delete an app connection")
-async def delete(request: Request, app: _App, connection_id: UUID) -> Response:
-    model, words = _known(app)
+@_general.delete(_ONE, response_model=AppConnectionAnswer, summary="Delete an app connection")
+async def delete(request: Request, app: str, connection_id: UUID) -> Response:
+    model, words = _known(request, app)
     view = await context_of(request).app_connections.delete(principal_of(request), model, str(connection_id))
     return _answer(view, words)
 
 
-@router.post(
+@_general.post(
     f"{_ONE}/rotate-credentials",
     response_model=AppConnectionAnswer,
     summary="Make the credentials of an app connection anew",
 )
-async def rotate(request: Request, app: _App, connection_id: UUID) -> Response:
-    model, words = _known(app)
+async def rotate(request: Request, app: str, connection_id: UUID) -> Response:
+    model, words = _known(request, app)
     view = await context_of(request).connection_rotation.rotate(
         principal_of(request), model, str(connection_id)
     )
     return _answer(view, words)
 
 
-def _known(word: str) -> tuple[App, Vocabulary]:
+def _known(request: Request, word: str) -> tuple[App, Vocabulary]:
     """Return the app that a path names, and whose word for it that is."""
     name, words = canonical_app(word)
-    model = app_of(name)
+    model = context_of(request).catalogue.app(name)
     if model is None:
         raise HTTPException(404)
     return model, words
@@ -212,7 +213,7 @@ def _updating(model: App, words: Vocabulary) -> _Update:
     return update
 
 
-def _add_routes_of(model: App) -> None:
+def _add_routes_of(router: APIRouter, model: App) -> None:
     created, changed = create_body(model), update_body(model)
     for words in Vocabulary:
         word = words.app(model.name)
@@ -243,5 +244,11 @@ def _add_routes_of(model: App) -> None:
         )
 
 
-for _model in APPS:
-    _add_routes_of(_model)
+@cache  # models of bodies are made for it; a process has one catalogue, and tests have many applications of it
+def routes_of(catalogue: Catalogue) -> APIRouter:
+    """Return the routes for the apps of these destinations."""
+    router = new_router("App connections", AuthenticatedRoute)
+    add_with_words(router, _general.routes, "app", sorted(app.name for app in catalogue.apps))
+    for model in catalogue.apps:
+        _add_routes_of(router, model)
+    return router

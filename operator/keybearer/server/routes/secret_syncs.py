@@ -1,22 +1,25 @@
 """Secret syncs (interface.md sections 4.1 and 4.2, wire.md section 3.1).
 
-Destinations that are built have their own routes for requests with a body, so that OpenAPI lists its fields.
+Destinations that are built have their own routes for requests with a body, so that OpenAPI lists its fields. So the
+routes are those of one catalogue.
 A path may name a destination by its published word too: it is answered in that vocabulary, and not documented.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, NamedTuple
+from functools import cache
+from typing import NamedTuple
 from uuid import UUID
 
-from fastapi import Path, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from keybearer.base.ids import EnvironmentSlug
-from keybearer.destinations.catalogue import BUILT, DESTINATIONS, OfferedDestination, built, offered
+from keybearer.destinations.catalogue import Catalogue, OfferedDestination
+from keybearer.destinations.form import DestinationKind
 from keybearer.domain.paths import normalize_path
 from keybearer.domain.syncs.requests import UNCHANGED, DestinationCheck, NewSync, SyncChange
 from keybearer.domain.syncs.rules import undriven
@@ -25,7 +28,7 @@ from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.rendering_syncs import standing_json, sync_json, sync_option_json
-from keybearer.server.routing import new_router
+from keybearer.server.routing import add_with_words, new_router
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.wire.secret_syncs import (
     CheckDestination,
@@ -45,19 +48,16 @@ from keybearer.wire.secret_syncs import (
 )
 from keybearer.wire.vocabulary import Vocabulary, canonical_destination
 
-__all__ = ["router"]
+__all__ = ["routes_of"]
 
-router = new_router("Secret syncs", AuthenticatedRoute)
+_general = new_router("Secret syncs", AuthenticatedRoute)
+"""The same for every destination."""
+_refusing = new_router("Secret syncs", AuthenticatedRoute)
+"""For those that nothing here can write to."""
 _ROOT = "/api/v1/secret-syncs"
 _ANY = f"{_ROOT}/{{destination}}"
 _ONE = f"{_ANY}/{{sync_id}}"
 _Handler = Callable[..., Awaitable[Response]]
-
-_Word = Annotated[str, Path(json_schema_extra={"enum": [one.name for one in DESTINATIONS]})]
-_Undriven = Annotated[
-    str,
-    Path(json_schema_extra={"enum": [one.name for one in DESTINATIONS if not built(one.name)]}),
-]
 
 
 class _Named(NamedTuple):
@@ -67,7 +67,7 @@ class _Named(NamedTuple):
     words: Vocabulary
 
 
-@router.get(
+@_general.get(
     _ROOT, response_model=SecretSyncList, openapi_extra=parameters_of(SyncsQuery), summary="List secret syncs"
 )
 async def list_secret_syncs(request: Request) -> Response:
@@ -76,77 +76,77 @@ async def list_secret_syncs(request: Request) -> Response:
     return json_response({"secretSyncs": [sync_json(sync) for sync in syncs]})
 
 
-@router.get(f"{_ROOT}/options", response_model=SecretSyncOptionList, summary="List destinations")
+@_general.get(f"{_ROOT}/options", response_model=SecretSyncOptionList, summary="List destinations")
 async def list_destinations(request: Request) -> Response:
     options = context_of(request).secret_syncs.options()
     return json_response({"secretSyncOptions": [sync_option_json(option) for option in options]})
 
 
-@router.get(
+@_general.get(
     _ANY,
     response_model=SecretSyncList,
     openapi_extra=parameters_of(SyncsQuery),
     summary="List the secret syncs to a destination",
 )
-async def list_syncs_of_destination(request: Request, destination: _Word) -> Response:
-    named, query = _named(destination), query_of(request, SyncsQuery)
+async def list_syncs_of_destination(request: Request, destination: str) -> Response:
+    named, query = _named(request, destination), query_of(request, SyncsQuery)
     syncs = await context_of(request).secret_syncs.list(
         principal_of(request), query.project_id, named.destination.name
     )
     return json_response({"secretSyncs": [sync_json(sync, named.words) for sync in syncs]})
 
 
-@router.get(
+@_general.get(
     f"{_ANY}/sync-name/{{sync_name}}",
     response_model=SecretSyncAnswer,
     openapi_extra=parameters_of(SyncsQuery),
     summary="Get a secret sync by its name",
 )
-async def get_secret_sync_by_name(request: Request, destination: _Word, sync_name: str) -> Response:
-    named, query = _named(destination), query_of(request, SyncsQuery)
+async def get_secret_sync_by_name(request: Request, destination: str, sync_name: str) -> Response:
+    named, query = _named(request, destination), query_of(request, SyncsQuery)
     sync = await context_of(request).secret_syncs.named(
         principal_of(request), named.destination.name, query.project_id, sync_name
     )
     return _told(sync, named)
 
 
-@router.get(_ONE, response_model=SecretSyncAnswer, summary="Get a secret sync")
-async def get_secret_sync(request: Request, destination: _Word, sync_id: UUID) -> Response:
-    named = _named(destination)
+@_general.get(_ONE, response_model=SecretSyncAnswer, summary="Get a secret sync")
+async def get_secret_sync(request: Request, destination: str, sync_id: UUID) -> Response:
+    named = _named(request, destination)
     syncs = context_of(request).secret_syncs
     return _told(await syncs.get(principal_of(request), named.destination.name, str(sync_id)), named)
 
 
-@router.get(
+@_general.get(
     f"{_ONE}/secrets", response_model=SyncedSecretList, summary="List how each secret of a sync stands"
 )
-async def list_synced_secrets(request: Request, destination: _Word, sync_id: UUID) -> Response:
-    named = _named(destination)
+async def list_synced_secrets(request: Request, destination: str, sync_id: UUID) -> Response:
+    named = _named(request, destination)
     found = await context_of(request).synced_secrets.list(
         principal_of(request), named.destination.name, str(sync_id)
     )
     return json_response({"secrets": [standing_json(one) for one in found]})
 
 
-@router.delete(
+@_general.delete(
     _ONE,
     response_model=SecretSyncAnswer,
     openapi_extra=parameters_of(DeleteSyncQuery),
     summary="Delete a secret sync",
 )
-async def delete_secret_sync(request: Request, destination: _Word, sync_id: UUID) -> Response:
-    named, query = _named(destination), query_of(request, DeleteSyncQuery)
+async def delete_secret_sync(request: Request, destination: str, sync_id: UUID) -> Response:
+    named, query = _named(request, destination), query_of(request, DeleteSyncQuery)
     sync = await context_of(request).secret_syncs.delete(
         principal_of(request), named.destination.name, str(sync_id), remove_secrets=query.remove_secrets
     )
     return _told(sync, named)
 
 
-@router.post(f"{_ONE}/sync-secrets", response_model=SecretSyncAnswer, summary="Push a sync's secrets")
+@_general.post(f"{_ONE}/sync-secrets", response_model=SecretSyncAnswer, summary="Push a sync's secrets")
 async def sync_secrets(
-    request: Request, destination: _Word, sync_id: UUID, body: PushSecretSync | None = None
+    request: Request, destination: str, sync_id: UUID, body: PushSecretSync | None = None
 ) -> Response:
-    named = _named(destination)
+    named = _named(request, destination)
     sync = await context_of(request).sync_requests.sync(
         principal_of(request),
         named.destination.name,
@@ -156,27 +156,27 @@ async def sync_secrets(
     return _told(sync, named)
 
 
-@router.post(
+@_general.post(
     f"{_ONE}/import-secrets",
     response_model=SecretSyncAnswer,
     openapi_extra=parameters_of(ImportQuery),
     summary="Bring what the destination holds into the folder",
 )
-async def import_secrets(request: Request, destination: _Word, sync_id: UUID) -> Response:
-    named, query = _named(destination), query_of(request, ImportQuery)
+async def import_secrets(request: Request, destination: str, sync_id: UUID) -> Response:
+    named, query = _named(request, destination), query_of(request, ImportQuery)
     sync = await context_of(request).sync_requests.bring_back(
         principal_of(request), named.destination.name, str(sync_id), query.import_behavior
     )
     return _told(sync, named)
 
 
-@router.post(
+@_general.post(
     f"{_ONE}/remove-secrets",
     response_model=SecretSyncAnswer,
     summary="Remove a sync's secrets from the destination",
 )
-async def remove_secrets(request: Request, destination: _Word, sync_id: UUID) -> Response:
-    named = _named(destination)
+async def remove_secrets(request: Request, destination: str, sync_id: UUID) -> Response:
+    named = _named(request, destination)
     asked = context_of(request).sync_requests
     return _told(await asked.remove(principal_of(request), named.destination.name, str(sync_id)), named)
 
@@ -226,9 +226,9 @@ async def _check(request: Request, body: CheckDestination, named: _Named) -> Res
     return json_response({"hasDuplicate": checked.has_duplicate, **found})
 
 
-def _add_routes_of(bodies: SyncBodies, word: str) -> None:
+def _add_routes_of(router: APIRouter, kind: DestinationKind, bodies: SyncBodies, word: str) -> None:
     """Route what has a body of the destination's own, under a word that a path may use for it."""
-    named = _named(word)
+    named = _Named(kind, canonical_destination(word)[1])
 
     async def create(request: Request, body: CreateSecretSync) -> Response:
         return await _create(request, body, named)
@@ -241,6 +241,7 @@ def _add_routes_of(bodies: SyncBodies, word: str) -> None:
 
     path, title = f"{_ROOT}/{word}", named.destination.title
     _add(
+        router,
         "POST",
         path,
         _taking(create, bodies.create),
@@ -249,6 +250,7 @@ def _add_routes_of(bodies: SyncBodies, word: str) -> None:
         word,
     )
     _add(
+        router,
         "PATCH",
         f"{path}/{{sync_id}}",
         _taking(update, bodies.update),
@@ -257,6 +259,7 @@ def _add_routes_of(bodies: SyncBodies, word: str) -> None:
         word,
     )
     _add(
+        router,
         "POST",
         f"{path}/check-destination",
         _taking(check, bodies.check),
@@ -266,7 +269,15 @@ def _add_routes_of(bodies: SyncBodies, word: str) -> None:
     )
 
 
-def _add(method: str, path: str, handler: _Handler, answer: type[BaseModel], summary: str, word: str) -> None:
+def _add(
+    router: APIRouter,
+    method: str,
+    path: str,
+    handler: _Handler,
+    answer: type[BaseModel],
+    summary: str,
+    word: str,
+) -> None:
     router.add_api_route(
         path,
         handler,
@@ -283,14 +294,14 @@ def _taking(handler: _Handler, body: type[BaseModel]) -> _Handler:
     return handler
 
 
-def _named(word: str) -> _Named:
+def _named(request: Request, word: str) -> _Named:
     """Return the destination of a path.
 
     Raises:
         HTTPException: no destination is called so, and so there is no such route.
     """
     name, words = canonical_destination(word)
-    destination = offered(name)
+    destination = context_of(request).catalogue.offered(name)
     if destination is None:
         raise HTTPException(404)
     return _Named(destination, words)
@@ -304,24 +315,34 @@ def _told(sync: SecretSync, named: _Named) -> Response:
     return json_response({"secretSync": sync_json(sync, named.words)})
 
 
-for _kind in BUILT:
-    _bodies = bodies_of(_kind.name, _kind.config, _kind.options, can_import=_kind.can_import)
-    for _word in dict.fromkeys(vocabulary.destination(_kind.name) for vocabulary in Vocabulary):
-        _add_routes_of(_bodies, _word)
-
-
-# After those of destinations that are built: the first route that matches answers.
-@router.post(_ANY, response_model=SecretSyncAnswer, summary="Create a secret sync")
-@router.post(
+@_refusing.post(_ANY, response_model=SecretSyncAnswer, summary="Create a secret sync")
+@_refusing.post(
     f"{_ANY}/check-destination", response_model=CheckedDestination, summary="Check who writes to a place"
 )
-async def refuse_new_sync(destination: _Undriven) -> Response:
-    raise undriven(_named(destination).destination)
+async def refuse_new_sync(request: Request, destination: str) -> Response:
+    raise undriven(_named(request, destination).destination)
 
 
-@router.patch(_ONE, response_model=SecretSyncAnswer, summary="Change a secret sync")
+@_refusing.patch(_ONE, response_model=SecretSyncAnswer, summary="Change a secret sync")
 async def refuse_change(
-    destination: _Undriven,
+    request: Request,
+    destination: str,
     sync_id: UUID,  # noqa: ARG001 - part of the path
 ) -> Response:
-    raise undriven(_named(destination).destination)
+    raise undriven(_named(request, destination).destination)
+
+
+@cache  # models of bodies are made for it; a process has one catalogue, and tests have many applications of it
+def routes_of(catalogue: Catalogue) -> APIRouter:
+    """Return the routes for these destinations."""
+    router = new_router("Secret syncs", AuthenticatedRoute)
+    add_with_words(router, _general.routes, "destination", [one.name for one in catalogue.destinations])
+    for kind in catalogue.kinds:
+        bodies = bodies_of(kind.name, kind.config, kind.options, can_import=kind.can_import)
+        for word in dict.fromkeys(vocabulary.destination(kind.name) for vocabulary in Vocabulary):
+            _add_routes_of(router, kind, bodies, word)
+    # After those of destinations that are built: the first route that matches answers.
+    refused = [one.name for one in catalogue.destinations if catalogue.kind(one.name) is None]
+    if refused:
+        add_with_words(router, _refusing.routes, "destination", refused)
+    return router

@@ -209,7 +209,7 @@ def test_the_api_server_refuses_half_a_destination(pushing: Pushing, changes: Bo
     ("changes", "reason", "saying"),
     [
         pytest.param(
-            {"destination": "zabbix"}, "UnknownDestination", "none that this version", id="no driver"
+            {"destination": "zabbix"}, "UnknownDestination", "none that the operator knows", id="no driver"
         ),
         pytest.param(
             {"destinationConfig": {"projectId": "p", "environment": "dev", "secretPath": "/", "pth": "/"}},

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.appconnection.state import connection_state
+from keybearer.controllers.catalogue import own_catalogue
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.freshness import Freshness
@@ -137,6 +138,7 @@ class World:
             restarter=WorkloadRestarter(self.gateway, telemetry),
             cleaner=Cleaner(self.clock, self.gateway, self.writer, telemetry),
             destinations=Destinations(
+                catalogue=own_catalogue,
                 clock=self.clock,
                 access=self.access,
                 gatherer=self.gatherer,

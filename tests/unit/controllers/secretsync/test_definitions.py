@@ -6,6 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from keybearer.controllers.catalogue import own_catalogue
 from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.secretsync import definitions as module
@@ -28,7 +29,7 @@ class Shelf:
     """Definitions, and how many were built."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.definitions = Definitions(FINGERPRINTER)
+        self.definitions = Definitions(own_catalogue, FINGERPRINTER)
         self._building = Mock(wraps=build_definition)
         monkeypatch.setattr(module, "build_definition", self._building)
 
@@ -76,7 +77,7 @@ def test_whatever_a_definition_depends_on_has_it_built_anew(shelf: Shelf) -> Non
 def test_what_is_refused_is_refused_again(shelf: Shelf) -> None:
     shelf.of()
     for _ in range(2):
-        with pytest.raises(StalledError, match="none that this version"):
+        with pytest.raises(StalledError, match="none that the operator knows"):
             shelf.of(destination="no-such-place")
 
 

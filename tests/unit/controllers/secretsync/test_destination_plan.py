@@ -24,6 +24,7 @@ from keybearer.controllers.secretsync.destination_plan import (
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec_source import Source
 from keybearer.controllers.secretsync.status import PushStatus
+from keybearer.destinations.catalogue import CATALOGUE
 from unit.controllers.fakes.targets import FINGERPRINTER
 
 _MARK = mark_of("cluster-1", "uid-1")
@@ -52,6 +53,7 @@ def definition(**changes: object) -> DesiredSync:
         project_id="shop",
         connection_id="c1",
         mark=_MARK,
+        catalogue=CATALOGUE,
         fingerprinter=FINGERPRINTER,
     )
 
@@ -125,7 +127,7 @@ def test_every_part_of_a_definition_counts(change: dict[str, object]) -> None:
     ("change", "reason", "saying"),
     [
         ({"destination": "no-such-place"}, "UnknownDestination", "no-such-place"),
-        ({"destination": "zabbix"}, "UnknownDestination", "none that this version"),
+        ({"destination": "zabbix"}, "UnknownDestination", "none that the operator knows"),
         (
             {"destinationConfig": {"region": "nowhere", "path": "/"}},
             "InvalidDestinationConfig",

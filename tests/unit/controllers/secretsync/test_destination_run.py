@@ -26,6 +26,7 @@ from keybearer.controllers.secretsync.report import Report, build_status
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import PushStatus, SecretSyncStatus, Updates
 from keybearer.controllers.secretsync.sync_watch import REFRESH, SyncWatch
+from keybearer.destinations.catalogue import CATALOGUE
 from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.targets import FINGERPRINTER
 
@@ -165,6 +166,7 @@ class World:
             project_id="shop",
             connection_id="c1",
             mark=_MARK,
+            catalogue=CATALOGUE,
             fingerprinter=FINGERPRINTER,
         )
         run = DestinationRun(

@@ -10,7 +10,7 @@ import pytest
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import OrganizationId
 from keybearer.destinations.app import App
-from keybearer.destinations.catalogue import app_of
+from keybearer.destinations.catalogue import CATALOGUE
 from keybearer.destinations.codehost_app import LoginCredentials, OAuthCredentials
 from keybearer.destinations.remote import (
     RemoteDeniedError,
@@ -76,7 +76,7 @@ class Slow:
 
 
 def codehost() -> App:
-    model = app_of("codehost")
+    model = CATALOGUE.app("codehost")
     assert model is not None
     return model
 

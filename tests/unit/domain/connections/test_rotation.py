@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from keybearer.destinations import catalogue
 from keybearer.destinations.app import App, Rotation
-from keybearer.destinations.catalogue import app_of
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.destinations.cloud_app import CLOUD
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.destinations.remote import RemoteDeniedError, RemoteError, RemoteUnavailableError
@@ -139,7 +138,7 @@ class World:
         return found
 
     async def key_of(self, connection: AppConnection) -> str:
-        credentials = credentials_of(await self.opened(connection))
+        credentials = credentials_of(self.model, await self.opened(connection))
         assert isinstance(credentials, AccessKeyCredentials)
         return credentials.access_key_id
 
@@ -148,9 +147,7 @@ class World:
 
 
 @pytest.fixture
-async def world(
-    own_database: OwnDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[World]:
+async def world(own_database: OwnDatabase, tmp_path: Path) -> AsyncIterator[World]:
     async with service_domain(tmp_path, own_database.engine_url(tmp_path)) as domain:
         clock, cloud = Clock(), Cloud()
         asked = replace(
@@ -158,13 +155,11 @@ async def world(
             check=cloud.check,
             rotation=Rotation(cloud.renew, cloud.retire),
         )
-        monkeypatch.setitem(catalogue._APPS, "cloud", asked)
+        catalogue = Catalogue((), (asked,))
         proving = Proving(outbound_of(OutboundSettings(), clock).remotes)
-        connections = AppConnections(domain.database, proving, clock)
-        rotation = ConnectionRotation(domain.database, connections, proving, clock)
-        model = app_of("cloud")
-        assert model is not None
-        yield World(domain, clock, cloud, connections, rotation, model)
+        connections = AppConnections(domain.database, catalogue, proving, clock)
+        rotation = ConnectionRotation(domain.database, catalogue, connections, proving, clock)
+        yield World(domain, clock, cloud, connections, rotation, asked)
 
 
 async def test_on_demand_the_new_key_is_kept_and_the_old_one_is_gone(world: World) -> None:
@@ -255,7 +250,7 @@ async def test_a_process_that_dies_before_the_old_key_is_gone_leaves_that_to_the
     with pytest.raises(PowerFailureError):
         await (world.rotation.rotate_due() if terms.is_automatic else world.rotate(made))
     left = await world.opened(made)
-    assert retiring_of(left) == key("key-0")
+    assert retiring_of(world.model, left) == key("key-0")
     assert await world.rotation.rotate_due() == 0, "the other process may be there still"
     world.clock.instant += timedelta(minutes=5)
     world.cloud.keys.add("key-0")  # as if it had died before
@@ -294,7 +289,13 @@ async def test_two_processes_never_rotate_the_same_connection(world: World) -> N
     assert made.next_rotation_at is not None
     world.clock.instant = made.next_rotation_at
     others = [
-        ConnectionRotation(world.domain.database, world.connections, world.rotation._proving, world.clock)
+        ConnectionRotation(
+            world.domain.database,
+            world.rotation._catalogue,
+            world.connections,
+            world.rotation._proving,
+            world.clock,
+        )
         for _ in range(4)
     ]
     counts = await asyncio.gather(*(one.rotate_due() for one in others))
@@ -422,7 +423,10 @@ async def test_credentials_open_between_any_two_steps_of_a_new_sealing_key(world
 
     async def stands() -> None:
         left = await world.opened(made)
-        assert (credentials_of(left), retiring_of(left)) == (key("key-1"), key("key-0"))
+        assert (credentials_of(world.model, left), retiring_of(world.model, left)) == (
+            key("key-1"),
+            key("key-0"),
+        )
         assert left.connection == present, "nothing that anybody sees has changed"
 
     database = world.domain.database
@@ -459,8 +463,6 @@ async def test_credentials_that_are_moved_to_another_connection_do_not_open(worl
 
 
 def test_no_credential_shows() -> None:
-    new = NewAppConnection(
-        app_of("cloud") or pytest.fail("no cloud"), "access-key", "c", None, None, key("key-0"), NEVER
-    )
+    new = NewAppConnection(CLOUD, "access-key", "c", None, None, key("key-0"), NEVER)
     change = AppConnectionChange(credentials={"access-key": key("key-0")})
     assert "cnry" not in repr((new, change, RemoteError("x")))
