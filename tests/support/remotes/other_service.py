@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,7 +12,7 @@ from keybearer.destinations.external_infisical import ExternalInfisicalConfig, M
 from support.service_fixtures import ProjectSecrets, Service, ServiceProcess, start_service
 from support.service_proxy import ServiceProxy
 
-__all__ = ["OtherFolder", "other_folder", "other_service"]
+__all__ = ["OtherFolder", "other_folder", "other_folder_of", "other_service"]
 
 
 @dataclass
@@ -60,6 +61,13 @@ def other_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceP
 @pytest.fixture
 def other_folder(other_service: ServiceProcess) -> Iterator[OtherFolder]:
     """Yield a folder of a new project."""
+    with other_folder_of(other_service) as folder:
+        yield folder
+
+
+@contextmanager
+def other_folder_of(other_service: Service) -> Iterator[OtherFolder]:
+    """Yield a folder of a new project of that service."""
     project = other_service.create_project(name="other")
     admin = other_service.admin_client()
     identity = other_service.create_identity(roles={project.id: "member"})
