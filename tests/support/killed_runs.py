@@ -16,6 +16,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
+from pydantic import JsonValue
+
 from keybearer.base.clock import SystemClock
 from keybearer.destinations.form import DestinationKind
 from keybearer.destinations.remote import NO_LIMITS, Http, Limits, RemoteAnswer, RemoteRequest
@@ -60,7 +62,7 @@ class Shape:
     """
 
     kind: DestinationKind
-    config: Mapping[str, object]
+    config: Mapping[str, JsonValue]
     credentials: Credentials = field(repr=False)
     values: Callable[[], Mapping[str, object]]
     put: Callable[[Mapping[str, str]], None]
@@ -73,13 +75,13 @@ class Left:
     """What a kill at one moment leaves.
 
     Attributes:
-        moment: for people.
+        moments: all that leave the same, for people.
         database: the file's content.
         restore: has the remote hold what it held.
         writes: how often each name was sent in a request that writes.
     """
 
-    moment: str
+    moments: list[str]
     database: bytes = field(repr=False)
     restore: Callable[[], None]
     writes: Counter[str]
@@ -93,7 +95,7 @@ class _Watched(Http):
         self._note = note
         self._right = RemoteHttp(loopback_gate("127.0.0.0/8"), SystemClock(), None, _no_time)
         self.writes = Counter[str]()
-        self.calls = 0
+        self.calls = self.changes = 0
 
     def now(self) -> datetime:
         return self._right.now()
@@ -110,6 +112,7 @@ class _Watched(Http):
             sent = request.url + request.content.decode()
             self.writes.update(name for name in self._names if name in sent)
         answer = await self._right.send(request, limits=limits, place=place)
+        self.changes += request.method != "GET"
         self._note(f"without the answer to call {self.calls}, {request.method}")
         return answer
 
@@ -154,17 +157,20 @@ class KilledRuns:
             await queue(unit, sync, JobKind.SYNC, {}, self._domain.database.clock.now())
 
     async def push(self) -> list[Left]:
-        """Run what waits to its end; return what a kill would leave, moment by moment."""
+        """Run what waits to its end; return each state that a kill would leave, in its order."""
         kept: list[Left] = []
-        names, last = list(self._secrets), b""
+        changes = -1
 
         def note(moment: str) -> None:
-            nonlocal last
+            nonlocal changes
             database = self._content()
-            last = last if last == database else database  # most moments share one
-            kept.append(Left(moment, last, self._shape.kept(), Counter(http.writes)))
+            if kept and kept[-1].database == database and changes == http.changes:
+                kept[-1].moments.append(moment)
+                return
+            changes = http.changes
+            kept.append(Left([moment], database, self._shape.kept(), Counter(http.writes)))
 
-        http = _Watched(names, note)
+        http = _Watched(list(self._secrets), note)
         await self._run(self._domain.database, http)
         note("at the end")
         return kept

@@ -1,4 +1,4 @@
-"""A push that is killed at one of its calls: another process ends with exactly the wanted names and keeps foreign ones.
+"""A push that is killed at one of its calls: another process ends with just the wanted names, and keeps foreign ones.
 
 One destination of each shape: a call for each name, one that is write-only, one with batches, and a document.
 """
@@ -105,12 +105,12 @@ async def _kill_at_every_call(directory: Path, shape: Shape, *, calls: int) -> N
         await runs.push()
         shape.put(FOREIGN)
         await runs.hold(SOURCE)
-        moments = await runs.push()
-        assert len(moments) >= 2 * calls + 1
-        for left in moments:
+        states = await runs.push()
+        assert sum(len(left.moments) for left in states) >= 2 * calls + 1
+        for left in states:
             writes = await runs.go_on(left)
-            assert shape.values() == SOURCE | FOREIGN, left.moment
-            assert all(1 <= writes[name] <= 2 for name in SOURCE), (left.moment, writes)
+            assert shape.values() == SOURCE | FOREIGN, left.moments
+            assert all(1 <= writes[name] <= 2 for name in SOURCE), (left.moments, writes)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
