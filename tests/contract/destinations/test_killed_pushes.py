@@ -1,88 +1,35 @@
-"""A push that is killed at one of its calls: the next one ends with exactly the wanted names and keeps foreign ones.
+"""A push that is killed at one of its calls: another process ends with just the wanted names, and keeps foreign ones.
 
-One destination of each shape: a table of calls, one that is write-only, one with batches, and a document.
+One destination of each shape: a call for each name, one that is write-only, one with batches, and a document.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import datetime, timedelta
-from functools import partial
+from pathlib import Path
 
 import pytest
 
+from keybearer.base.clock import SystemClock
 from keybearer.destinations.codehost import CODEHOST
 from keybearer.destinations.codehost_app import PatCredentials
 from keybearer.destinations.external_infisical import EXTERNAL_INFISICAL
 from keybearer.destinations.gitlab import GITLAB, AccessTokenCredentials
 from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT
-from keybearer.destinations.protocol import Destination
-from keybearer.destinations.remote import NO_LIMITS, Http, Limits, RemoteAnswer, RemoteRequest
+from support.killed_runs import Shape, killed_runs
 from support.remotes.codehost import CodehostCopy
 from support.remotes.gitlab import GitLabCopy
-from support.remotes.opened import opened
 from support.remotes.other_service import OtherFolder
-from support.remotes.pushing import Target
 from support.remotes.serving import served
-from support.remotes.vault import VERSION_2, VaultPlace
-from support.remotes.way_out import WayOut, way_out
-from support.virtual_time import VirtualTime
+from support.remotes.vault import VaultPlace
 
 pytestmark = pytest.mark.deep
 
+# The names that are written, the last ones removed, and of four the values are other ones before.
 SOURCE = {f"KEY_{number:02}": f"cnry-{number}" for number in range(60)}
 BEFORE = {f"KEY_{number:02}": f"cnry-old-{number}" for number in range(4)} | {"STALE": "cnry-stale"}
-
-
-class KilledError(BaseException):
-    """The process is gone; nothing in it catches this."""
-
-
-class _Killing(Http):
-    """A way out whose process is killed at one call."""
-
-    def __init__(self, right: Http) -> None:
-        self._right = right
-        self.at, self.is_sent = -1, False
-        self.calls = 0
-
-    def now(self) -> datetime:
-        return self._right.now()
-
-    async def pause(self, wait: timedelta) -> None:
-        await self._right.pause(wait)
-
-    async def send(
-        self, request: RemoteRequest, *, limits: Limits = NO_LIMITS, place: str = ""
-    ) -> RemoteAnswer:
-        self.calls += 1
-        if self.calls == self.at and not self.is_sent:
-            raise KilledError
-        answer = await self._right.send(request, limits=limits, place=place)
-        if self.calls == self.at:
-            raise KilledError
-        return answer
-
-
-@dataclasses.dataclass
-class Scene:
-    """A destination, and what a person sees there.
-
-    Attributes:
-        values: what it holds.
-        put: writes as somebody else.
-        empty: has it hold nothing.
-        way: what it is asked through.
-        open: returns it, anew for each run.
-    """
-
-    way: WayOut
-    open: Callable[[], Destination]
-    values: Callable[[], Mapping[str, object]]
-    put: Callable[[Mapping[str, str]], None]
-    empty: Callable[[], None]
+FOREIGN = {"FOREIGN": "cnry-f"}
 
 
 def _each(put: Callable[[str, str], None], held: Mapping[str, str]) -> None:
@@ -91,129 +38,126 @@ def _each(put: Callable[[str, str], None], held: Mapping[str, str]) -> None:
 
 
 @asynccontextmanager
-async def _gitlab() -> AsyncIterator[Scene]:
+async def _gitlab() -> AsyncIterator[Shape]:
     copy = GitLabCopy()
     copy.tokens = {"glpat-cnry": "api"}
     there = copy.project("acme/shop")
     given = {"accessToken": "glpat-cnry", "accessTokenType": "personal"}
-    credentials = AccessTokenCredentials.model_validate(given)
-    config = {"scope": "project", "projectId": "acme/shop"}
-    async with served(copy), way_out(gitlab=copy.url) as way:
-        yield Scene(
-            way,
-            lambda: opened(GITLAB, config, credentials, way.context),
+
+    def kept() -> Callable[[], None]:
+        held = list(there.variables)
+        return lambda: there.variables.__setitem__(slice(None), held)
+
+    async with served(copy):
+        yield Shape(
+            GITLAB,
+            {"scope": "project", "projectId": "acme/shop"},
+            AccessTokenCredentials.model_validate(given),
             there.values,
             lambda held: _each(there.put, held),
-            lambda: there.variables.clear(),  # noqa: PLW0108 - the list is another one after each write
+            kept,
+            {"gitlab": copy.url},
         )
 
 
 @asynccontextmanager
-async def _codehost() -> AsyncIterator[Scene]:
-    time = VirtualTime()
-    copy = CodehostCopy(time)
+async def _codehost() -> AsyncIterator[Shape]:
+    copy = CodehostCopy(SystemClock())
     copy.tokens = {"ghp_cnry": True}
     there = copy.repository("acme", "shop")
-    config = {"scope": "repository", "owner": "acme", "repo": "shop"}
-    async with served(copy), way_out(clock=time, codehost=copy.url) as way:
 
-        def open_anew() -> Destination:
-            # A minute has passed since the former attempt, so that its writes don't count any more.
-            way.waits.append(timedelta(minutes=1))
-            return opened(CODEHOST, config, PatCredentials(personal_access_token="ghp_cnry"), way.context)
+    def kept() -> Callable[[], None]:
+        held = dict(there.secrets)
 
-        yield Scene(
-            way,
-            open_anew,
+        def restore() -> None:
+            there.secrets = dict(held)
+
+        return restore
+
+    async with served(copy):
+        yield Shape(
+            CODEHOST,
+            {"scope": "repository", "owner": "acme", "repo": "shop"},
+            PatCredentials(personal_access_token="ghp_cnry"),
             there.values,
-            lambda held: _each(partial(copy.put, there), held),
-            there.secrets.clear,
+            lambda held: _each(lambda name, value: copy.put(there, name, value), held),
+            kept,
+            {"codehost": copy.url},
         )
 
 
-SCENES: dict[str, tuple[Callable[[], AbstractAsyncContextManager[Scene]], int]] = {
-    # Not at every call: one of them takes a push of sixty names.
-    "a table": (_gitlab, 5),
-    "a table that is write-only": (_codehost, 15),
+SHAPES: dict[str, Callable[[], AbstractAsyncContextManager[Shape]]] = {
+    "a call for each name": _gitlab,
+    "a call for each name, write-only": _codehost,
 }
 
 
-async def _kill_at_every_call(scene: Scene, step: int = 1) -> None:
-    """Push, kill, and push again, for each call of a push, before it is sent and without its answer."""
-    right = scene.way.context.http
-    killing = _Killing(right)
-    scene.way.context = dataclasses.replace(scene.way.context, http=killing)
+async def _kill_at_every_call(directory: Path, shape: Shape, *, calls: int) -> None:
+    """Push sixty keys, and go on from each state that a kill may leave.
 
-    async def prepared() -> Target:
-        killing.at = -1
-        scene.empty()
-        scene.put({"FOREIGN": "cnry-f"})
-        target = Target(scene.open)
-        await target.push(BEFORE)
-        killing.calls = 0
-        return target
-
-    async def push(target: Target) -> list[str]:
-        await target.push(SOURCE)
-        return target.written
-
-    await push(await prepared())
-    calls = killing.calls
-    for is_sent in (False, True):
-        for at in range(1, calls + 1, step):
-            target = await prepared()
-            killing.at, killing.is_sent = at, is_sent
-            with pytest.raises(KilledError):
-                await push(target)
-            first = list(target.written)
-            killing.at = -1
-            second = await push(target)
-            held = {name.upper(): value for name, value in scene.values().items()}
-            assert held == {**SOURCE, "FOREIGN": "cnry-f"}, (at, is_sent)
-            # Written at most twice: by both attempts, or once more where no answer came.
-            told = [*first, *second]
-            assert max(told.count(name) for name in SOURCE) <= 2, (at, is_sent)
+    Args:
+        directory: for databases.
+        shape: of the destination.
+        calls: how many a push takes at least.
+    """
+    async with killed_runs(directory, shape) as runs:
+        await runs.hold(BEFORE)
+        await runs.push()
+        shape.put(FOREIGN)
+        await runs.hold(SOURCE)
+        states = await runs.push()
+        assert sum(len(left.moments) for left in states) >= 2 * calls + 1
+        for left in states:
+            writes = await runs.go_on(left)
+            assert shape.values() == SOURCE | FOREIGN, left.moments
+            assert all(1 <= writes[name] <= 2 for name in SOURCE), (left.moments, writes)
 
 
-@pytest.mark.parametrize("shape", SCENES)
-async def test_a_push_to_a_table_that_is_killed_at_a_call_is_gone_on_with(shape: str) -> None:
-    made, step = SCENES[shape]
-    async with made() as scene:
-        await _kill_at_every_call(scene, step)
-
-
-@pytest.mark.parametrize("vault_place", [VERSION_2], indirect=True)
-async def test_a_push_to_a_document_that_is_killed_at_a_call_is_gone_on_with(
-    vault_place: VaultPlace,
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_a_push_with_a_call_for_each_name_that_is_killed_is_gone_on_with(
+    tmp_path: Path, shape: str
 ) -> None:
-    async with way_out() as way:
-        await _kill_at_every_call(
-            Scene(
-                way,
-                lambda: opened(HASHICORP_VAULT, vault_place.config, vault_place.credentials, way.context),
-                lambda: vault_place.values or {},
-                lambda held: vault_place.put(dict(held)),
-                lambda: None,
-            )
-        )
+    async with SHAPES[shape]() as made:
+        await _kill_at_every_call(tmp_path, made, calls=len(SOURCE) + 2)
 
 
-async def test_a_push_in_batches_that_is_killed_at_a_call_is_gone_on_with(
-    other_folder: OtherFolder,
+async def test_a_push_to_a_document_that_is_killed_is_gone_on_with(
+    tmp_path: Path, vault_place: VaultPlace
 ) -> None:
-    def empty() -> None:
-        for name in other_folder.values:
-            other_folder.secrets.delete(name, path=other_folder.path)
+    def kept() -> Callable[[], None]:
+        held = vault_place.values or {}
+        return lambda: vault_place.put(held)
 
-    async with way_out() as way:
-        await _kill_at_every_call(
-            Scene(
-                way,
-                lambda: opened(
-                    EXTERNAL_INFISICAL, other_folder.config, other_folder.credentials, way.context
-                ),
-                lambda: other_folder.values,
-                lambda held: other_folder.put(**held),
-                empty,
-            )
-        )
+    shape = Shape(
+        HASHICORP_VAULT,
+        vault_place.config.model_dump(by_alias=True),
+        vault_place.credentials,
+        lambda: vault_place.values or {},
+        lambda held: vault_place.put({**(vault_place.values or {}), **held}),
+        kept,
+    )
+    await _kill_at_every_call(tmp_path, shape, calls=3)
+
+
+async def test_a_push_in_batches_that_is_killed_is_gone_on_with(
+    tmp_path: Path, other_folder: OtherFolder
+) -> None:
+    def kept() -> Callable[[], None]:
+        held = dict(other_folder.values)
+
+        def restore() -> None:
+            for name in other_folder.values:
+                other_folder.secrets.delete(name, path=other_folder.path)
+            other_folder.put(**held)
+
+        return restore
+
+    shape = Shape(
+        EXTERNAL_INFISICAL,
+        other_folder.config.model_dump(by_alias=True),
+        other_folder.credentials,
+        lambda: other_folder.values,
+        lambda held: other_folder.put(**held),
+        kept,
+    )
+    await _kill_at_every_call(tmp_path, shape, calls=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,7 +12,14 @@ from keybearer.destinations.external_infisical import ExternalInfisicalConfig, M
 from support.service_fixtures import ProjectSecrets, Service, ServiceProcess, start_service
 from support.service_proxy import ServiceProxy
 
-__all__ = ["OtherFolder", "OtherProject", "other_folder", "other_project", "other_service"]
+__all__ = [
+    "OtherFolder",
+    "OtherProject",
+    "other_folder",
+    "other_folder_of",
+    "other_project",
+    "other_service",
+]
 
 
 @dataclass
@@ -72,7 +80,7 @@ def other_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceP
     running.stop()
 
 
-def _project_at(service: ServiceProcess, url: str) -> OtherProject:
+def _project_at(service: Service, url: str) -> OtherProject:
     """Return a new project, and credentials of a member of it that lead to that address."""
     project = service.create_project(name="other")
     identity = service.create_identity(roles={project.id: "member"})
@@ -93,6 +101,13 @@ def other_project(other_service: ServiceProcess) -> OtherProject:
 @pytest.fixture
 def other_folder(other_service: ServiceProcess) -> Iterator[OtherFolder]:
     """Yield a folder of a new project."""
+    with other_folder_of(other_service) as folder:
+        yield folder
+
+
+@contextmanager
+def other_folder_of(other_service: Service) -> Iterator[OtherFolder]:
+    """Yield a folder of a new project of that service."""
     with ServiceProxy(other_service.url) as proxy:
         other = _project_at(other_service, proxy.url)
         folder = OtherFolder(other_service, proxy, other.secrets, other.credentials)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +28,7 @@ __all__ = [
     "VaultServer",
     "vault_engines",
     "vault_place",
+    "vault_running",
     "vault_server",
 ]
 
@@ -135,9 +136,16 @@ class VaultPlace:
 @pytest.fixture(scope="session")
 def vault_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultServer]:
     """Yield the one server that tests share; they keep apart by mounts of their own."""
+    with vault_running(tmp_path_factory.mktemp("vault")) as server:
+        yield server
+
+
+@contextmanager
+def vault_running(directory: Path) -> Iterator[VaultServer]:
+    """Yield a server; `directory` is for its log and its home."""
     named = os.environ.get("KEYBEARER_TEST_VAULT")  # noqa: TID251 - what people say about a run of tests
     program = None if named is None else Path(named)
-    with open_bao(tmp_path_factory.mktemp("vault"), program) as bao, ExitStack() as clients:
+    with open_bao(directory, program) as bao, ExitStack() as clients:
         root, unlimited = (
             clients.enter_context(
                 httpx.Client(
