@@ -207,7 +207,12 @@ class Run:
         notes = Notes(self._database, self._pushing.clock, self._job, {})
         notes.learn((), ledger.keys() - set(change.delete))
         await self._apply(place, change, notes)
-        await self._clearing.clear_all()
+        try:
+            await self._clearing.clear_all()
+        except BaseException:
+            # What is gone here is noted, whatever became of the former places.
+            await asyncio.shield(notes.flush())
+            raise
         return Done(notes, counts={"removed": notes.removed + self._clearing.removed})
 
     def _trusts_ledger(self) -> bool:
