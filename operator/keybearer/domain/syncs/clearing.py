@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from keybearer.base.errors import KeybearerError
@@ -173,17 +174,20 @@ class Clearing:
             return
         shared = await self._reach.shared(Setup.of_former(place), left)
         change = removal(listing, left, opened.naming, shared.keys())
-        await self._note(place, sorted(left.keys() - set(change.delete)))
-        if not change.delete:
-            return
-        gone: set[str] = set()
+        # An attempt before this one may have removed names without the call that makes it take effect.
+        change = replace(change, is_resumed=place.attempts > 0 or place.message is not None)
+        gone: list[str] = []
         try:
             async for written in opened.destination.apply(change):
-                gone.add(written.name)
-        finally:
-            # Removed names must be noted even if the rest failed.
-            self.removed += len(gone)
-            await asyncio.shield(self._note(place, sorted(gone)))
+                gone.append(written.name)
+                self.removed += 1
+        except BaseException:
+            # Removed names must be noted even if the rest failed; but with its last name the place is forgotten,
+            # and so would be that call.
+            await asyncio.shield(self._note(place, gone if len(gone) < len(left) else gone[:-1]))
+            raise
+        # What wasn't to be removed is gone already, or is another sync's.
+        await self._note(place, sorted((left.keys() - set(change.delete)).union(gone)))
 
     async def _opened(self, place: FormerPlace) -> Place:
         async with self._database.reading() as unit:
