@@ -13,7 +13,7 @@ from keybearer.destinations.protocol import Change, Outgoing, Present, Refused, 
 from keybearer.destinations.remote import RemoteError
 from keybearer.wire.destination_forms import DestinationConfig
 
-__all__ = ["SCRIPTED", "ScriptedRemote", "ScriptedRemotes"]
+__all__ = ["SCRIPTED", "ScriptedConfig", "ScriptedRemote", "ScriptedRemotes"]
 
 SCRIPTED = "scripted"
 

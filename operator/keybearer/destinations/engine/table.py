@@ -145,7 +145,8 @@ class TableDestination:
         Raises:
             RemoteError: something of it wasn't done.
         """
-        if not change.put and not change.delete and not change.is_resumed:
+        is_resumed = change.is_resumed and self._table.finish is not None
+        if not change.put and not change.delete and not is_resumed:
             return
         await self._prepare()
         is_changed = False
@@ -158,9 +159,9 @@ class TableDestination:
                 yield written
         except RemoteError:
             # What was written must take effect even if the rest failed.
-            await self._finish(is_needed=is_changed)
+            await self._finish(is_needed=is_changed or is_resumed)
             raise
-        await self._finish(is_needed=is_changed or change.is_resumed)
+        await self._finish(is_needed=is_changed or is_resumed)
 
     async def _prepare(self) -> None:
         if self._table.prepare is not None and not self._is_prepared:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
 from keybearer.destinations.protocol import ForeignContentError, Present
+from keybearer.destinations.remote import RemoteThrottledError
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.former_places import alike, as_left, resembling, told_alike, told_failure
 from keybearer.domain.syncs.outcomes import LostJobError, failure_of
@@ -113,8 +115,9 @@ class Clearing:
             _log.info("secret_sync_place_taken_for_the_same", sync_id=place.sync_id, secrets=len(same))
         return len(same) < len(left)
 
-    async def clear(self, places: Sequence[FormerPlace]) -> None:
-        """Remove what is left at these places; what fails is noted, and said by `told`."""
+    async def clear(self, places: Sequence[FormerPlace]) -> list[Exception]:
+        """Remove what is left at these places; what fails is noted, said by `told`, and returned."""
+        errors: list[Exception] = []
         for place in places:
             try:
                 async with asyncio.timeout(_ONE.total_seconds()):
@@ -124,14 +127,22 @@ class Clearing:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it is, the push has succeeded
                 await self._note_failure(place, error)
+                errors.append(error)
+        return errors
 
     async def clear_all(self) -> None:
         """Remove what is left at any place.
 
         Raises:
+            RemoteThrottledError: a remote says how long to wait: of several, the one that asks for the shortest time.
             InvalidError: something of it can't be removed.
         """
-        await self.clear(await self._all())
+        errors = await self.clear(await self._all())
+        waits = {
+            error.wait: error for error in errors if isinstance(error, RemoteThrottledError) and error.wait
+        }
+        if waits:
+            raise waits[min(waits)]
         if failed := [place for place in await self._all() if place.message is not None]:
             raise InvalidError(". ".join([await self._failure(place, is_tried=False) for place in failed]))
 
@@ -163,18 +174,22 @@ class Clearing:
             return
         shared = await self._reach.shared(Setup.of_former(place), left)
         change = removal(listing, left, opened.naming, shared.keys())
-        await self._note(place, sorted(left.keys() - set(change.delete)))
-        if not change.delete:
-            return
-        gone: set[str] = set()
+        # An attempt before this one may have removed names without the call that makes it take effect.
+        change = replace(change, is_resumed=place.attempts > 0 or place.message is not None)
+        gone: list[str] = []
+        counts = self._pushing.tallies.of(self._sync.record.destination)
         try:
             async for written in opened.destination.apply(change):
-                gone.add(written.name)
-        finally:
-            # Removed names must be noted even if the rest failed.
-            self.removed += len(gone)
-            self._pushing.tallies.of(self._sync.record.destination).removed += len(gone)
-            await asyncio.shield(self._note(place, sorted(gone)))
+                gone.append(written.name)
+                self.removed += 1
+                counts.removed += 1
+        except BaseException:
+            # Removed names must be noted even if the rest failed; but with its last name the place is forgotten,
+            # and so would be that call.
+            await asyncio.shield(self._note(place, gone if len(gone) < len(left) else gone[:-1]))
+            raise
+        # What wasn't to be removed is gone already, or is another sync's.
+        await self._note(place, sorted((left.keys() - set(change.delete)).union(gone)))
 
     async def _opened(self, place: FormerPlace) -> Place:
         async with self._database.reading() as unit:

@@ -7,8 +7,8 @@ so that whoever goes on looks at the destination first.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from keybearer.base.logs import get_logger
@@ -161,18 +161,14 @@ class Run:
         notes.learn_names(None if listing is None else planned.foreign, tried)
         notes.expect(planned)
         try:
-            await self._apply(place, planned.change, notes)
+            is_resumed = self._is_resumed(ledger.keys() | {push.name for push in planned.learnt})
+            await self._apply(place, replace(planned.change, is_resumed=is_resumed), notes)
         except (RemoteError, NamesRefusedError):
             # The next attempt looks first: what was written by this one must not look like another's.
             await self._learn_what_arrived(place, planned, notes)
             raise
         if listing is not None:
-            try:
-                await self._learn_versions(place, planned, notes)
-            except RemoteError:
-                # All was written, and is not written once more because the look after it failed.
-                await asyncio.shield(notes.flush())
-                raise
+            await self._learn_versions(place, planned, notes)
         await self._tell_refusals(notes)
         await self._clearing.clear(left)
         counts = {
@@ -210,12 +206,24 @@ class Run:
         place = self._reach.place(self._setup, opened)
         listing = await self._reach.listed(place, sorted(ledger))
         shared = await self._reach.shared(self._setup, ledger)
-        change = removal(listing, ledger, place.naming, shared.keys())
+        change = replace(
+            removal(listing, ledger, place.naming, shared.keys()), is_resumed=self._is_resumed(ledger)
+        )
         notes = Notes(self._database, self._pushing.clock, self._job, {}, counts=self._counts)
         notes.learn((), ledger.keys() - set(change.delete))
         await self._apply(place, change, notes)
-        await self._clearing.clear_all()
+        try:
+            await self._clearing.clear_all()
+        except BaseException:
+            # What is gone here is noted, whatever became of the former places.
+            await asyncio.shield(notes.flush())
+            raise
         return Done(notes, counts={"removed": notes.removed + self._clearing.removed})
+
+    def _is_resumed(self, ours: Collection[str]) -> bool:
+        """Return whether a run before this one wrote something and may have ended before its last call."""
+        record = self._sync.record
+        return not record.is_settled and bool(record.last_synced_at or ours)
 
     def _trusts_ledger(self) -> bool:
         record = self._sync.record
@@ -285,7 +293,7 @@ class Run:
         return [Push(name, b"", listing[name].version) for name in names]
 
     async def _apply(self, place: Place, change: Change, notes: Notes) -> None:
-        if not change.put and not change.delete:
+        if not change.put and not change.delete and not change.is_resumed:
             return
         try:
             async for outcome in place.destination.apply(change):

@@ -9,7 +9,12 @@ import pytest
 
 from keybearer.base.backoff import Backoff
 from keybearer.destinations.protocol import Traits
-from keybearer.destinations.remote import RemoteDeniedError, RemoteRefusedError, RemoteUnavailableError
+from keybearer.destinations.remote import (
+    RemoteDeniedError,
+    RemoteRefusedError,
+    RemoteThrottledError,
+    RemoteUnavailableError,
+)
 from keybearer.domain.audit import EventType
 from keybearer.domain.syncs.queueing import DELETES_SYNC, queue_failed
 from keybearer.store.audit import AuditFilter
@@ -313,6 +318,35 @@ async def test_removal_reaches_former_places(scene: SyncScene, project: Project,
 
         await until(is_removed, awaited="a removal")
         assert (one.content, two.content) == ({"OTHERS": "x"}, {})
+
+
+@pytest.mark.parametrize("goes", [True, False])
+async def test_a_removal_waits_for_the_time_that_a_former_place_asks_for(
+    scene: SyncScene, project: Project, *, goes: bool
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    two.on_put["B"] = [RemoteRefusedError("no such name")]
+    async with scene.running():
+        sync_id = await moved(scene, project)
+        await scene.failed(sync_id)
+        await scene.ended(sync_id)
+        one.on_read = [RemoteThrottledError("limited", wait=timedelta(seconds=1))]
+        await scene.ask(sync_id, JobKind.REMOVE, **{DELETES_SYNC: goes})
+
+        async def is_put_off() -> bool:
+            message = (await scene.progress(sync_id, JobKind.REMOVE)).message
+            return message is not None and message.startswith("limited; what arrived is noted, and the rest")
+
+        await until(is_put_off, awaited="a removal that waits")
+        assert two.content == {}
+        assert await scene.pushed(sync_id) == []
+
+        async def is_removed() -> bool:
+            record = await scene.record(sync_id)
+            return record is None if goes else record is not None and record.remove_status == "succeeded"
+
+        await until(is_removed, awaited="a removal")
+        assert one.content == {"OTHERS": "x"}
 
 
 async def test_what_a_later_attempt_removed_is_in_the_audit_log(scene: SyncScene, project: Project) -> None:
