@@ -24,15 +24,22 @@ class SyncLooks:
         self._connection = connection
 
     async def due(
-        self, listed_before: datetime, limit: int, *, among: Sequence[str] | None = None
+        self,
+        listed_before: datetime,
+        limit: int,
+        *,
+        listed_after: datetime,
+        among: Sequence[str] | None = None,
     ) -> list[str]:
         """Return the ids of syncs whose remote nobody has looked at since then, the longest ago first.
 
+        A look that is noted for after `listed_after` was dated by a clock that was ahead: it counts as none.
         With `among` only those of these that still are; whoever has them locked may act upon it.
         """
         row = SecretSyncRow
         statement = select(row.id).where(
-            *_is_at_rest(), or_(row.listed_at.is_(None), row.listed_at <= listed_before)
+            *_is_at_rest(),
+            or_(row.listed_at.is_(None), row.listed_at <= listed_before, row.listed_at > listed_after),
         )
         if among is not None:
             statement = statement.where(row.id.in_(among))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.domain.syncs.queueing import queue_look
 from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
+from keybearer.store.unit import UnitOfWork
 
 __all__ = ["LookTimes"]
 
@@ -48,7 +49,7 @@ class LookTimes:
         queued = 0
         while True:
             async with self._database.reading() as unit:
-                due = await unit.sync_looks.due(self._clock.now() - self._interval, _AT_ONCE)
+                due = await self._due(unit, self._clock.now(), _AT_ONCE)
             if not due:
                 return queued
 
@@ -65,11 +66,18 @@ class LookTimes:
         async with self._database.writing() as unit:
             syncs = await unit.secret_syncs.by_ids(due, for_change=True)
             # Those locked, what was found may be looked at anew.
-            still = set(await unit.sync_looks.due(now - self._interval, len(due), among=due))
+            still = set(await self._due(unit, now, len(due), among=due))
             for sync in syncs:
                 if sync.record.id in still:
                     await queue_look(unit, sync, now + self._interval / _SPREAD * _RNG.random(), now)
         return len(still)
+
+    async def _due(
+        self, unit: UnitOfWork, now: datetime, limit: int, *, among: Sequence[str] | None = None
+    ) -> list[str]:
+        # Clocks of several processes differ a little; what is dated further ahead was noted before one was set back.
+        ahead = now + self._interval / _SPREAD
+        return await unit.sync_looks.due(now - self._interval, limit, listed_after=ahead, among=among)
 
     async def _next_due(self) -> timedelta:
         async with self._database.reading() as unit:

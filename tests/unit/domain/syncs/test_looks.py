@@ -233,3 +233,30 @@ async def test_a_sync_that_is_set_up_otherwise_during_a_look_keeps_nothing_of_wh
         await scene.holds(one)
         await scene.succeeded(sync_id)
         assert await scene.pushed(sync_id) == ["A"]
+
+
+async def test_a_look_that_was_dated_by_a_clock_that_was_ahead_is_made_again_and_not_trusted(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.terms = replace(FAST, look_interval=timedelta(hours=1))
+    remote = scene.remotes["one"]
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        hour = timedelta(hours=1)
+        times = LookTimes(scene.database, scene.clock, hour)
+        for ahead, looks in ((hour / 20, 0), (48 * hour, 1)):
+            remote.forget_calls()
+            async with scene.database.writing() as unit:
+                await unit.sync_looks.note(sync_id, scene.clock.now() + ahead, None)
+            await scene.put(project, A=f"cnry-{ahead}")
+            await scene.holds(remote, A=f"cnry-{ahead}")
+            await scene.succeeded(sync_id)
+            assert remote.listings == looks
+    async with scene.database.writing() as unit:
+        await unit.sync_looks.note(sync_id, scene.clock.now() + hour / 20, None)
+    assert await times.queue_due() == 0
+    async with scene.database.writing() as unit:
+        await unit.sync_looks.note(sync_id, scene.clock.now() + 48 * hour, None)
+    assert await times.queue_due() == 1
