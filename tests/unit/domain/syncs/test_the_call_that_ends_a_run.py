@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,8 +11,10 @@ import orjson
 import pytest
 
 from keybearer.destinations.app import Answers, App
+from keybearer.destinations.catalogue import Catalogue
 from keybearer.destinations.engine.table import TableDestination
 from keybearer.destinations.form import DestinationKind, Listing, Place, Put, Remove, Row, Table, config_of
+from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT
 from keybearer.destinations.protocol import Present, Traits
 from keybearer.destinations.remote import NO_LIMITS, Limits, RemoteAnswer, RemoteRequest, text_of
 from keybearer.destinations.session import Call, Session
@@ -26,7 +28,8 @@ from support.sync_scene import SyncScene
 APP = App(
     name="redeploys",
     title="Redeploys",
-    methods={},
+    # Connections of the scene have a method of its.
+    methods=HASHICORP_VAULT.app.methods,
     root=lambda _: "",
     answers=Answers(who="the place"),
     authorize=lambda request, _parts, _session: request,
@@ -74,8 +77,10 @@ class Redeploys:
         listed = [{"name": name, "value": value} for name, value in self.content.items()]
         return RemoteAnswer(200, {}, orjson.dumps(listed))
 
-    def kinds(self, name: str) -> DestinationKind | None:
-        kind = DestinationKind(
+    @property
+    def kind(self) -> DestinationKind:
+        """A destination that leads here."""
+        return DestinationKind(
             name=SCRIPTED,
             title="Redeploys",
             app=APP,
@@ -83,7 +88,6 @@ class Redeploys:
             config=config_of(ScriptedConfig),
             open=self.open,
         )
-        return kind if name == SCRIPTED else None
 
     def open(self, place: Place) -> TableDestination:
         """Return the destination of a run."""
@@ -102,11 +106,16 @@ class Redeploys:
         return TableDestination(session, table, Traits(), place.naming)
 
 
+def catalogue_of(kind: DestinationKind) -> Catalogue:
+    """Return a catalogue of one destination, and of the app that connections of the scene are made to."""
+    return Catalogue((kind,), (HASHICORP_VAULT.app,))
+
+
 @pytest.fixture
 def place(scene: SyncScene, monkeypatch: pytest.MonkeyPatch) -> Redeploys:
     """Return the place that all syncs of the scene lead to."""
     place = Redeploys()
-    monkeypatch.setattr(scene.remotes, "kinds", place.kinds)
+    monkeypatch.setattr(scene.remotes, "catalogue", catalogue_of(place.kind))
     return place
 
 
@@ -190,14 +199,14 @@ async def test_runs_that_change_nothing_make_no_last_call(
     assert place.redeploys == len(values)
 
 
-def one_or_another(one: Redeploys, other: Redeploys) -> Callable[[str], DestinationKind | None]:
-    """Return a kind that leads to `one`, or to the other where the configuration names another place."""
+def one_or_another(one: Redeploys, other: Redeploys) -> Catalogue:
+    """Return a catalogue whose destination leads to `one`, or to the other where another place is configured."""
 
     def opened(given: Place) -> TableDestination:
         assert isinstance(given.config, ScriptedConfig)
         return (one if given.config.place == "one" else other).open(given)
 
-    return lambda name: None if (kind := one.kinds(name)) is None else replace(kind, open=opened)
+    return catalogue_of(replace(one.kind, open=opened))
 
 
 async def test_what_is_removed_at_a_former_place_takes_effect_there_though_the_first_attempt_was_cut_off(
@@ -207,7 +216,7 @@ async def test_what_is_removed_at_a_former_place_takes_effect_there_though_the_f
     async with scene.running():
         sync_id = await scene.sync(project)
         await scene.succeeded(sync_id)
-    monkeypatch.setattr(scene.remotes, "kinds", one_or_another(place, Redeploys()))
+    monkeypatch.setattr(scene.remotes, "catalogue", one_or_another(place, Redeploys()))
     place.hold.clear()
     async with scene.running():
         await scene.change(sync_id, config={"place": "two"})
