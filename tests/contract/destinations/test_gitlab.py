@@ -388,6 +388,15 @@ async def test_hidden_variables_are_known_from_the_ledger_alone(
     assert all(one.hidden and one.masked for one in project.variables)
 
 
+async def test_a_variable_that_was_there_and_shows_its_value_is_hidden_as_well(
+    project: VariablesPlace, target: Make
+) -> None:
+    project.put("ONE", "cnry-visible", masked=True)
+    await target(shouldHideSecrets=True).push({"ONE": "cnry-12345"})
+    (one,) = project.variables
+    assert (one.value, one.hidden, one.masked) == ("cnry-12345", True, True)
+
+
 async def test_marks_that_somebody_changes_are_seen(project: VariablesPlace, target: Make) -> None:
     project.put("ONE", "cnry-12345", masked=True)
     project.put("TWO", "cnry-12345", protected=True)

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from keybearer.destinations.catalogue import CATALOGUE
+from keybearer.destinations.form import UnbuiltDestination
 from keybearer.wire.limits import SECRET_SYNCS_MAX
 from support.quiet_service import IN_ONE_LOOP, QuietService
 from support.strict_syncs import OFFERED, expected_options
@@ -111,6 +112,17 @@ class TestMaking:
             ):
                 refusal = await house.quiet.admin.json(method, f"{ROOT}/{path}", status=400, json={})
                 assert refusal["message"].startswith(f"{title} is not supported yet"), path
+
+    async def test_a_connection_to_the_app_of_such_a_destination_is_refused_with_that_reason(
+        self, house: House
+    ) -> None:
+        offered = {one.connection for one in CATALOGUE.destinations if isinstance(one, UnbuiltDestination)}
+        for app in sorted(offered - {one.name for one in CATALOGUE.apps}):
+            body = {"name": "one", "method": "api-token", "credentials": {}}
+            path = f"/api/v1/app-connections/{app}"
+            refusal = await house.quiet.admin.json("POST", path, status=400, json=body)
+            assert "is not supported yet: this version has no driver" in refusal["message"], app
+        await house.quiet.admin.json("POST", "/api/v1/app-connections/nowhere", status=404, json={})
 
     @pytest.mark.every_database
     async def test_an_unknown_destination_is_an_unknown_route(self, house: House) -> None:

@@ -20,6 +20,7 @@ from keybearer.destinations.catalogue import Catalogue
 from keybearer.domain.connections.lookup import AppConnectionView
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms
+from keybearer.domain.errors import InvalidError
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.connection_rendering import (
@@ -251,4 +252,13 @@ def routes_of(catalogue: Catalogue) -> APIRouter:
     add_with_words(router, _general.routes, "app", sorted(app.name for app in catalogue.apps))
     for model in catalogue.apps:
         _add_routes_of(router, model)
+    # After those of apps that are built: the first route that matches answers.
+    router.add_api_route(_APP, _refuse_new_connection, methods=["POST"], include_in_schema=False)
     return router
+
+
+async def _refuse_new_connection(request: Request, app: str) -> Response:
+    title = context_of(request).catalogue.unbuilt_app(canonical_app(app)[0])
+    if title is None:
+        raise HTTPException(404)
+    raise InvalidError(f"{title} is not supported yet: this version has no driver that could push to it")
