@@ -31,13 +31,13 @@ from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
 from keybearer.domain.syncs.run import Run
 from keybearer.outbound.remote import RemoteHttp
-from keybearer.store.app_connections import AppConnection
 from keybearer.store.database import Database
 from keybearer.store.engines import sqlite_url
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobKind
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.wire.credentials import Credentials
+from support.connection_rows import connection_row
 from support.directory import loopback_gate
 from support.service_domain import ServiceDomain, at, service_domain
 from support.sync_scene import blank_record
@@ -226,30 +226,13 @@ async def killed_runs(directory: Path, shape: Shape) -> AsyncIterator[KilledRuns
     async with service_domain(directory) as domain, domain.database.following():
         project = await domain.project("home")
         now = domain.database.clock.now()
-        connection = AppConnection(
-            id=str(uuid4()),
-            organization_id=project.organization_id,
-            project_id=project.id,
-            name="one",
-            description=None,
-            app=shape.kind.app.name,
-            method=next(
-                name
-                for name, method in shape.kind.app.methods.items()
-                if type(shape.credentials) in (method.given, method.kept)
-            ),
-            credentials_hash="",
-            shown={},
-            version=1,
-            is_auto_rotation_enabled=False,
-            rotation_interval_days=None,
-            rotation_hour=None,
-            rotation_minute=None,
-            rotation_status=None,
-            last_rotation_message=None,
-            next_rotation_at=None,
-            created_at=now,
-            updated_at=now,
+        method = next(
+            name
+            for name, method in shape.kind.app.methods.items()
+            if type(shape.credentials) in (method.given, method.kept)
+        )
+        connection = connection_row(
+            project.organization_id, project.id, "one", shape.kind.app.name, method, now
         )
         async with domain.database.writing() as unit:
             await unit.app_connections.add(connection, shape.credentials.written())

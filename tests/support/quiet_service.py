@@ -26,11 +26,11 @@ from keybearer.domain.outbound import Outbound
 from keybearer.domain.server_keys import RootKeySource, unlock
 from keybearer.server.app import create_app
 from keybearer.server.context import ContextTerms, ServiceContext, build_context
-from keybearer.store.app_connections import AppConnection
 from keybearer.store.database import Database
 from keybearer.store.records import Organization
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.sync_jobs import SyncJob
+from support.connection_rows import connection_row
 from support.databases import OwnDatabase
 from support.strict_answers import check_answer
 from tools.local.postgres import PostgresServer
@@ -119,27 +119,9 @@ class QuietService:
     ) -> str:
         """Return the id of a new connection, of the whole organization unless of a project."""
         now = self.database.clock.now()
-        connection = AppConnection(
-            id=str(uuid4()),
-            organization_id=organization_id or self.organization_id,
-            project_id=None if project_id is None else ProjectId(project_id),
-            name=f"to-{app}-{secrets.token_hex(4)}",
-            description=None,
-            app=app,
-            method=method,
-            credentials_hash="",
-            shown={},
-            version=1,
-            is_auto_rotation_enabled=False,
-            rotation_interval_days=None,
-            rotation_hour=None,
-            rotation_minute=None,
-            rotation_status=None,
-            last_rotation_message=None,
-            next_rotation_at=None,
-            created_at=now,
-            updated_at=now,
-        )
+        project = None if project_id is None else ProjectId(project_id)
+        name = f"to-{app}-{secrets.token_hex(4)}"
+        connection = connection_row(organization_id or self.organization_id, project, name, app, method, now)
         async with self.database.writing() as unit:
             await unit.app_connections.add(connection, credentials or {"token": "cnry-token"})
         return connection.id

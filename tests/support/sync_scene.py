@@ -27,13 +27,13 @@ from keybearer.domain.syncs.leaving import store_changed
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
 from keybearer.domain.syncs.triggers import SyncTriggers
-from keybearer.store.app_connections import AppConnection
 from keybearer.store.database import Database
 from keybearer.store.records import Project
 from keybearer.store.revisions import ListChange
 from keybearer.store.secret_syncs import JobKind, JobStatus, Progress, SyncRecord, progress_of
 from keybearer.store.unit import UnitOfWork
 from support.async_waiting import until
+from support.connection_rows import connection_row
 from support.scripted_remote import SCRIPTED, ScriptedRemote, ScriptedRemotes
 from support.service_domain import ServiceDomain, at, service_domain
 
@@ -122,26 +122,8 @@ class SyncScene:
         if known is not None:
             return known
         now = self.clock.now()
-        connection = AppConnection(
-            id=str(uuid4()),
-            organization_id=project.organization_id,
-            project_id=project.id,
-            name=name,
-            description=None,
-            app="hashicorp-vault",
-            method="access-token",
-            credentials_hash="",
-            shown={},
-            version=1,
-            is_auto_rotation_enabled=False,
-            rotation_interval_days=None,
-            rotation_hour=None,
-            rotation_minute=None,
-            rotation_status=None,
-            last_rotation_message=None,
-            next_rotation_at=None,
-            created_at=now,
-            updated_at=now,
+        connection = connection_row(
+            project.organization_id, project.id, name, "hashicorp-vault", "access-token", now
         )
         async with self.database.writing() as unit:
             credentials: dict[str, JsonValue] = {

@@ -61,12 +61,11 @@ class Catalogue:
         """Return the app of interface.md's name; None for one that no connection can be made to."""
         return self._apps.get(name)
 
-    def unbuilt_app(self, name: str) -> str | None:
-        """Return the title of a destination whose app no connection can be made to yet; None: it is no such app."""
+    def waiting_for_app(self, name: str) -> OfferedDestination | None:
+        """Return a destination whose app no connection can be made to yet; None: there is none with that app."""
         if name in self._apps:
             return None
-        unbuilt = (one for one in self.destinations if isinstance(one, UnbuiltDestination))
-        return next((one.title for one in unbuilt if one.connection == name), None)
+        return next((one for one in self.destinations if one.connection == name), None)
 
     @cached_property
     def _offered(self) -> dict[str, OfferedDestination]:

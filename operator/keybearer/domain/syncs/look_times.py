@@ -14,7 +14,7 @@ from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["LookTimes"]
+__all__ = ["LookTimes", "latest_look"]
 
 _AT_ONCE = 50
 """Looks queued in one transaction; other writers wait for it."""
@@ -75,9 +75,8 @@ class LookTimes:
     async def _due(
         self, unit: UnitOfWork, now: datetime, limit: int, *, among: Sequence[str] | None = None
     ) -> list[str]:
-        # Clocks of several processes differ a little; what is dated further ahead was noted before one was set back.
-        ahead = now + self._interval / _SPREAD
-        return await unit.sync_looks.due(now - self._interval, limit, listed_after=ahead, among=among)
+        latest = latest_look(now, self._interval)
+        return await unit.sync_looks.due(now - self._interval, limit, listed_after=latest, among=among)
 
     async def _next_due(self) -> timedelta:
         async with self._database.reading() as unit:
@@ -85,3 +84,11 @@ class LookTimes:
         if listed_at is None:
             return self._interval
         return listed_at + self._interval - self._clock.now()
+
+
+def latest_look(now: datetime, interval: timedelta) -> datetime:
+    """Return up to when a look may be dated: clocks of several processes differ a little.
+
+    What is dated later was noted before a clock was set back, so that nobody knows how long ago it was.
+    """
+    return now + interval / _SPREAD

@@ -21,6 +21,7 @@ from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.findings import repaired_names, told_after_look
 from keybearer.domain.syncs.importing import behavior_at_first, found_in, take_in
 from keybearer.domain.syncs.ledger import Notes
+from keybearer.domain.syncs.look_times import latest_look
 from keybearer.domain.syncs.outcomes import LostJobError, redacted
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import (
@@ -229,9 +230,8 @@ class Run:
         record = self._sync.record
         if not record.is_settled or record.listed_at is None or record.last_synced_at is None:
             return False
-        # A look of the future was dated by a clock that was ahead: nobody knows how long ago it was.
-        interval, ago = self._pushing.pace.look_interval, self._pushing.clock.now() - record.listed_at
-        return -interval / 10 <= ago < interval
+        interval, now = self._pushing.pace.look_interval, self._pushing.clock.now()
+        return now - interval < record.listed_at <= latest_look(now, interval)
 
     async def _gathered(self) -> tuple[Source, bytes, dict[str, Push], OpenedConnection]:
         """Return what the service knows, from one snapshot."""

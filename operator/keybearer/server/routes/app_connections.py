@@ -20,7 +20,7 @@ from keybearer.destinations.catalogue import Catalogue
 from keybearer.domain.connections.lookup import AppConnectionView
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms
-from keybearer.domain.errors import InvalidError
+from keybearer.domain.syncs.rules import undriven
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.connection_rendering import (
@@ -258,7 +258,5 @@ def routes_of(catalogue: Catalogue) -> APIRouter:
 
 
 async def _refuse_new_connection(request: Request, app: str) -> Response:
-    title = context_of(request).catalogue.unbuilt_app(canonical_app(app)[0])
-    if title is None:
-        raise HTTPException(404)
-    raise InvalidError(f"{title} is not supported yet: this version has no driver that could push to it")
+    destination = context_of(request).catalogue.waiting_for_app(canonical_app(app)[0])
+    raise HTTPException(404) if destination is None else undriven(destination)
