@@ -58,10 +58,12 @@ async def waiting(scene: SyncScene, sync_id: str) -> None:
     """Return when a push of the sync has failed or was put off, and waits."""
 
     async def probe() -> bool:
+        # A job is named by its sync once it was begun: read first, lest it begin between the two.
+        if (await scene.progress(sync_id)).job_id is None:
+            return False
         async with scene.database.reading() as unit:
             jobs = await unit.sync_jobs.of_syncs([sync_id])
-        progress = await scene.progress(sync_id)
-        return [job.is_running for job in jobs] == [False] and progress.job_id is not None
+        return [job.is_running for job in jobs] == [False]
 
     await until(probe, awaited="a push that waits for its next attempt")
 
