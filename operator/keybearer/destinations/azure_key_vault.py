@@ -26,9 +26,9 @@ from keybearer.destinations.form import (
     Place,
     Remove,
     Row,
-    Shut,
     Spelling,
     Table,
+    Unusable,
     config_of,
 )
 from keybearer.destinations.name_rules import NameRules
@@ -231,20 +231,20 @@ def _row(one: JsonValue) -> Row:
     if not name or not re.fullmatch("[0-9A-Za-z-]{1,127}", name):
         raise RemoteUnavailableError("the vault lists a secret without a name")
     if field_of(one, "managed") is True:
-        return Row(name, Shut("belongs to a certificate"))
+        return Row(name, Unusable("belongs to a certificate"))
     is_enabled = field_of(one, "attributes", "enabled") is not False
-    return Row(name, Present(None) if is_enabled else Shut("is disabled"))
+    return Row(name, Present(None) if is_enabled else Unusable("is disabled"))
 
 
 def _is_disabled(answer: RemoteAnswer) -> bool:
     return answer.status == 403 and "SecretDisabled" in _words(answer.json_or_none())
 
 
-def _present(name: str, answer: RemoteAnswer) -> Present | Shut | None:
+def _present(name: str, answer: RemoteAnswer) -> Present | Unusable | None:
     if answer.status == 404:
         return None
     if _is_disabled(answer):
-        return Shut("is disabled")
+        return Unusable("is disabled")
     value = field_of(answer.json(), "value")
     if not isinstance(value, str):
         raise RemoteUnavailableError(f"the vault answers without the value of the secret '{name}'")

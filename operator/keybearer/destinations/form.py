@@ -38,10 +38,10 @@ __all__ = [
     "Remove",
     "RemoveMany",
     "Row",
-    "Shut",
     "Spelling",
     "Table",
     "UnbuiltDestination",
+    "Unusable",
     "by_number",
     "config_of",
 ]
@@ -101,7 +101,7 @@ def _no_extras(_: Outgoing) -> Mapping[str, str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Shut:
+class Unusable:
     """An entry that can be neither read nor written; `reason` follows its name in messages: "is disabled"."""
 
     reason: str
@@ -112,7 +112,7 @@ class Row:
     """An entry of a list: its name, and what there is of it; None where it is none of ours to read or write."""
 
     name: str
-    present: Present | Shut | None
+    present: Present | Unusable | None
 
 
 def _same(name: str) -> str:
@@ -182,7 +182,7 @@ class LookUp:
     """
 
     call: Callable[[str], Call]
-    present: Callable[[str, RemoteAnswer], Present | Shut | None]
+    present: Callable[[str, RemoteAnswer], Present | Unusable | None]
     taken: Callable[[RemoteAnswer], bool] = lambda _: False
     is_compared_only: bool = False
 

@@ -303,8 +303,8 @@ def _last_part(resource: JsonValue) -> str:
 
 
 def _is_without_value(answer: RemoteAnswer) -> bool:
-    is_shut = answer.status == 400 and _word(answer.json_or_none()) == "FAILED_PRECONDITION"
-    return answer.status == 404 or is_shut
+    is_disabled = answer.status == 400 and _word(answer.json_or_none()) == "FAILED_PRECONDITION"
+    return answer.status == 404 or is_disabled
 
 
 def _latest(name: str, answer: RemoteAnswer) -> Present:

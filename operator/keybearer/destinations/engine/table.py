@@ -18,9 +18,9 @@ from keybearer.destinations.form import (
     Remove,
     RemoveMany,
     Row,
-    Shut,
     Spelling,
     Table,
+    Unusable,
 )
 from keybearer.destinations.protocol import Change, Outgoing, Present, Refused, Traits, Written
 from keybearer.destinations.remote import (
@@ -56,7 +56,7 @@ class TableDestination:
         self._naming = naming
         self._known: Mapping[str, Present] | None = None
         self._spelt: dict[str, str] = {}
-        self._shut: dict[str, str] = {}
+        self._unusable: dict[str, str] = {}
         self._is_prepared = False
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
@@ -74,7 +74,7 @@ class TableDestination:
         wanted = _by_fold(names, spelling)
         found: dict[str, Present] = {}
         bounds, counted = Bounds(), set[str]()
-        self._spelt, self._shut = {}, {}
+        self._spelt, self._unusable = {}, {}
         async for row in self._listed(self._table.listing):
             value = row.present.value if isinstance(row.present, Present) else None
             if row.name in counted:
@@ -82,8 +82,8 @@ class TableDestination:
             else:
                 counted.add(row.name)
                 bounds.add(row.name, value or "")
-            if isinstance(row.present, Shut):
-                self._shut[spelling.fold(row.name)] = row.present.reason
+            if isinstance(row.present, Unusable):
+                self._unusable[spelling.fold(row.name)] = row.present.reason
             elif row.present is not None:
                 ours = wanted.get(spelling.fold(row.name)) or [spelling.read(row.name)]
                 found |= dict.fromkeys(ours, row.present)
@@ -127,8 +127,8 @@ class TableDestination:
                     bounds.grow(present.value or "")
                 found.update(dict.fromkeys(ours, present))
                 return
-            if isinstance(present, Shut):
-                self._shut[self._table.spelling.fold(spelt)] = present.reason
+            if isinstance(present, Unusable):
+                self._unusable[self._table.spelling.fold(spelt)] = present.reason
             for name in ours:
                 del found[name]
 
@@ -224,10 +224,10 @@ class TableDestination:
         if len(same) > 1:
             named = " and ".join(repr(one) for one in sorted(same))
             return f"the names {named} are the same for the destination; rename one of them"
-        if fold in self._shut:
+        if fold in self._unusable:
             return (
-                f"'{name}' {self._shut[fold]} at the destination, so it is left as it is; see to it there, or rename "
-                "the secret here"
+                f"'{name}' {self._unusable[fold]} at the destination, so it is left as it is; change that there, or "
+                "rename the secret here"
             )
         return None
 
