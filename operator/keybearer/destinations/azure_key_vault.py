@@ -19,8 +19,8 @@ from pydantic import JsonValue, StringConstraints
 
 from keybearer.destinations.app import Answers, App, Issued
 from keybearer.destinations.form import (
+    CustomPut,
     DestinationKind,
-    Hook,
     Listing,
     LookUp,
     Place,
@@ -178,7 +178,7 @@ class _Secrets:
                 present=_present,
                 taken=lambda answer: answer.status == 404 or _is_disabled(answer),
             ),
-            write=Hook(self._put),
+            write=CustomPut(self._put),
             remove=Remove(
                 lambda name: replace(
                     self._call("DELETE", f"secrets/{segment(name)}", f"delete the secret '{name}'"),
@@ -199,7 +199,7 @@ class _Secrets:
             raise RemoteUnavailableError("the vault says that its list goes on at another place")
         return self._call("GET", "secrets", "list its secrets", urlsplit(link).query)
 
-    async def _put(self, one: Outgoing, _known: bool | None) -> str | None:  # noqa: FBT001 - as `Hook` has it
+    async def _put(self, one: Outgoing, _known: bool | None) -> str | None:  # noqa: FBT001 - as `CustomPut` has it
         """Return the version that was made, once a deleted secret of that name is recovered."""
         call = self._call("PUT", f"secrets/{one.name}", f"write the secret '{one.name}'")
         call = replace(call, body={"value": one.value}, holds_values=True)

@@ -16,8 +16,8 @@ from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
 from keybearer.destinations.form import (
+    CustomPut,
     DestinationKind,
-    Hook,
     Listing,
     LookUp,
     Place,
@@ -106,7 +106,7 @@ class _Parameters:
                 following=self._next,
             ),
             look_up=tags if self._extras.manages_tags else None,
-            write=Hook(self._put),
+            write=CustomPut(self._put),
             # Those that are gone already are told as invalid, which is no error.
             remove=RemoveMany(self._deletion, _DELETED_AT_ONCE),
             extras=lambda one: self._extras.wanted(one.metadata),
@@ -155,7 +155,7 @@ class _Parameters:
         listed = self._listed[name]
         return Present(listed.value, listed.version, self._extras.found(self._key_ids.get(name, ""), tags))
 
-    async def _put(self, one: Outgoing, _: bool | None) -> str | None:  # noqa: FBT001 - as `Hook` has it
+    async def _put(self, one: Outgoing, _: bool | None) -> str | None:  # noqa: FBT001 - as `CustomPut` has it
         body: dict[str, JsonValue] = {
             "Name": self._path + one.name,
             "Value": one.value,

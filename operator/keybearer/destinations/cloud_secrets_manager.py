@@ -20,11 +20,11 @@ from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
 from keybearer.destinations.form import (
+    CustomPut,
     DestinationKind,
     Document,
     DocumentChange,
     Found,
-    Hook,
     Listing,
     Place,
     Remove,
@@ -176,12 +176,12 @@ class _SecretPerKey:
         return Table(
             place="the secrets of the region",
             listing=Listing(first=self._first, rows=_rows, row=self._row, following=self._next),
-            write=Hook(self._put),
+            write=CustomPut(self._put),
             remove=Remove(self._secrets.deletion, is_gone=_is_gone),
             extras=lambda one: self._secrets.extras.wanted(one.metadata),
         )
 
-    async def _put(self, one: Outgoing, is_known: bool | None) -> str:  # noqa: FBT001 - as `Hook` has it
+    async def _put(self, one: Outgoing, is_known: bool | None) -> str:  # noqa: FBT001 - as `CustomPut` has it
         return await self._secrets.write(one.name, one.value, one.metadata, is_there=is_known is not False)
 
     def _first(self) -> Call:

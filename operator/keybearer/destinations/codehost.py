@@ -14,8 +14,8 @@ from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_va
 
 from keybearer.destinations.codehost_app import CODEHOST_APP
 from keybearer.destinations.form import (
+    CustomPut,
     DestinationKind,
-    Hook,
     Listing,
     Place,
     Remove,
@@ -118,7 +118,7 @@ class _Secrets:
                 row=_row,
                 following=by_number(self._page),
             ),
-            write=Hook(lambda one, _: self._put(one)),
+            write=CustomPut(lambda one, _: self._put(one)),
             remove=Remove(
                 lambda name: self._call("DELETE", f"delete the secret '{name}'", f"/{segment(name)}")
             ),

@@ -25,11 +25,11 @@ from keybearer.wire.key_schema import KeyNaming
 __all__ = [
     "PLAIN",
     "CreateOrUpdate",
+    "CustomPut",
     "DestinationKind",
     "Document",
     "DocumentChange",
     "Found",
-    "Hook",
     "Listing",
     "LookUp",
     "Place",
@@ -232,7 +232,7 @@ class PutMany:
 
 
 @dataclass(frozen=True, slots=True)
-class Hook:
+class CustomPut:
     """A function writes one name, where that takes more than calls can say; it returns the version, if there is one.
 
     Its second argument says whether the name was there when the place was listed; None where it wasn't listed.
@@ -276,7 +276,7 @@ class Table:
     place: str
     listing: Listing
     look_up: LookUp | None = None
-    write: Put | CreateOrUpdate | PutMany | Hook
+    write: Put | CreateOrUpdate | PutMany | CustomPut
     remove: Remove | RemoveMany
     spelling: Spelling = PLAIN
     extras: Callable[[Outgoing], Mapping[str, str] | None] = _no_extras

@@ -20,8 +20,8 @@ from pydantic import JsonValue, StringConstraints, model_validator
 
 from keybearer.destinations.app import Answers, App, Issued, proves_its_token
 from keybearer.destinations.form import (
+    CustomPut,
     DestinationKind,
-    Hook,
     Listing,
     LookUp,
     Place,
@@ -250,7 +250,7 @@ class _Secrets:
                 present=_latest,
                 taken=_is_without_value,
             ),
-            write=Hook(self._put),
+            write=CustomPut(self._put),
             remove=Remove(
                 lambda name: self._call("DELETE", f"/{segment(name)}", f"delete the secret '{name}'", 404)
             ),
@@ -268,7 +268,7 @@ class _Secrets:
         token = field_of(answer.json(), "nextPageToken")
         return self._page(token) if isinstance(token, str) and token else None
 
-    async def _put(self, one: Outgoing, is_known: bool | None) -> str:  # noqa: FBT001 - as `Hook` has it
+    async def _put(self, one: Outgoing, is_known: bool | None) -> str:  # noqa: FBT001 - as `CustomPut` has it
         """Return the version that was made; a secret is created before its first one."""
         if is_known is False:
             await self._create(one.name)

@@ -10,7 +10,7 @@ from keybearer.destinations.bounds import Bounds
 from keybearer.destinations.engine.looking_up import each
 from keybearer.destinations.form import (
     CreateOrUpdate,
-    Hook,
+    CustomPut,
     Listing,
     LookUp,
     Put,
@@ -187,7 +187,7 @@ class TableDestination:
             yield outcome
 
     async def _put_each(
-        self, write: Put | CreateOrUpdate | Hook, put: Sequence[Outgoing]
+        self, write: Put | CreateOrUpdate | CustomPut, put: Sequence[Outgoing]
     ) -> AsyncIterator[Written | Refused]:
         for one in put:
             outcome: Written | Refused
@@ -231,13 +231,13 @@ class TableDestination:
             )
         return None
 
-    async def _put(self, write: Put | CreateOrUpdate | Hook, one: Outgoing, name: str) -> str | None:
+    async def _put(self, write: Put | CreateOrUpdate | CustomPut, one: Outgoing, name: str) -> str | None:
         match write:
             case Put():
                 return write.version(await self._session.ask(write.call(one)))
             case CreateOrUpdate():
                 return write.version(await self._create_or_update(write, one, name))
-            case Hook():
+            case CustomPut():
                 return await write.put(one, None if self._known is None else name in self._known)
 
     async def _create_or_update(self, write: CreateOrUpdate, one: Outgoing, name: str) -> RemoteAnswer:
