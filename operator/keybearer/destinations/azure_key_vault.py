@@ -83,7 +83,7 @@ class KeyVaultConfig(DestinationConfig):
 
 
 async def _log_in(session: Session) -> Issued:
-    given = session.given(ClientSecretCredentials)
+    given = session.credentials_as(ClientSecretCredentials)
     call = Call(
         method="POST",
         path=f"{session.root('https://login.microsoftonline.com')}/{segment(given.tenant_id)}/oauth2/v2.0/token",
@@ -154,7 +154,7 @@ class _Secrets:
 
     def __init__(self, place: Place) -> None:
         self._session, self._naming = place.session, place.naming
-        self._base = place.configured(KeyVaultConfig).vault_base_url.rstrip("/")
+        self._base = place.config_as(KeyVaultConfig).vault_base_url.rstrip("/")
         parts = urlsplit(self._base)
         is_vault = parts.scheme == "https" and not parts.path and (parts.hostname or "").endswith(_VAULTS)
         # The token is good for every vault that the app registration may use: it goes to vaults only, unless the

@@ -133,7 +133,7 @@ def _of_role(role: AssumeRoleCredentials, session: Session, form: Mapping[str, s
 
 
 async def _assume(session: Session) -> Issued:
-    role, own = session.given(AssumeRoleCredentials), session.context.own_credentials.get(CLOUD.name)
+    role, own = session.credentials_as(AssumeRoleCredentials), session.context.own_credentials.get(CLOUD.name)
     if not isinstance(own, AccessKeyCredentials):
         raise RemoteRefusedError(
             "the service has no access key of its own, so it can assume no role; use the method access-key, or have "

@@ -85,11 +85,11 @@ class _Parameters:
     """The parameters below the path, with the tags and the keys of encryption that were read."""
 
     def __init__(self, place: Place) -> None:
-        config = place.configured(ParameterStoreConfig)
+        config = place.config_as(ParameterStoreConfig)
         self._path = config.path
         self._listed_path = self._path + place.naming.prefix[: place.naming.prefix.rfind("/") + 1]
         self._service = CloudService(place.session, Scope("ssm", config.region), "AmazonSSM.", _HINTS)
-        self._extras = Extras(place.optioned(CloudOptions))
+        self._extras = Extras(place.options_as(CloudOptions))
         self._listed: dict[str, Present] = {}
         self._key_ids: dict[str, str] = {}
         self._tags: dict[str, Mapping[str, str]] = {}

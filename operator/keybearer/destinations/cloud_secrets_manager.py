@@ -100,7 +100,7 @@ class _Secrets:
     """What both mappings do with secrets, by their names."""
 
     def __init__(self, place: Place, region: Region) -> None:
-        self.extras = Extras(place.optioned(CloudOptions))
+        self.extras = Extras(place.options_as(CloudOptions))
         self.service = CloudService(place.session, Scope("secretsmanager", region), "secretsmanager.", _HINTS)
         self.tags: dict[str, Mapping[str, str]] = {}
 
@@ -321,7 +321,7 @@ def _traits(config: DestinationConfig) -> Traits:
 def _open(place: Place) -> Table | Document:
     if isinstance(place.config, ManyToOneConfig):
         return _JsonSecret(place, place.config).document()
-    return _SecretPerKey(place, place.configured(OneToOneConfig).region).table()
+    return _SecretPerKey(place, place.config_as(OneToOneConfig).region).table()
 
 
 CLOUD_SECRETS_MANAGER = DestinationKind(

@@ -168,7 +168,7 @@ def _held_token(credentials: Credentials) -> str | None:
 
 
 async def _log_installation_in(session: Session) -> Issued:
-    given = session.given(InstallationCredentials)
+    given = session.credentials_as(InstallationCredentials)
     app = given if given.private_key is not None else _own(session, needs_app=True)
     # GitHub's clock may lag behind ours, so it advises to begin a minute ago; it takes ten minutes at most.
     begins = session.now() - timedelta(minutes=1)

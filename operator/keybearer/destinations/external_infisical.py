@@ -89,7 +89,7 @@ class ExternalInfisicalConfig(DestinationConfig):
 
 async def _log_in(session: Session) -> Issued:
     """Return a token, and which routes the server has: without the newer ones it answers 404 to them."""
-    given = session.given(MachineIdentityCredentials)
+    given = session.credentials_as(MachineIdentityCredentials)
     call = Call(
         method="POST",
         path="/api/v1/auth/universal-auth/login",
@@ -131,7 +131,7 @@ _APP = App(
     methods={"machine-identity": Method(MachineIdentityCredentials, _Shown)},
     # People name the server with the API's path as well as without.
     root=lambda session: (
-        session.given(MachineIdentityCredentials).instance_url.rstrip("/").removesuffix("/api")
+        session.credentials_as(MachineIdentityCredentials).instance_url.rstrip("/").removesuffix("/api")
     ),
     issue=_log_in,
     stale=frozenset(
@@ -149,7 +149,7 @@ _APP = App(
 class _Folder:
     def __init__(self, place: Place) -> None:
         self._session = place.session
-        self._config = place.configured(ExternalInfisicalConfig)
+        self._config = place.config_as(ExternalInfisicalConfig)
         self._routes = _NEW
 
     def table(self) -> Table:

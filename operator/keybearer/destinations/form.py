@@ -63,7 +63,7 @@ class Place:
     options: SyncOptions
     naming: KeyNaming
 
-    def configured(self, kind: type[_C]) -> _C:
+    def config_as(self, kind: type[_C]) -> _C:
         """Return the configuration as one of that class.
 
         Raises:
@@ -73,7 +73,7 @@ class Place:
             raise TypeError(type(self.config).__name__)
         return self.config
 
-    def optioned(self, kind: type[_O]) -> _O:
+    def options_as(self, kind: type[_O]) -> _O:
         """Return the options as those of that class.
 
         Raises:

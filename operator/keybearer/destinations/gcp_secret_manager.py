@@ -125,7 +125,7 @@ def _own(session: Session) -> OwnAccountCredentials:
 
 async def _impersonate(session: Session) -> Issued:
     """Return a token of the account. All impersonate by the service's one account: the name says for whom it is."""
-    email = session.given(ImpersonationCredentials).service_account_email
+    email = session.credentials_as(ImpersonationCredentials).service_account_email
     suffix = "-".join(session.context.organization_id.split("-")[:2])
     if not email.partition("@")[0].endswith(suffix):
         raise RemoteRefusedError(

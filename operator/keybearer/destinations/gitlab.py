@@ -73,7 +73,7 @@ async def _check(session: Session) -> None:
 
 
 def _root(session: Session) -> str:
-    given = session.given(AccessTokenCredentials).instance_url
+    given = session.credentials_as(AccessTokenCredentials).instance_url
     return f"{given.rstrip('/') if given else session.root('https://gitlab.com')}/api/v4"
 
 

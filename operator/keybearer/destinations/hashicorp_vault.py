@@ -111,7 +111,7 @@ async def _check(session: Session) -> None:
 
 
 async def _log_in(session: Session) -> Issued:
-    given = session.given(AppRoleCredentials)
+    given = session.credentials_as(AppRoleCredentials)
     body: JsonValue = {"role_id": given.role_id, "secret_id": given.secret_id}
     path, headers = "/v1/auth/approle/login", _headers(given)
     call = Call(
@@ -162,7 +162,7 @@ _APP = App(
         "access-token": Method(AccessTokenCredentials, _Shown),
         "app-role": Method(AppRoleCredentials, _ShownRole),
     },
-    root=lambda session: session.given(_VaultCredentials).instance_url.rstrip("/"),
+    root=lambda session: session.credentials_as(_VaultCredentials).instance_url.rstrip("/"),
     static=lambda given: given.access_token if isinstance(given, AccessTokenCredentials) else None,
     issue=_log_in,
     stale=frozenset({401, 403}),
@@ -185,7 +185,7 @@ class _Secret:
 
     def __init__(self, place: Place) -> None:
         self._session = place.session
-        self._config = place.configured(VaultConfig)
+        self._config = place.config_as(VaultConfig)
         self._place = f"{self._config.mount}/{self._config.path}"
         self._is_versioned: bool | None = None
         self._may_patch = True

@@ -58,7 +58,7 @@ class _Shown(ShownCredentials):
 
 async def _check(session: Session) -> None:
     """Return if the provider gives a bearer token, which is thrown away."""
-    given = session.given(ClientCredentials)
+    given = session.credentials_as(ClientCredentials)
     call = Call(
         method="POST",
         path="/oauth/token",
@@ -81,7 +81,7 @@ IDP = App(
     name="idp",
     title="Identity Provider",
     methods={"client-credentials": Method(ClientCredentials, _Shown)},
-    root=lambda session: f"https://{session.given(ClientCredentials).domain}",
+    root=lambda session: f"https://{session.credentials_as(ClientCredentials).domain}",
     check=_check,
     answers=Answers(
         who="the identity provider",

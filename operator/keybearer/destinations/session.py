@@ -103,7 +103,7 @@ class Session:
         self._sent: tuple[str, ...] = ()
         self._has_new_token = False
 
-    def given(self, kind: type[_C]) -> _C:
+    def credentials_as(self, kind: type[_C]) -> _C:
         """Return the credentials as those of one method.
 
         Raises:
