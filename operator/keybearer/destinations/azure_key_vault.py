@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Annotated, cast
 from urllib.parse import urlsplit
 
-from pydantic import JsonValue, StringConstraints
+from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers, App, Issued
 from keybearer.destinations.form import (
@@ -44,7 +44,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, Uuid, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 
@@ -55,25 +55,14 @@ _VAULTS = ".vault.azure.net"
 _PORTS = {"http": 80, "https": 443}
 _RECOVERIES = 10
 _RECOVERABLE = "ObjectIsDeletedButRecoverable"
-_Uuid = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
-]
 
 
 class ClientSecretCredentials(Credentials):
     """A client secret of an app registration, which is not renewed here."""
 
-    tenant_id: _Uuid
-    client_id: _Uuid
-    client_secret: Annotated[
-        Confidential, StringConstraints(strip_whitespace=True, min_length=1, max_length=256, pattern=r"\S")
-    ]
-
-
-class _Shown(ShownCredentials):
-    tenant_id: str
-    client_id: str
+    tenant_id: Uuid
+    client_id: Uuid
+    client_secret: Annotated[Confidential, trimmed(256)]
 
 
 class KeyVaultConfig(DestinationConfig):
@@ -132,7 +121,7 @@ def _waits(answer: RemoteAnswer) -> bool:
 _APP = App(
     name="azure-key-vault",
     title="Azure Key Vault",
-    methods={"client-secret": Method(ClientSecretCredentials, _Shown)},
+    methods={"client-secret": Method(ClientSecretCredentials, ("tenant_id", "client_id"))},
     root=lambda _: "",
     issue=_log_in,
     answers=Answers(

@@ -20,7 +20,6 @@ from keybearer.destinations.cloud_answers import ANSWERS, EXPIRED, UnknownKeyErr
 from keybearer.destinations.cloud_credentials import (
     AccessKeyCredentials,
     AssumeRoleCredentials,
-    ShownAccessKey,
 )
 from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
 from keybearer.destinations.remote import (
@@ -256,7 +255,7 @@ CLOUD = App(
     title="AWS",
     methods={
         "assume-role": Method(AssumeRoleCredentials),
-        "access-key": Method(AccessKeyCredentials, ShownAccessKey, is_rotatable=True),
+        "access-key": Method(AccessKeyCredentials, ("access_key_id",), is_rotatable=True),
     },
     own=AccessKeyCredentials,
     root=lambda session: session.root(""),

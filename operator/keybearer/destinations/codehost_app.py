@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from keybearer.destinations.app import Answers, App, Issued, proves_its_token
 from keybearer.destinations.remote import (
@@ -29,7 +29,7 @@ from keybearer.destinations.remote import (
 from keybearer.destinations.session import Call, Session
 from keybearer.pki.errors import MalformedError
 from keybearer.pki.json_web_token import signed_token
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials, Token, TokenText
+from keybearer.wire.credentials import Credentials, Method, Token, TokenText, trimmed
 from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
@@ -45,14 +45,12 @@ __all__ = [
 _GITHUB = "github.com"
 _HOST = r"^(https?://)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?$"
 _PAGES_MAX = 100
+_PLACE = ("instance_type", "host")
+"""What answers show of all credentials."""
 
 
-def _text(longest: int, pattern: str = r"\S") -> StringConstraints:
-    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest, pattern=pattern)
-
-
-_Host = Annotated[str, _text(300, _HOST), AfterValidator(lambda text: text.rstrip("/"))]
-_Id = Annotated[str, _text(64)]
+_Host = Annotated[str, trimmed(300, _HOST), AfterValidator(lambda text: text.rstrip("/"))]
+_Id = Annotated[str, trimmed(64)]
 
 
 class InstanceType(StrEnum):
@@ -75,14 +73,9 @@ class _HostCredentials(Credentials):
         return self
 
 
-class _Shown(ShownCredentials):
-    instance_type: InstanceType | None = None
-    host: str | None = None
-
-
 class _AppCredentials(_HostCredentials):
     git_hub_app_id: _Id | None = None
-    private_key: Annotated[str, _text(16_384)] | None = Field(default=None, repr=False)
+    private_key: Annotated[str, trimmed(16_384)] | None = Field(default=None, repr=False)
 
     @model_validator(mode="after")
     def _names_the_app_of_its_key(self) -> Self:
@@ -275,9 +268,9 @@ CODEHOST_APP = App(
     name="codehost",
     title="GitHub",
     methods={
-        "github-app": Method(GitHubAppCredentials, _Shown, kept=InstallationCredentials),
-        "oauth": Method(OAuthCredentials, _Shown, kept=LoginCredentials),
-        "pat": Method(PatCredentials, _Shown),
+        "github-app": Method(GitHubAppCredentials, _PLACE, kept=InstallationCredentials),
+        "oauth": Method(OAuthCredentials, _PLACE, kept=LoginCredentials),
+        "pat": Method(PatCredentials, _PLACE),
     },
     own=OwnCredentials,
     root=lambda session: _places(session, session.credentials)[0],

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Annotated
 from urllib.parse import urlencode
 
-from pydantic import JsonValue, StringConstraints
+from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers, App, Issued
 from keybearer.destinations.form import (
@@ -34,7 +34,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, Uuid, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
@@ -57,34 +57,20 @@ _OLD = {
 }
 
 
-def _text(longest: int, pattern: str = r"\S") -> StringConstraints:
-    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest, pattern=pattern)
-
-
 class MachineIdentityCredentials(Credentials):
     """What a machine identity logs in with, by Universal Auth (wire.md section 1.2)."""
 
     instance_url: InstanceUrl
-    machine_identity_client_id: Annotated[
-        str,
-        StringConstraints(
-            strip_whitespace=True, pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
-        ),
-    ]
-    machine_identity_client_secret: Annotated[Confidential, _text(512)]
-
-
-class _Shown(ShownCredentials):
-    instance_url: str
-    machine_identity_client_id: str
+    machine_identity_client_id: Uuid
+    machine_identity_client_secret: Annotated[Confidential, trimmed(512)]
 
 
 class ExternalInfisicalConfig(DestinationConfig):
     """Words of the other server: whether they name something there shows when secrets are carried."""
 
-    project_id: Annotated[str, _text(64)]
-    environment: Annotated[str, _text(ENVIRONMENT_SLUG_MAX)]
-    secret_path: Annotated[str, _text(FOLDER_PATH_MAX)]
+    project_id: Annotated[str, trimmed(64)]
+    environment: Annotated[str, trimmed(ENVIRONMENT_SLUG_MAX)]
+    secret_path: Annotated[str, trimmed(FOLDER_PATH_MAX)]
 
 
 async def _log_in(session: Session) -> Issued:
@@ -128,7 +114,9 @@ def _kind(answer: RemoteAnswer) -> type[RemoteError] | None:
 _APP = App(
     name="external-infisical",
     title="Infisical",
-    methods={"machine-identity": Method(MachineIdentityCredentials, _Shown)},
+    methods={
+        "machine-identity": Method(MachineIdentityCredentials, ("instance_url", "machine_identity_client_id"))
+    },
     # People name the server with the API's path as well as without.
     root=lambda session: (
         session.credentials_as(MachineIdentityCredentials).instance_url.rstrip("/").removesuffix("/api")

@@ -44,7 +44,7 @@ from keybearer.destinations.session import Call, Session
 from keybearer.pki.errors import MalformedError
 from keybearer.pki.json_web_token import signed_token
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method
+from keybearer.wire.credentials import Credentials, Method, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.strict import EmptyIsAbsent
 
@@ -83,9 +83,7 @@ class OwnAccountCredentials(Credentials):
     """The key of the service's own account. The file that Google hands out is taken as it is."""
 
     client_email: _Email
-    private_key: Annotated[
-        Confidential, StringConstraints(strip_whitespace=True, min_length=1, max_length=16_384, pattern=r"\S")
-    ]
+    private_key: Annotated[Confidential, trimmed(16_384)]
     private_key_id: Annotated[str, StringConstraints(max_length=128)] | None = None
 
     @model_validator(mode="before")

@@ -37,7 +37,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Flag
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials, Token
+from keybearer.wire.credentials import Credentials, Method, Token
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.strict import EmptyIsAbsent, NonEmpty
@@ -50,11 +50,6 @@ class AccessTokenType(StrEnum):
 
     PERSONAL = "personal"
     PROJECT = "project"
-
-
-class _Shown(ShownCredentials):
-    access_token_type: AccessTokenType
-    instance_url: str | None = None
 
 
 class AccessTokenCredentials(Credentials):
@@ -86,7 +81,7 @@ def _complaint(content: JsonValue) -> str:
 _APP = App(
     name="gitlab",
     title="GitLab",
-    methods={"access-token": Method(AccessTokenCredentials, _Shown)},
+    methods={"access-token": Method(AccessTokenCredentials, ("access_token_type", "instance_url"))},
     root=_root,
     static=lambda credentials: cast("AccessTokenCredentials", credentials).access_token,
     authorize=in_header("PRIVATE-TOKEN"),

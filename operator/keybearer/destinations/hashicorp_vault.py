@@ -30,7 +30,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.strict import EmptyIsAbsent
@@ -46,38 +46,29 @@ _TOKEN_MAX = timedelta(hours=1)
 """A token without an end is got anew after this time."""
 
 
-def _text(longest: int, pattern: str = r"\S", least: int = 1) -> StringConstraints:
-    return StringConstraints(strip_whitespace=True, min_length=least, max_length=longest, pattern=pattern)
+_Namespace = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=512, pattern="^[!-~]*$"),
+    AfterValidator(lambda text: text.strip("/")),
+]
 
 
 class _VaultCredentials(Credentials):
     instance_url: InstanceUrl
-    namespace: Annotated[
-        Annotated[str, _text(512, "^[!-~]*$", 0), AfterValidator(lambda text: text.strip("/"))] | None,
-        EmptyIsAbsent,
-    ] = None
+    namespace: Annotated[_Namespace | None, EmptyIsAbsent] = None
 
 
 class AccessTokenCredentials(_VaultCredentials):
     """A token of the server, which is not renewed here."""
 
-    access_token: Annotated[Confidential, _text(4096)]
+    access_token: Annotated[Confidential, trimmed(4096)]
 
 
 class AppRoleCredentials(_VaultCredentials):
     """A role's pair of ids, with the method mounted at its usual place, `approle`."""
 
-    role_id: Annotated[str, _text(4096)]
-    secret_id: Annotated[Confidential, _text(4096)]
-
-
-class _Shown(ShownCredentials):
-    instance_url: str
-    namespace: str | None = None
-
-
-class _ShownRole(_Shown):
-    role_id: str
+    role_id: Annotated[str, trimmed(4096)]
+    secret_id: Annotated[Confidential, trimmed(4096)]
 
 
 def _within(text: str) -> str:
@@ -96,8 +87,8 @@ def _path(text: str) -> str:
 class VaultConfig(DestinationConfig):
     """Slashes around either are dropped."""
 
-    mount: Annotated[str, _text(128), AfterValidator(_within)]
-    path: Annotated[str, _text(128), AfterValidator(_path)]
+    mount: Annotated[str, trimmed(128), AfterValidator(_within)]
+    path: Annotated[str, trimmed(128), AfterValidator(_path)]
 
 
 async def _check(session: Session) -> None:
@@ -159,8 +150,8 @@ _APP = App(
     name="hashicorp-vault",
     title="Hashicorp Vault",
     methods={
-        "access-token": Method(AccessTokenCredentials, _Shown),
-        "app-role": Method(AppRoleCredentials, _ShownRole),
+        "access-token": Method(AccessTokenCredentials, ("instance_url", "namespace")),
+        "app-role": Method(AppRoleCredentials, ("instance_url", "namespace", "role_id")),
     },
     root=lambda session: session.credentials_as(_VaultCredentials).instance_url.rstrip("/"),
     static=lambda given: given.access_token if isinstance(given, AccessTokenCredentials) else None,

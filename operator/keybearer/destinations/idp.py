@@ -15,7 +15,7 @@ from keybearer.destinations.app import Answers, App
 from keybearer.destinations.remote import RemoteDeniedError, RemoteUnavailableError, field_of
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method
 
 __all__ = ["IDP", "ClientCredentials"]
 
@@ -50,12 +50,6 @@ class ClientCredentials(Credentials):
     ]
 
 
-class _Shown(ShownCredentials):
-    domain: str
-    client_id: str
-    audience: str
-
-
 async def _check(session: Session) -> None:
     """Return if the provider gives a bearer token, which is thrown away."""
     given = session.credentials_as(ClientCredentials)
@@ -80,7 +74,7 @@ _ADVICE = "see to clientId, clientSecret and audience"
 IDP = App(
     name="idp",
     title="Identity Provider",
-    methods={"client-credentials": Method(ClientCredentials, _Shown)},
+    methods={"client-credentials": Method(ClientCredentials, ("domain", "client_id", "audience"))},
     root=lambda session: f"https://{session.credentials_as(ClientCredentials).domain}",
     check=_check,
     answers=Answers(
