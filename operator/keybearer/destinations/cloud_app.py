@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -17,11 +17,9 @@ from pydantic import JsonValue
 from keybearer.base.clock import parse_instant
 from keybearer.destinations.app import App, Issued, Rotation
 from keybearer.destinations.cloud_answers import ANSWERS, EXPIRED, UnknownKeyError, code_of, xml_text
-from keybearer.destinations.cloud_credentials import (
-    AccessKeyCredentials,
-    AssumeRoleCredentials,
-)
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
+from keybearer.destinations.form import Listing, Row, by_token
 from keybearer.destinations.remote import (
     RemoteAnswer,
     RemoteError,
@@ -57,12 +55,14 @@ class CloudService:
     Attributes:
         prefix: of its operations, in the header `X-Amz-Target`.
         hints: what to do about a refused write, by the code of the error.
+        tagging: its operations that set tags and remove them.
     """
 
     session: Session
     scope: Scope
     prefix: str
     hints: Mapping[str, str] = field(default_factory=dict)
+    tagging: tuple[str, str] = ("TagResource", "UntagResource")
 
     def call(self, operation: str, body: Mapping[str, JsonValue], to: str, *, is_write: bool = False) -> Call:
         """Return the call of an operation; one that writes holds a value, and is explained by the hints."""
@@ -87,6 +87,43 @@ class CloudService:
             RemoteError: it is a refusal, or none came.
         """
         return await self.session.ask(self.call(operation, body, to))
+
+    async def tag(
+        self, resource: dict[str, JsonValue], change: tuple[list[JsonValue], list[JsonValue]], to: str
+    ) -> None:
+        """Set tags, and remove those of some keys, as `Extras.change` returns both.
+
+        Raises:
+            RemoteError: it is a refusal, or none came.
+        """
+        (put, remove), (puts, removes) = change, self.tagging
+        if remove:
+            await self.ask(removes, {**resource, "TagKeys": remove}, to)
+        if put:
+            await self.ask(puts, {**resource, "Tags": put}, to)
+
+    def listing(
+        self,
+        operation: str,
+        body: Mapping[str, JsonValue],
+        to: str,
+        *,
+        field: str,
+        row: Callable[[JsonValue], Row | None],
+        then: Listing | None = None,
+    ) -> Listing:
+        """Return the listing of an operation whose answers have entries in a field; a page may have none."""
+
+        def page(token: str = "") -> Call:
+            return self.call(operation, {**body, **({"NextToken": token} if token else {})}, to)
+
+        return Listing(
+            first=page,
+            rows=lambda answer: answer.get(field, []) if isinstance(answer, dict) else None,
+            row=row,
+            following=by_token(page, "NextToken"),
+            then=then,
+        )
 
 
 def _url(session: Session, scope: Scope) -> str:
@@ -132,12 +169,12 @@ def _of_role(role: AssumeRoleCredentials, session: Session, form: Mapping[str, s
 
 
 async def _assume(session: Session) -> Issued:
-    role, own = session.credentials_as(AssumeRoleCredentials), session.context.own_credentials.get(CLOUD.name)
-    if not isinstance(own, AccessKeyCredentials):
-        raise RemoteRefusedError(
-            "the service has no access key of its own, so it can assume no role; use the method access-key, or have "
-            "the service started with --app-credentials cloud=FILE"
-        )
+    role = session.credentials_as(AssumeRoleCredentials)
+    ours = session.as_service(
+        AccessKeyCredentials,
+        "the service has no access key of its own, so it can assume no role; use the method access-key, or have the "
+        "service started with --app-credentials cloud=FILE",
+    )
     form = {
         "Action": "AssumeRole",
         "RoleArn": role.role_arn,
@@ -145,7 +182,6 @@ async def _assume(session: Session) -> Issued:
         "ExternalId": session.context.organization_id,
         "DurationSeconds": str(_SESSION_SECONDS),
     }
-    ours = Session(CLOUD, own, session.context)
     body = (await ours.ask(_of_role(role, session, form, f"assume the role {role.role_arn}"))).body
     parts = {tag: xml_text(body, tag) for tag in _SESSION_PARTS}
     try:

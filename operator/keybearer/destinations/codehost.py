@@ -26,7 +26,7 @@ from keybearer.destinations.form import (
 )
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
-from keybearer.destinations.remote import RemoteUnavailableError, field_of, segment, text_of
+from keybearer.destinations.remote import RemoteUnavailableError, field_of, segment, text_of, version_of
 from keybearer.destinations.session import Call
 from keybearer.pki.errors import MalformedError
 from keybearer.pki.sealed_box import sealed
@@ -125,9 +125,7 @@ class _Secrets:
         )
 
     def _call(self, method: str, to: str, path: str, body: JsonValue = None) -> Call:
-        taken = frozenset({404} if method == "DELETE" else ())
-        path = f"{self._path}{path}"
-        return Call(method=method, path=path, to=f"{to} of {self._name}", taken=taken, body=body)
+        return Call(method=method, path=f"{self._path}{path}", to=f"{to} of {self._name}", body=body)
 
     def _page(self, number: int) -> Call:
         return self._call("GET", "list the secrets", f"?per_page=100&page={number}")
@@ -162,8 +160,7 @@ def _found_at(config: DestinationConfig) -> tuple[str, str]:
 
 
 def _row(listed: JsonValue) -> Row:
-    changed = field_of(listed, "updated_at")
-    return Row(text_of(listed, "name"), Present(None, changed if isinstance(changed, str) else None))
+    return Row(text_of(listed, "name"), Present(None, version_of(listed, "updated_at")))
 
 
 def _same_place(config: DestinationConfig) -> Mapping[str, JsonValue]:

@@ -8,27 +8,25 @@ published service's words.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from keybearer.destinations.app import Answers, App, Issued, proves_its_token
+from keybearer.destinations.app import Answers, App, Issued, checked_by
+from keybearer.destinations.login import log_in, signed_claims
 from keybearer.destinations.remote import (
     Limits,
     RemoteAnswer,
     RemoteDeniedError,
     RemoteError,
     RemoteRefusedError,
-    RemoteUnavailableError,
     field_of,
     segment,
     text_of,
 )
 from keybearer.destinations.session import Call, Session
-from keybearer.pki.errors import MalformedError
-from keybearer.pki.json_web_token import signed_token
 from keybearer.wire.credentials import Credentials, Method, Token, TokenText, trimmed
 from keybearer.wire.strict import EmptyIsAbsent
 
@@ -163,14 +161,10 @@ def _held_token(credentials: Credentials) -> str | None:
 async def _log_installation_in(session: Session) -> Issued:
     given = session.credentials_as(InstallationCredentials)
     app = given if given.private_key is not None else _own(session, needs_app=True)
-    # GitHub's clock may lag behind ours, so it advises to begin a minute ago; it takes ten minutes at most.
-    begins = session.now() - timedelta(minutes=1)
-    ends = begins + timedelta(minutes=10)
-    claims: dict[str, str | datetime] = {"iat": begins, "exp": ends, "iss": app.git_hub_app_id or ""}
-    try:
-        signed = signed_token(claims, app.private_key or "")
-    except MalformedError:
-        raise RemoteRefusedError("privateKey is no RSA key in PEM without a password") from None
+    # GitHub takes ten minutes at most.
+    signed = signed_claims(
+        session, app.private_key or "", lasts=timedelta(minutes=10), iss=app.git_hub_app_id or ""
+    )
     reasons = {401: "no app has this gitHubAppId and privateKey", 404: "the app has no such installationId"}
     call = Call(
         method="POST",
@@ -179,19 +173,7 @@ async def _log_installation_in(session: Session) -> Issued:
         headers={"Authorization": f"Bearer {signed}"},
         explain=lambda answer: reasons.get(answer.status, ""),
     )
-    issued = (await session.ask_without_token(call)).json()
-    try:
-        ends = datetime.fromisoformat(text_of(issued, "expires_at"))
-    except ValueError:
-        raise RemoteUnavailableError("GitHub gives a token without an end that is a time") from None
-    return Issued({"token": text_of(issued, "token")}, ends)
-
-
-async def _check(session: Session) -> None:
-    if _held_token(session.credentials) is None:
-        await proves_its_token(session)
-    else:
-        await session.ask(Call(method="GET", path="/user", to="tell whose token it is"))
+    return await log_in(session, call, token="token", ends="expires_at")
 
 
 async def _exchange(session: Session) -> Credentials:
@@ -253,7 +235,8 @@ async def _prove_installation(session: Session, given: GitHubAppCredentials) -> 
 
 def _kind(answer: RemoteAnswer) -> type[RemoteError] | None:
     # GitHub answers 200 to a code that it doesn't take, with a word of RFC 6749 section 5.2.
-    is_refused = answer.status == 200 and field_of(answer.json_or_none(), "error") is not None
+    may_refuse = answer.status == 200 and b'"error"' in answer.body
+    is_refused = may_refuse and field_of(answer.json_or_none(), "error") is not None
     return RemoteDeniedError if is_refused else None
 
 
@@ -277,7 +260,7 @@ CODEHOST_APP = App(
     headers={"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
     static=_held_token,
     issue=_log_installation_in,
-    check=_check,
+    check=checked_by(Call(method="GET", path="/user", to="tell whose token it is")),
     exchange=_exchange,
     answers=Answers(
         who="GitHub",

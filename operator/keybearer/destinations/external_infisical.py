@@ -7,7 +7,7 @@ references in them stay text. A batch is one transaction there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -24,13 +24,16 @@ from keybearer.destinations.form import (
     Table,
     config_of,
 )
+from keybearer.destinations.login import log_in
 from keybearer.destinations.protocol import Outgoing, Present
 from keybearer.destinations.remote import (
     RemoteAnswer,
     RemoteDeniedError,
     RemoteError,
-    RemoteUnavailableError,
     field_of,
+    text_of,
+    text_or_none,
+    version_of,
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
@@ -42,7 +45,6 @@ from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 __all__ = ["EXTERNAL_INFISICAL", "ExternalInfisicalConfig", "MachineIdentityCredentials"]
 
 _BATCH = 100
-_TOKEN_MAX = timedelta(hours=1)
 _NEW = {
     "secrets": "/api/v4/secrets",
     "batch": "/api/v4/secrets/batch",
@@ -86,28 +88,21 @@ async def _log_in(session: Session) -> Issued:
         },
         holds_values=True,
     )
-    content = (await session.ask_without_token(call)).json()
-    token, seconds = field_of(content, "accessToken"), field_of(content, "expiresIn")
-    if not isinstance(token, str) or not token or not isinstance(seconds, int | float):
-        raise RemoteUnavailableError("the server answers the login of the machine identity without a token")
-    # One without an end is got anew after this time.
-    lasts = (
-        min(timedelta(seconds=seconds), _TOKEN_MAX)
-        if 0 < seconds < _TOKEN_MAX.total_seconds()
-        else _TOKEN_MAX
-    )
+    issued = await log_in(session, call, token="accessToken", ends="expiresIn")
     probe = Call(
         method="GET",
         path=_NEW["secrets"],
         to="say which routes it has",
-        headers={"Authorization": f"Bearer {token}"},
+        headers={"Authorization": f"Bearer {issued.parts['token']}"},
     )
     answer = await session.ask_without_token(probe, also=lambda found: found.status < 500)
-    return Issued({"token": token, "routes": "old" if answer.status == 404 else "new"}, session.now() + lasts)
+    return replace(issued, parts={**issued.parts, "routes": "old" if answer.status == 404 else "new"})
 
 
 def _kind(answer: RemoteAnswer) -> type[RemoteError] | None:
-    waits = answer.status == 200 and field_of(answer.json_or_none(), "approval") is not None
+    # Most answers hold no such word, and are read only once.
+    may_wait = answer.status == 200 and b'"approval"' in answer.body
+    waits = may_wait and field_of(answer.json_or_none(), "approval") is not None
     return RemoteDeniedError if waits else None
 
 
@@ -122,9 +117,8 @@ _APP = App(
         session.credentials_as(MachineIdentityCredentials).instance_url.rstrip("/").removesuffix("/api")
     ),
     issue=_log_in,
-    stale=frozenset(
-        {401, 403}
-    ),  # published servers answer 403 for a token that has ended (wire.md section 8.2)
+    # Published servers answer 403 for a token that has ended (wire.md section 8.2).
+    stale=frozenset({401, 403}),
     answers=Answers(
         who="the server",
         word=lambda content: field_of(content, "error"),
@@ -168,44 +162,33 @@ class _Folder:
     def _put(self, batch: Sequence[Outgoing]) -> Call:
         items: list[JsonValue] = [{"secretKey": one.name, "secretValue": one.value} for one in batch]
         named = f"the secret '{batch[0].name}'" if len(batch) == 1 else "a batch of secrets"
-        body: JsonValue = {**self._where(), "mode": "upsert", "secrets": items}
-        return Call(
-            method="PATCH", path=self._routes["batch"], to=f"write {named}", body=body, holds_values=True
-        )
+        return replace(self._change("PATCH", f"write {named}", items, mode="upsert"), holds_values=True)
 
     def _remove(self, names: Sequence[str]) -> Call:
         items: list[JsonValue] = [{"secretKey": name, "type": "shared"} for name in names]
-        body: JsonValue = {**self._where(), "secrets": items}
-        return Call(
-            method="DELETE",
-            path=self._routes["batch"],
-            to="remove secrets",
-            body=body,
-            taken=frozenset({404}),
-        )
+        return replace(self._change("DELETE", "remove secrets", items), taken=frozenset({404}))
+
+    def _change(self, method: str, to: str, items: list[JsonValue], **more: JsonValue) -> Call:
+        body: JsonValue = {**self._where(), **more, "secrets": items}
+        return Call(method=method, path=self._routes["batch"], to=to, body=body)
 
 
 def _versions(answer: RemoteAnswer) -> Mapping[str, str]:
     written = field_of(answer.json(), "secrets")
-    told = (
-        {str(field_of(one, "secretKey")): field_of(one, "version") for one in written}
-        if isinstance(written, list)
-        else {}
-    )
-    return {name: str(version) for name, version in told.items() if isinstance(version, int)}
+    items = written if isinstance(written, list) else []
+    told = [(text_or_none(one, "secretKey"), version_of(one, "version")) for one in items]
+    return {name: version for name, version in told if name and version}
 
 
 def _row(secret: JsonValue) -> Row | None:
     if (field_of(secret, "type") or "shared") != "shared":
         return None
-    name, value, version = (field_of(secret, part) for part in ("secretKey", "secretValue", "version"))
     if field_of(secret, "secretValueHidden") is True:
         raise RemoteDeniedError(
             "the machine identity may not see the values of secrets there, which a sync needs"
         )
-    if not isinstance(name, str) or not name or not isinstance(value, str):
-        raise RemoteUnavailableError("the server lists a secret that has no key or no value")
-    return Row(name, Present(value, str(version) if isinstance(version, int) else None))
+    value = text_of(secret, "secretValue", may_be_empty=True)
+    return Row(text_of(secret, "secretKey"), Present(value, version_of(secret, "version")))
 
 
 EXTERNAL_INFISICAL = DestinationKind(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import reduce
 from operator import or_
 from typing import Annotated, TypeVar, cast
@@ -17,7 +18,7 @@ from pydantic import Field, JsonValue, TypeAdapter
 
 from keybearer.destinations.app import App
 from keybearer.destinations.protocol import Destination, Outgoing, Present, Traits
-from keybearer.destinations.remote import RemoteAnswer
+from keybearer.destinations.remote import RemoteAnswer, text_or_none
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 from keybearer.wire.key_schema import KeyNaming
@@ -33,6 +34,7 @@ __all__ = [
     "Listing",
     "LookUp",
     "Place",
+    "Preparation",
     "Put",
     "PutMany",
     "Remove",
@@ -43,6 +45,7 @@ __all__ = [
     "UnbuiltDestination",
     "Unusable",
     "by_number",
+    "by_token",
     "config_of",
 ]
 
@@ -109,7 +112,7 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry of a list: its name, and what there is of it; None where it is none of ours to read or write."""
+    """An entry of a list: its name, and what it holds; None if syncs neither read nor write such entries."""
 
     name: str
     present: Present | Unusable | None
@@ -124,14 +127,12 @@ class Spelling:
     """How a remote spells names, where that isn't as a sync does.
 
     Attributes:
-        spelt: the remote's spelling of a sync's name.
+        spelt: the remote's spelling of a sync's name, character by character.
         fold: what is the same for all names that are the same for the remote.
-        read: the sync's name for an entry that it doesn't want.
     """
 
     spelt: Callable[[str], str] = _same
     fold: Callable[[str], str] = _same
-    read: Callable[[str], str] = _same
 
 
 PLAIN = Spelling()
@@ -143,17 +144,18 @@ class Listing:
     """How all entries are listed.
 
     Attributes:
-        first: makes the call for the first page.
+        first: makes the call for the first page; None where there is nothing to ask for.
         rows: the list within a page.
         row: what one entry is; None for what isn't told of at all.
         following: asks for the page after the answer, which was the n-th (from 1 on); None where it was the last.
-            Pages that show more of what was listed before may follow: the later row of a name counts.
+        then: what is listed after the last page: others, or more of the same. The later row of a name counts.
     """
 
-    first: Callable[[], Call]
+    first: Callable[[], Call | None]
     rows: Callable[[JsonValue], JsonValue]
     row: Callable[[JsonValue], Row | None]
     following: Callable[[RemoteAnswer, int], Call | None] = lambda _answer, _page: None
+    then: Listing | None = None
 
 
 def by_number(page: Callable[[int], Call]) -> Callable[[RemoteAnswer, int], Call | None]:
@@ -169,6 +171,16 @@ def by_number(page: Callable[[int], Call]) -> Callable[[RemoteAnswer, int], Call
     return following
 
 
+def by_token(page: Callable[[str], Call], *field: str) -> Callable[[RemoteAnswer, int], Call | None]:
+    """Return what asks for the next page with what an answer has for it in that field, as long as it has any."""
+
+    def following(answer: RemoteAnswer, _: int) -> Call | None:
+        token = text_or_none(answer.json(), *field)
+        return page(token) if token else None
+
+    return following
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookUp:
     """How values are asked for that a list doesn't show, some at a time.
@@ -176,7 +188,7 @@ class LookUp:
     Attributes:
         call: asks for one name.
         present: what the answer says; None where the name is gone.
-        taken: which answers, beside those of success, say what there is.
+        taken: which answers, beside those of success, say what there is; any other 404 says that the name is gone.
         is_compared_only: whether it shows what is compared before a write, and no value: names that aren't to be
             written are not looked up.
     """
@@ -188,11 +200,33 @@ class LookUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """What a name may need before it can be written: it is created, or restored after it was deleted.
+
+    Attributes:
+        call: does so.
+        is_needed: whether a write was refused for want of it; the write is then sent again.
+        is_for_new: whether it comes first for a name that the list doesn't show.
+        pause: before the write is sent again.
+    """
+
+    call: Callable[[Outgoing], Call]
+    is_needed: Callable[[RemoteAnswer], bool]
+    is_for_new: bool = False
+    pause: timedelta = timedelta()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Put:
-    """One call writes a name, whether it is there or not; `version` reads what was written from the answer."""
+    """One call writes a name, whether it is there or not.
+
+    Attributes:
+        version: reads what was written from the answer.
+    """
 
     call: Callable[[Outgoing], Call]
     version: Callable[[RemoteAnswer], str | None] = _none
+    preparation: Preparation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +277,7 @@ class CustomPut:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """One call removes a name. It takes 404: the name is gone, or the place can't be seen, as the list then tells.
+    """One call removes a name. After a 404 the list says whether the name is gone, or the place can't be seen.
 
     Attributes:
         is_gone: whether another refusal says that the name, and it alone, is gone.
@@ -346,7 +380,7 @@ def _whole(config: DestinationConfig) -> Mapping[str, JsonValue]:
 
 
 def _agree(_config: DestinationConfig, _options: SyncOptions) -> None:
-    """Any two of them go together."""
+    """Accept every pair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ https://docs.gitlab.com/ci/variables (2026-11-23). Configuration and credentials
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Literal, cast
@@ -34,6 +34,8 @@ from keybearer.destinations.remote import (
     RemoteUnavailableError,
     field_of,
     segment,
+    text_of,
+    text_or_none,
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Flag
@@ -98,23 +100,18 @@ _APP = App(
 )
 
 
-def _all_if_absent(given: object) -> object:
-    return "*" if given is None or given == "" else given
-
-
-def _off_if_absent(given: object) -> object:
-    return False if given is None else given
-
-
-_Mark = Annotated[Flag, BeforeValidator(_off_if_absent)]
+_Mark = Annotated[Flag, BeforeValidator(lambda given: False if given is None else given)]
+_Scope = Annotated[
+    str,
+    BeforeValidator(lambda given: "*" if given is None or given == "" else given),
+    StringConstraints(max_length=255),
+]
 
 
 class _VariablesConfig(DestinationConfig):
     """What is the same for both; answers always have these fields, as the published service's do."""
 
-    target_environment: Annotated[str, BeforeValidator(_all_if_absent), StringConstraints(max_length=255)] = (
-        "*"
-    )
+    target_environment: _Scope = "*"
     should_protect_secrets: _Mark = False
     should_mask_secrets: _Mark = False
     should_hide_secrets: _Mark = False
@@ -167,13 +164,10 @@ class _Variables:
         self._config = config = cast("ProjectConfig | GroupConfig", place.config)
         self._scope = config.target_environment
         if isinstance(config, ProjectConfig):
-            self._root, self._name = (
-                f"/projects/{segment(config.project_id)}",
-                f"the project '{config.project_id}'",
-            )
+            what, identity = "project", config.project_id
         else:
-            self._root, self._name = f"/groups/{segment(config.group_id)}", f"the group '{config.group_id}'"
-        self._root += "/variables"
+            what, identity = "group", config.group_id
+        self._root, self._name = f"/{what}s/{segment(identity)}/variables", f"the {what} '{identity}'"
 
     def table(self) -> Table:
         config = self._config
@@ -197,14 +191,12 @@ class _Variables:
                 is_replaced=lambda present: (present.extras or marks)["hidden"] != marks["hidden"],
                 version=self._check_scope,
             ),
-            remove=Remove(
-                lambda key: self._call("DELETE", self._path(key), f"delete the variable '{key}'", {404})
-            ),
+            remove=Remove(lambda key: self._call("DELETE", self._path(key), f"delete the variable '{key}'")),
             extras=lambda _: marks,
         )
 
-    def _call(self, method: str, path: str, to: str, taken: Collection[int] = ()) -> Call:
-        return Call(method=method, path=path, to=f"{to} of {self._name}", taken=frozenset(taken))
+    def _call(self, method: str, path: str, to: str) -> Call:
+        return Call(method=method, path=path, to=f"{to} of {self._name}")
 
     def _path(self, key: str) -> str:
         return f"{self._root}/{segment(key)}?filter%5Benvironment_scope%5D={quote(self._scope, safe='')}"
@@ -213,9 +205,7 @@ class _Variables:
         return self._call("GET", f"{self._root}?per_page=100&page={number}", "list the variables")
 
     def _row(self, listed: JsonValue) -> Row:
-        key, value = field_of(listed, "key"), field_of(listed, "value")
-        if not isinstance(key, str):
-            raise RemoteUnavailableError("GitLab lists a variable without a key")
+        key = text_of(listed, "key")
         if (field_of(listed, "environment_scope") or "*") != self._scope:
             return Row(key, None)
         hidden = field_of(listed, "hidden")
@@ -225,17 +215,12 @@ class _Variables:
             # A GitLab that can't hide variables doesn't show whether they are hidden.
             self._config.should_hide_secrets if hidden is None else hidden is True,
         )
-        return Row(key, Present(value if isinstance(value, str) else None, extras=marks))
+        return Row(key, Present(text_or_none(listed, "value"), extras=marks))
 
     def _create(self, one: Outgoing) -> Call:
-        more: dict[str, JsonValue] = {
-            "key": one.name,
-            "variable_type": "env_var",
-            "environment_scope": self._scope,
-        }
-        if self._config.should_hide_secrets:
-            more["masked_and_hidden"] = True
-        return self._write("POST", self._root, one, more)
+        hidden: dict[str, JsonValue] = {"masked_and_hidden": True} if self._config.should_hide_secrets else {}
+        new = {"key": one.name, "variable_type": "env_var", "environment_scope": self._scope, **hidden}
+        return self._write("POST", self._root, one, new)
 
     def _write(self, method: str, path: str, one: Outgoing, more: Mapping[str, JsonValue]) -> Call:
         body: dict[str, JsonValue] = {

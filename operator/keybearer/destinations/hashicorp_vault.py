@@ -11,13 +11,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.app import Answers, App, Issued
+from keybearer.destinations.app import Answers, App, Issued, checked_by
 from keybearer.destinations.form import DestinationKind, Document, DocumentChange, Found, Place, config_of
+from keybearer.destinations.login import log_in
 from keybearer.destinations.remote import (
     RemoteAnswer,
     RemoteDeniedError,
@@ -42,8 +42,6 @@ _STRINGS = 800
 (`max_request_json_strings` of its listener); Vault takes 10,000 keys since 1.20.3 (`max_json_object_entry_count`)."""
 _STRINGS_MIN = 50
 _TOO_MANY = (b"exceeded maximum number of strings", b"exceeds allowed entry count")
-_TOKEN_MAX = timedelta(hours=1)
-"""A token without an end is got anew after this time."""
 
 
 _Namespace = Annotated[
@@ -91,35 +89,18 @@ class VaultConfig(DestinationConfig):
     path: Annotated[str, trimmed(128), AfterValidator(_path)]
 
 
-async def _check(session: Session) -> None:
-    if isinstance(session.credentials, AppRoleCredentials):
-        session.forget_token()  # what was got before proves nothing of now
-        await session.token()
-        return
-    call = Call(method="GET", path="/v1/auth/token/lookup-self", to="look the access token up")
-    if (await session.ask(call, also=lambda answer: answer.status == 403)).status == 403:
-        raise RemoteDeniedError("Vault doesn't take the access token; is it of this server and namespace?")
-
-
 async def _log_in(session: Session) -> Issued:
     given = session.credentials_as(AppRoleCredentials)
-    body: JsonValue = {"role_id": given.role_id, "secret_id": given.secret_id}
-    path, headers = "/v1/auth/approle/login", _headers(given)
     call = Call(
         method="POST",
-        path=path,
+        path="/v1/auth/approle/login",
         to="log the role in at auth/approle",
-        body=body,
-        headers=headers,
+        body={"role_id": given.role_id, "secret_id": given.secret_id},
+        headers=_headers(given),
         holds_values=True,
+        explain=lambda _: "roleId and secretId give no token at auth/approle",
     )
-    answer = await session.ask_without_token(call, also=lambda found: found.status == 400)
-    if answer.status == 400:
-        raise RemoteDeniedError("Vault gives no token for this roleId and secretId at auth/approle")
-    token, seconds = (field_of(answer.json(), "auth", part) for part in ("client_token", "lease_duration"))
-    if not isinstance(token, str) or not token or not isinstance(seconds, int) or isinstance(seconds, bool):
-        raise RemoteUnavailableError("Vault answers the login at auth/approle without a token")
-    return Issued({"token": token}, session.now() + min(timedelta(seconds=seconds) or _TOKEN_MAX, _TOKEN_MAX))
+    return await log_in(session, call, token="auth.client_token", ends="auth.lease_duration")
 
 
 def _headers(credentials: Credentials) -> dict[str, str]:
@@ -142,10 +123,6 @@ def _is_upgrading(answer: RemoteAnswer) -> bool:
     return answer.status == 400 and b"from non-versioned to versioned data" in answer.body
 
 
-def _explain(answer: RemoteAnswer) -> str:
-    return "the secrets engine is being made ready" if _is_upgrading(answer) else ""
-
-
 _APP = App(
     name="hashicorp-vault",
     title="Hashicorp Vault",
@@ -158,11 +135,18 @@ _APP = App(
     issue=_log_in,
     stale=frozenset({401, 403}),
     authorize=_authorize,
-    check=_check,
+    check=checked_by(
+        Call(
+            method="GET",
+            path="/v1/auth/token/lookup-self",
+            to="look the access token up",
+            explain=lambda _: "it has to be of this server and namespace",
+        )
+    ),
     answers=Answers(
         who="Vault",
         message=_said,
-        kind=lambda answer: RemoteUnavailableError if _is_upgrading(answer) else None,
+        is_busy=_is_upgrading,
         hints={
             403: "the token is no good there, or its policies don't allow it",
             503: "it may be sealed, or not the active one",
@@ -188,13 +172,7 @@ class _Secret:
         )
 
     async def _read(self) -> Found | None:
-        call = Call(
-            method="GET",
-            path=await self._url(),
-            to=f"read {self._place}",
-            taken=frozenset({404}),
-            explain=_explain,
-        )
+        call = Call(method="GET", path=await self._url(), to=f"read {self._place}", taken=frozenset({404}))
         answer = await self._session.ask(call)
         content = _content(answer).get("data") if answer.body else None
         version = field_of(content, "metadata", "version") if self._is_versioned else None
@@ -216,15 +194,16 @@ class _Secret:
         data = change.entries if is_patch else change.whole
         # Version 1 holds no secret without keys.
         method = "PATCH" if is_patch else "POST" if data or self._is_versioned else "DELETE"
-        body = {"options": {"cas": version}, "data": data} if self._is_versioned else data
+        body: JsonValue = dict(data) or None
+        if self._is_versioned:
+            body = {"options": {"cas": version}, "data": dict(data)}
         call = Call(
             method=method,
             path=await self._url(),
             to=f"write {self._place}",
-            body=json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() if body else None,
-            headers={"Content-Type": f"application/{'merge-patch+' if is_patch else ''}json"} if body else {},
+            body=body,
+            headers={"Content-Type": "application/merge-patch+json"} if is_patch else {},
             holds_values=True,
-            explain=_explain,
         )
         answer = await self._session.ask(
             call, also=lambda found: self._is_to_be_tried_anew(found, len(data), is_patch=is_patch)
@@ -276,9 +255,7 @@ class _Secret:
     async def _look_up_version(self) -> bool:
         mount = self._config.mount
         to = f"show the secrets engine at {mount}"
-        call = Call(
-            method="GET", path=f"/v1/sys/internal/ui/mounts/{_quoted(mount)}", to=to, explain=_explain
-        )
+        call = Call(method="GET", path=f"/v1/sys/internal/ui/mounts/{_quoted(mount)}", to=to)
         answer = await self._session.ask(call, also=_is_not_shown)
         if _is_not_shown(answer):
             raise RemoteDeniedError(

@@ -12,8 +12,9 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.json_schema import WithJsonSchema
 
 from keybearer.destinations.app import Answers, App
-from keybearer.destinations.remote import RemoteDeniedError, RemoteUnavailableError, field_of
-from keybearer.destinations.session import Call, Session
+from keybearer.destinations.login import client_credentials
+from keybearer.destinations.remote import RemoteUnavailableError, field_of, text_or_none
+from keybearer.destinations.session import Session
 from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method
 
@@ -53,24 +54,14 @@ class ClientCredentials(Credentials):
 async def _check(session: Session) -> None:
     """Return if the provider gives a bearer token, which is thrown away."""
     given = session.credentials_as(ClientCredentials)
-    call = Call(
-        method="POST",
-        path="/oauth/token",
-        to="log the client in",
-        form={
-            "grant_type": "client_credentials",
-            "client_id": given.client_id,
-            "client_secret": given.client_secret,
-            "audience": given.audience,
-        },
-        holds_values=True,
-    )
-    kind = field_of((await session.ask_without_token(call)).json(), "token_type")
-    if not isinstance(kind, str) or kind.lower() != "bearer":
+    client = given.client_id, given.client_secret
+    call = client_credentials("/oauth/token", client, to="log the client in", audience=given.audience)
+    kind = text_or_none((await session.ask_without_token(call)).json(), "token_type")
+    if kind is None or kind.lower() != "bearer":
         raise RemoteUnavailableError("the identity provider answers without a token of type Bearer")
 
 
-_ADVICE = "see to clientId, clientSecret and audience"
+_ADVICE = "check clientId, clientSecret and audience"
 IDP = App(
     name="idp",
     title="Identity Provider",
@@ -80,7 +71,6 @@ IDP = App(
     answers=Answers(
         who="the identity provider",
         word=lambda content: field_of(content, "error"),
-        kind=lambda answer: RemoteDeniedError if answer.status == 400 else None,
         hints={
             **dict.fromkeys((400, 401, 403), _ADVICE),
             404: "the domain has no /oauth/token; is it the identity provider's?",

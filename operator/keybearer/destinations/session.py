@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 from urllib.parse import urlencode
 
-import orjson
 from pydantic import JsonValue
 
 from keybearer.destinations.app import App, Issued
@@ -35,6 +35,8 @@ _WORD = re.compile(r"[A-Za-z_]{1,64}((, | and )[A-Za-z_]{1,64}){0,4}")
 """Words of an error as vendors have them; a value that a remote repeats in their place hardly looks so."""
 _RECOGNIZED_MIN = 6
 """Characters of a part of a token that is looked for in a remote's words: shorter ones are words themselves."""
+_BUSY_TRIES = 10
+_BUSY_PAUSE = timedelta(seconds=2)
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
 
@@ -66,23 +68,25 @@ class Call:
     Attributes:
         to: what is asked for, as messages say it: "GitLab refuses to ...".
         path: quoted, from the root of the API on, with its query; or a whole URL.
-        body: sent as JSON; bytes are sent as they are.
+        body: sent as JSON.
         form: sent instead of a body, as endpoints for tokens take it (RFC 6749 section 4).
         taken: statuses that are no error here, beside those of success.
         holds_values: whether what is sent holds a value or credential: what the remote says of it isn't shown then.
         is_repeatable: whether nothing is lost if it is carried out twice, because no answer to the first one came.
+        is_login: whether it asks for a token: 400 then refuses the credentials (RFC 6749 section 5.2).
         explain: what people can do about a refusal, read from the answer; it repeats nothing that was sent.
     """
 
     method: str
     path: str
     to: str
-    body: JsonValue | bytes = field(default=None, repr=False)
+    body: JsonValue = field(default=None, repr=False)
     form: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     taken: frozenset[int] = frozenset()
     holds_values: bool = False
     is_repeatable: bool = True
+    is_login: bool = False
     explain: Callable[[RemoteAnswer], str] = lambda _: ""
 
 
@@ -99,7 +103,9 @@ class Session:
         self.app = app
         self.credentials = credentials
         self.context = context
-        self._own_key = self._key_of(credentials)
+        # An app may say of an organization that these credentials aren't for it: it gets no other's token.
+        digest = hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
+        self._key = app.name, context.organization_id, digest
         self._sent: tuple[str, ...] = ()
         self._has_new_token = False
 
@@ -112,6 +118,17 @@ class Session:
         if not isinstance(self.credentials, kind):
             raise TypeError(type(self.credentials).__name__)
         return self.credentials
+
+    def as_service(self, kind: type[Credentials], otherwise: str) -> Session:
+        """Return a session of the credentials that the service itself has at the app.
+
+        Raises:
+            RemoteRefusedError: it has none of that class; the text is `otherwise`.
+        """
+        own = self.context.own_credentials.get(self.app.name)
+        if not isinstance(own, kind):
+            raise RemoteRefusedError(otherwise)
+        return Session(self.app, own, self.context)
 
     def root(self, usual: str) -> str:
         """Return where the app is: at its usual place, unless the operator of the service says otherwise."""
@@ -142,18 +159,11 @@ class Session:
             self._has_new_token = True
             return await issue(self)
 
-        return await self.kept(self.credentials, get_new)
+        return await self.context.short_lived.get(self._key, get_new)
 
-    async def kept(
-        self, credentials: Credentials, issue: Callable[[], Awaitable[Issued]]
-    ) -> Mapping[str, str]:
-        """Return the token that is kept for these credentials, or a new one."""
-        return await self.context.short_lived.get(self._key(credentials), issue)
-
-    def forget_token(self, *others: Credentials) -> None:
-        """Have the next request get a new token for these credentials and for the session's own."""
-        for credentials in (self.credentials, *others):
-            self.context.short_lived.forget(self._key(credentials))
+    def forget_token(self) -> None:
+        """Have the next request get a new token."""
+        self.context.short_lived.forget(self._key)
 
     async def ask(
         self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
@@ -173,14 +183,14 @@ class Session:
         self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
     ) -> RemoteAnswer:
         """Return the answer to a login, as `ask` does."""
-        answer = await self._send(self._request(call))
+        answer = await self._send(self._request(call), call)
         return answer if also(answer) else self.judged(answer, call)
 
     def judged(self, answer: RemoteAnswer, call: Call) -> RemoteAnswer:
-        """Return the answer if it is a good one for the call.
+        """Return the answer if it is one of success for the call.
 
         Raises:
-            RemoteError: it is none.
+            RemoteError: it is a refusal or a failure.
         """
         if (
             200 <= answer.status < 300 and self.app.answers.kind(answer) is None
@@ -210,11 +220,17 @@ class Session:
 
     async def _authorized(self, call: Call, parts: Mapping[str, str]) -> RemoteAnswer:
         self._sent = tuple(part for part in parts.values() if len(part) >= _RECOGNIZED_MIN)
-        return await self._send(self.app.authorize(self._request(call), parts, self))
+        return await self._send(self.app.authorize(self._request(call), parts, self), call)
 
-    async def _send(self, request: RemoteRequest) -> RemoteAnswer:
-        return await self.context.http.send(
-            request, limits=self.app.answers.limits, place=":".join(self._key(self.credentials))
+    async def _send(self, request: RemoteRequest, call: Call) -> RemoteAnswer:
+        answers = self.app.answers
+        for _ in range(_BUSY_TRIES):
+            answer = await self.context.http.send(request, limits=answers.limits, place=":".join(self._key))
+            if not answers.is_busy(answer):
+                return answer
+            await self.pause(_BUSY_PAUSE)
+        raise RemoteUnavailableError(
+            f"{answers.who} can't {call.to} yet: it was busy with an earlier change at each of {_BUSY_TRIES} tries"
         )
 
     def _request(self, call: Call) -> RemoteRequest:
@@ -222,10 +238,9 @@ class Session:
         content = urlencode(call.form).encode()
         if content:
             headers.setdefault("Content-Type", _FORM)
-        elif isinstance(call.body, bytes):
-            content = call.body
         elif call.body is not None:
-            content = orjson.dumps(call.body)
+            # Unlike other writers this one takes whole numbers of any size.
+            content = json.dumps(call.body, ensure_ascii=False, separators=(",", ":")).encode()
         if content:
             headers.setdefault("Content-Type", _JSON)
         url = call.path if "://" in call.path else f"{self.app.root(self)}{call.path}"
@@ -236,11 +251,12 @@ class Session:
         content = answers.content(answer)
         said = self._said(content, call)
         advice = answers.hints.get(_text(answers.word(content))) or answers.hints.get(status, "")
-        explained = call.explain(answer)
+        explained = call.explain(answer) if status < 500 else ""
         ending = f"{f'; {explained}' if explained else ''}{f'; {advice}' if advice else ''}{said}"
-        kind = answers.kind(answer) or _kind_of(status)
+        is_login_refused = call.is_login and status == 400
+        kind = answers.kind(answer) or (RemoteDeniedError if is_login_refused else _kind_of(status))
         if issubclass(kind, RemoteDeniedError):
-            if status == 401:
+            if status == 401 or is_login_refused:
                 return kind(f"{answers.who} doesn't take the credentials{ending}")
             return kind(f"the credentials may not {call.to}{ending}")
         if issubclass(kind, RemoteMissingError):
@@ -262,15 +278,6 @@ class Session:
         if not isinstance(message, str) or not message.strip() or any(part in message for part in self._sent):
             return named
         return f"{named}: {quotable(re.sub(r'[^ -~]+', ' ', message))}"
-
-    def _key(self, credentials: Credentials) -> tuple[str, ...]:
-        # Its own is asked for with each request, and takes a digest.
-        return self._own_key if credentials is self.credentials else self._key_of(credentials)
-
-    def _key_of(self, credentials: Credentials) -> tuple[str, ...]:
-        # An app may say of an organization that these credentials aren't for it: it gets no other's token.
-        organization = self.context.organization_id
-        return self.app.name, organization, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
 
 
 def _text(content: JsonValue) -> str:

@@ -449,7 +449,7 @@ async def test_an_outage_before_the_write_leaves_the_secret_as_it_was(
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_an_engine_that_was_just_mounted_is_worth_another_try(
+async def test_an_engine_that_was_just_mounted_is_waited_for_a_moment(
     secret: Secret, vault_place: VaultPlace, method: str
 ) -> None:
     told = (
@@ -460,7 +460,7 @@ async def test_an_engine_that_was_just_mounted_is_worth_another_try(
     )
     with (
         vault_place.proxy.answering(at_secret, 400, {"errors": [told]}),
-        pytest.raises(RemoteUnavailableError, match="being made ready"),
+        pytest.raises(RemoteUnavailableError, match="yet: it was busy"),
     ):
         await run(secret(), change_of({"ONE": "cnry-1"}))
 
