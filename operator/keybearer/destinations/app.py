@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from keybearer.destinations.content import field_of
 from keybearer.destinations.remote import (
     NO_LIMITS,
     Limits,
     RemoteAnswer,
     RemoteError,
     RemoteRequest,
-    field_of,
+    RemoteUnavailableError,
 )
 from keybearer.wire.credentials import Credentials, Method
 
@@ -101,14 +102,23 @@ async def proves_its_token(session: Session) -> None:
     await session.token()
 
 
-def checked_by(call: Call) -> Callable[[Session], Awaitable[None]]:
-    """Return what checks credentials: a token that they hold, by that call; others by getting a token for them."""
+def checked_by(call: Call, *, shows: str | None = None) -> Callable[[Session], Awaitable[None]]:
+    """Return what checks credentials: a token that they hold, by that call; others by getting a token for them.
+
+    Args:
+        call: is answered to whoever has a token.
+        shows: a field that the remote's answer has, where the address may be that of something else.
+    """
 
     async def check(session: Session) -> None:
         if session.app.static(session.credentials) is None:
             await proves_its_token(session)
-        else:
-            await session.ask(call)
+            return
+        answer = await session.ask(call)
+        if shows is not None and field_of(answer.json(), shows) is None:
+            raise RemoteUnavailableError(
+                f"what answers isn't {session.app.answers.who}; is this the right address?"
+            )
 
     return check
 
@@ -137,7 +147,7 @@ class App:
         own: what the service itself may be given for the remote, `--app-credentials`; None if it needs nothing there.
         root: where the remote's API is, without a slash at the end.
         answers: what its answers mean.
-        headers: of every request.
+        headers: of every request with these credentials.
         static: the token that credentials hold themselves, or its parts; None where one is issued for them.
         issue: gets a token for the credentials of a session. Issued tokens are kept while they hold.
         stale: statuses, and words of errors, by which the remote says that an issued token is no longer valid:
@@ -153,7 +163,7 @@ class App:
     own: type[Credentials] | None = None
     root: Callable[[Session], str]
     answers: Answers
-    headers: Mapping[str, str] = field(default_factory=lambda: {"Accept": "application/json"})
+    headers: Callable[[Credentials], Mapping[str, str]] = lambda _: {"Accept": "application/json"}
     static: Callable[[Credentials], str | Mapping[str, str] | None] = lambda _: None
     issue: Callable[[Session], Awaitable[Issued]] | None = None
     stale: Collection[int | str] = frozenset({401})

@@ -10,33 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
-from typing import Annotated, cast
+from typing import Annotated
 
 from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers, App, Issued
-from keybearer.destinations.form import (
-    DestinationKind,
-    Listing,
-    LookUp,
-    Place,
-    Preparation,
-    Put,
-    Remove,
-    Row,
-    Spelling,
-    Table,
-    Unusable,
-    by_token,
-    config_of,
-)
+from keybearer.destinations.content import field_of, part_of, says, text_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import LookUp, Row, Unusable, by_token
 from keybearer.destinations.login import client_credentials, log_in
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
-from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError, field_of, part_of, text_of
+from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError
 from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import Preparation, Put, Remove, Spelling, Table
 from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method, Uuid, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
@@ -93,9 +81,9 @@ def _words(content: JsonValue) -> str:
     return ", ".join(code for code in codes if isinstance(code, str))
 
 
-def _is_deleted(answer: RemoteAnswer) -> bool:
-    """Return whether a write was refused because the name is that of a deleted secret, which can be recovered."""
-    return answer.status == 409 and "ObjectIsDeletedButRecoverable" in _words(answer.json_or_none())
+_is_deleted = says(409, "ObjectIsDeletedButRecoverable")
+"""The name is that of a deleted secret, which can be recovered."""
+_is_disabled = says(403, "SecretDisabled")
 
 
 _APP = App(
@@ -119,64 +107,55 @@ _APP = App(
 )
 
 
-class _Secrets:
-    """The secrets of one vault, but those that are disabled and those of certificates."""
-
-    def __init__(self, place: Place) -> None:
-        self._base = place.config_as(KeyVaultConfig).vault_base_url.rstrip("/")
-        # The token is good for every vault that the app registration may use: it goes to vaults only, unless the
-        # operator of the service has a cloud of their own.
-        if not _VAULT.fullmatch(self._base) and _APP.name not in place.session.context.endpoints:
-            raise RemoteRefusedError(
-                "vaultBaseUrl has to be https://NAME.vault.azure.net: the credentials go to Azure's vaults only"
-            )
-
-    def table(self) -> Table:
-        return Table(
-            place="the vault",
-            listing=Listing(
-                first=lambda: self._page(f"?{_VERSION}&maxresults=25"),
-                rows=lambda page: field_of(page, "value"),
-                row=_row,
-                following=by_token(self._page, "nextLink"),
-            ),
-            look_up=LookUp(
-                call=lambda name: self._call("GET", f"secrets/{name}", f"show the secret '{name}'"),
-                present=_present,
-                taken=_is_disabled,
-            ),
-            write=Put(
-                call=self._write,
-                version=lambda answer: part_of(answer.json(), "id", _ID_VERSION),
-                preparation=Preparation(
-                    call=self._recover, is_needed=_is_deleted, pause=timedelta(seconds=2)
-                ),
-            ),
-            remove=Remove(
-                lambda name: self._call("DELETE", f"secrets/{name}", f"delete the secret '{name}'")
-            ),
-            spelling=Spelling(spelt=_hyphened, fold=lambda name: _hyphened(name).lower()),
+def _table(place: Place) -> Table:
+    """Return the secrets of one vault, but those that are disabled and those of certificates."""
+    vault = place.config_as(KeyVaultConfig).vault_base_url.rstrip("/")
+    # The token is good for every vault that the app registration may use: it goes to vaults only, unless the
+    # operator of the service has a cloud of their own.
+    if not _VAULT.fullmatch(vault) and _APP.name not in place.session.context.endpoints:
+        raise RemoteRefusedError(
+            "vaultBaseUrl has to be https://NAME.vault.azure.net: the credentials go to Azure's vaults only"
         )
+    return Table(
+        place="the vault",
+        root=vault,
+        listing=by_token(_page, "nextLink", lambda content: field_of(content, "value"), _row),
+        look_up=LookUp(
+            call=lambda name: Call("GET", _path(name), f"show the secret '{name}'"),
+            present=_present,
+            taken=_is_disabled,
+        ),
+        write=Put(
+            call=_write,
+            version=lambda answer: part_of(answer.json(), "id", _ID_VERSION),
+            preparation=Preparation(call=_recover, is_needed=_is_deleted, pause=timedelta(seconds=2)),
+        ),
+        remove=Remove(lambda name: Call("DELETE", _path(name), f"delete the secret '{name}'")),
+        spelling=Spelling(
+            spelt=lambda name: name.replace("_", "-"), fold=lambda name: name.replace("_", "-").lower()
+        ),
+    )
 
-    def _call(self, method: str, path: str, to: str, query: str = _VERSION) -> Call:
-        return Call(method=method, path=f"{self._base}/{path}?{query}", to=to)
 
-    def _page(self, link: str) -> Call:
-        # Where a link leads is not followed: whatever it says, the vault itself is asked.
-        return self._call("GET", "secrets", "list the secrets of the vault", link.partition("?")[2])
-
-    def _write(self, one: Outgoing) -> Call:
-        call = self._call("PUT", f"secrets/{one.name}", f"write the secret '{one.name}'")
-        return replace(call, body={"value": one.value}, holds_values=True)
-
-    def _recover(self, one: Outgoing) -> Call:
-        to = f"recover the deleted secret '{one.name}', whose name is to be used again"
-        # It may have been purged meanwhile.
-        return replace(self._call("POST", f"deletedsecrets/{one.name}/recover", to), taken=frozenset({404}))
+def _path(name: str) -> str:
+    return f"/secrets/{name}?{_VERSION}"
 
 
-def _hyphened(name: str) -> str:
-    return name.replace("_", "-")
+def _page(link: str) -> Call:
+    # Where a link leads is not followed: whatever it says, the vault itself is asked.
+    query = link.partition("?")[2] or f"{_VERSION}&maxresults=25"
+    return Call("GET", f"/secrets?{query}", "list the secrets")
+
+
+def _write(one: Outgoing) -> Call:
+    to = f"write the secret '{one.name}'"
+    return Call("PUT", _path(one.name), to, body={"value": one.value}, holds_values=True)
+
+
+def _recover(one: Outgoing) -> Call:
+    path, to = f"/deletedsecrets/{one.name}/recover?{_VERSION}", f"recover the deleted secret '{one.name}'"
+    # It may have been purged meanwhile.
+    return Call("POST", path, to, taken=frozenset({404}))
 
 
 def _row(one: JsonValue) -> Row:
@@ -187,10 +166,6 @@ def _row(one: JsonValue) -> Row:
     return Row(name, Present(None) if is_enabled else Unusable("is disabled"))
 
 
-def _is_disabled(answer: RemoteAnswer) -> bool:
-    return answer.status == 403 and "SecretDisabled" in _words(answer.json_or_none())
-
-
 def _present(_: str, answer: RemoteAnswer) -> Present | Unusable:
     if _is_disabled(answer):
         return Unusable("is disabled")
@@ -199,7 +174,7 @@ def _present(_: str, answer: RemoteAnswer) -> Present | Unusable:
 
 
 def _same_place(config: DestinationConfig) -> Mapping[str, JsonValue]:
-    return {"vaultBaseUrl": cast("KeyVaultConfig", config).vault_base_url.rstrip("/").lower()}
+    return {field: str(url).rstrip("/").lower() for field, url in config.where().items()}
 
 
 AZURE_KEY_VAULT = DestinationKind(
@@ -216,5 +191,5 @@ AZURE_KEY_VAULT = DestinationKind(
             value_bytes_max=25_000,
         )
     ),
-    open=lambda place: _Secrets(place).table(),
+    open=_table,
 )

@@ -13,6 +13,7 @@ import re
 from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers
+from keybearer.destinations.content import field_of
 from keybearer.destinations.remote import (
     Limits,
     RemoteAnswer,
@@ -21,7 +22,6 @@ from keybearer.destinations.remote import (
     RemoteMissingError,
     RemoteThrottledError,
     RemoteUnavailableError,
-    field_of,
 )
 
 __all__ = ["ANSWERS", "EXPIRED", "UnknownKeyError", "code_of", "xml_text"]

@@ -19,7 +19,7 @@ from keybearer.destinations.app import App, Issued, Rotation
 from keybearer.destinations.cloud_answers import ANSWERS, EXPIRED, UnknownKeyError, code_of, xml_text
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
-from keybearer.destinations.form import Listing, Row, by_token
+from keybearer.destinations.listing import Listing, Row, by_token
 from keybearer.destinations.remote import (
     RemoteAnswer,
     RemoteError,
@@ -67,9 +67,9 @@ class CloudService:
     def call(self, operation: str, body: Mapping[str, JsonValue], to: str, *, is_write: bool = False) -> Call:
         """Return the call of an operation; one that writes holds a value, and is explained by the hints."""
         return Call(
-            method="POST",
-            path=_url(self.session, self.scope),
-            to=to,
+            "POST",
+            _url(self.session, self.scope),
+            to,
             body=dict(body),
             headers={
                 "Content-Type": "application/x-amz-json-1.1",
@@ -107,23 +107,19 @@ class CloudService:
         operation: str,
         body: Mapping[str, JsonValue],
         to: str,
-        *,
         field: str,
         row: Callable[[JsonValue], Row | None],
         then: Listing | None = None,
     ) -> Listing:
         """Return the listing of an operation whose answers have entries in a field; a page may have none."""
 
-        def page(token: str = "") -> Call:
+        def page(token: str) -> Call:
             return self.call(operation, {**body, **({"NextToken": token} if token else {})}, to)
 
-        return Listing(
-            first=page,
-            rows=lambda answer: answer.get(field, []) if isinstance(answer, dict) else None,
-            row=row,
-            following=by_token(page, "NextToken"),
-            then=then,
-        )
+        def rows(answer: JsonValue) -> JsonValue:
+            return answer.get(field, []) if isinstance(answer, dict) else None
+
+        return by_token(page, "NextToken", rows, row, then)
 
 
 def _url(session: Session, scope: Scope) -> str:
@@ -137,9 +133,9 @@ def _url(session: Session, scope: Scope) -> str:
 def _form(session: Session, service: str, region: str, form: Mapping[str, str], to: str) -> Call:
     """Return the call of an operation of a service that speaks forms and XML."""
     return Call(
-        method="POST",
-        path=_url(session, Scope(service, region)),
-        to=to,
+        "POST",
+        _url(session, Scope(service, region)),
+        to,
         form={**form, "Version": _VERSIONS[service]},
         headers={_SCOPE: f"{service}/{region}"},
     )
@@ -295,7 +291,7 @@ CLOUD = App(
     },
     own=AccessKeyCredentials,
     root=lambda session: session.root(""),
-    headers={},
+    headers=lambda _: {},
     static=_parts,
     issue=_assume,
     stale=EXPIRED,

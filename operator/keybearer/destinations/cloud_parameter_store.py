@@ -15,21 +15,14 @@ from pydantic import AfterValidator, JsonValue, StringConstraints
 from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
-from keybearer.destinations.form import (
-    CustomPut,
-    DestinationKind,
-    Listing,
-    LookUp,
-    Place,
-    RemoveMany,
-    Row,
-    Table,
-    config_of,
-)
+from keybearer.destinations.content import says, text_of, text_or_none, version_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import Listing, LookUp, Row
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
-from keybearer.destinations.remote import RemoteAnswer, text_of, text_or_none, version_of
+from keybearer.destinations.remote import RemoteAnswer
 from keybearer.destinations.session import Call
+from keybearer.destinations.table import CustomPut, RemoveMany, Table
 from keybearer.wire.destination_forms import DestinationConfig, KeySchema
 from keybearer.wire.key_schema import KEY_PLACEHOLDER
 
@@ -39,6 +32,7 @@ _PAGE = 10
 _DESCRIBED_PAGE = 50
 _DELETED_AT_ONCE = 10
 _DEFAULT_KEY = "alias/aws/ssm"
+_TAGGING = "AddTagsToResource", "RemoveTagsFromResource"
 _NAME_CHARACTERS = 1011
 """Of a whole name; what the ARN takes of them isn't known here."""
 _STANDARD_BYTES = 4096
@@ -57,9 +51,12 @@ _HINTS = {
 }
 
 
+_is_downgrade = says(400, "from the advanced-parameter tier")
+"""The parameter is of the advanced tier, from which none goes back."""
+
+
 def _check_within_path(schema: str) -> str:
-    _, _, after = schema.partition(KEY_PLACEHOLDER)
-    if schema.startswith("/") or "/" in after:
+    if schema.startswith("/") or "/" in schema.partition(KEY_PLACEHOLDER)[2]:
         raise ValueError("Key schema extends the path: no slash at its start, and none after {{secretKey}}")
     return schema
 
@@ -86,10 +83,8 @@ class _Parameters:
         config = place.config_as(ParameterStoreConfig)
         self._path = config.path
         self._listed_path = self._path + place.naming.prefix[: place.naming.prefix.rfind("/") + 1]
-        tagging = "AddTagsToResource", "RemoveTagsFromResource"
-        self._service = CloudService(
-            place.session, Scope("ssm", config.region), "AmazonSSM.", _HINTS, tagging
-        )
+        scope = Scope("ssm", config.region)
+        self._service = CloudService(place.session, scope, "AmazonSSM.", _HINTS, _TAGGING)
         self._extras = Extras(place.options_as(CloudOptions))
         self._listed: dict[str, Present] = {}
         self._key_ids: dict[str, str] = {}
@@ -111,14 +106,12 @@ class _Parameters:
         """Return the listing of values, after that of keys of encryption where these are managed."""
         to = f"list the parameters below {self._listed_path}"
         body: dict[str, JsonValue] = {"Path": self._listed_path, "WithDecryption": True, "MaxResults": _PAGE}
-        values = self._service.listing("GetParametersByPath", body, to, field="Parameters", row=self._row)
+        values = self._service.listing("GetParametersByPath", body, to, "Parameters", self._row)
         if self._extras.key_id is None:
             return values
         level: JsonValue = {"Key": "Path", "Option": "OneLevel", "Values": [self._listed_path[:-1] or "/"]}
         body = {"ParameterFilters": [level], "MaxResults": _DESCRIBED_PAGE}
-        return self._service.listing(
-            "DescribeParameters", body, to, field="Parameters", row=self._note_key_id, then=values
-        )
+        return self._service.listing("DescribeParameters", body, to, "Parameters", self._note_key_id, values)
 
     def _note_key_id(self, described: JsonValue) -> Row:
         name = self._name_of(described)
@@ -136,9 +129,8 @@ class _Parameters:
         return text_of(one, "Name").removeprefix(self._path)
 
     def _ask_for_tags(self, name: str) -> Call:
-        return self._service.call(
-            "ListTagsForResource", self._resource(name), f"list the tags of {self._path}{name}"
-        )
+        to = f"list the tags of {self._path}{name}"
+        return self._service.call("ListTagsForResource", self._resource(name), to)
 
     def _tagged(self, name: str, answer: RemoteAnswer) -> Present:
         tags = self._tags[name] = tags_of(answer.json(), "TagList")
@@ -146,28 +138,26 @@ class _Parameters:
         return Present(listed.value, listed.version, self._extras.found(self._key_ids.get(name, ""), tags))
 
     async def _put(self, one: Outgoing, _: bool | None) -> str | None:  # noqa: FBT001 - as `CustomPut` has it
+        is_large = len(one.value.encode()) > _STANDARD_BYTES
+        answer = await self._write(one, "Intelligent-Tiering" if is_large else None)
+        if _is_downgrade(answer):
+            answer = await self._write(one, "Advanced")
+        version = version_of(answer.json(), "Version")
+        if self._extras.manages_tags:
+            await self._tag(one, is_new=version == "1")
+        return version
+
+    async def _write(self, one: Outgoing, tier: str | None) -> RemoteAnswer:
         body: dict[str, JsonValue] = {
             "Name": self._path + one.name,
             "Value": one.value,
             "Type": "SecureString",
             "KeyId": self._extras.key_id or _DEFAULT_KEY,
             "Overwrite": True,
+            **({"Tier": tier} if tier else {}),
         }
-        if len(one.value.encode()) > _STANDARD_BYTES:
-            body["Tier"] = "Intelligent-Tiering"
-        answer = await self._write(body)
-        if _is_downgrade(answer):
-            answer = await self._write(body | {"Tier": "Advanced"})
-        version = version_of(answer.json(), "Version")
-        if self._extras.manages_tags:
-            await self._tag(one, is_new=version == "1")
-        return version
-
-    async def _write(self, body: Mapping[str, JsonValue]) -> RemoteAnswer:
         call = self._service.call("PutParameter", body, f"write the parameter {body['Name']}", is_write=True)
-        return await self._service.session.ask(
-            call, also=lambda found: "Tier" not in body and _is_downgrade(found)
-        )
+        return await self._service.session.ask(call, also=lambda found: not tier and _is_downgrade(found))
 
     async def _tag(self, one: Outgoing, *, is_new: bool) -> None:
         present = {} if is_new else self._tags.get(one.name)
@@ -184,11 +174,6 @@ class _Parameters:
     def _deletion(self, names: Sequence[str]) -> Call:
         body: dict[str, JsonValue] = {"Names": [self._path + name for name in names]}
         return self._service.call("DeleteParameters", body, f"delete parameters below {self._path}")
-
-
-def _is_downgrade(answer: RemoteAnswer) -> bool:
-    """Return whether the parameter is of the advanced tier, from which none goes back."""
-    return answer.status == 400 and b"from the advanced-parameter tier" in answer.body
 
 
 def _traits(config: DestinationConfig) -> Traits:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Literal
 
-import orjson
 from pydantic import BeforeValidator, JsonValue, StringConstraints
 
 from keybearer.base.ids import new_uuid
@@ -19,30 +18,15 @@ from keybearer.destinations.cloud_answers import code_of
 from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
-from keybearer.destinations.form import (
-    CustomPut,
-    DestinationKind,
-    Document,
-    DocumentChange,
-    Found,
-    Listing,
-    Place,
-    Remove,
-    Row,
-    Table,
-    config_of,
-)
+from keybearer.destinations.content import exact_object, field_of, text_of, text_or_none
+from keybearer.destinations.document import Document, DocumentChange, Found
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import Listing, Row
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import ForeignContentError, Present, Traits
-from keybearer.destinations.remote import (
-    RemoteAnswer,
-    RemoteRefusedError,
-    RemoteUnavailableError,
-    field_of,
-    text_of,
-    text_or_none,
-)
+from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError, RemoteUnavailableError
 from keybearer.destinations.session import Call
+from keybearer.destinations.table import CustomPut, Remove, Table
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 
 __all__ = ["CLOUD_SECRETS_MANAGER", "ManyToOneConfig", "OneToOneConfig"]
@@ -179,8 +163,8 @@ class _SecretPerKey(_Secrets):
                 "ListSecrets",
                 {"MaxResults": _LISTED_PAGE, **filters},
                 "list the secrets of the region",
-                field="SecretList",
-                row=self._row,
+                "SecretList",
+                self._row,
                 then=Listing(
                     first=self._values,
                     rows=lambda page: field_of(page, "SecretValues") or [],
@@ -268,13 +252,8 @@ class _JsonSecret(_Secrets):
 
 
 def _parsed(text: str) -> Mapping[str, JsonValue]:
-    try:
-        orjson.loads(text)  # is stricter: no NaN, and no half of a character
-        # The standard library keeps whole numbers of any size as they are.
-        content: JsonValue = json.loads(text)
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
+    content = exact_object(text)
+    if content is None:
         raise ForeignContentError(f"Failed to import secrets. {_FOREIGN_FORMAT}")
     return content
 

@@ -15,6 +15,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from keybearer.destinations.app import Answers, App, Issued, checked_by
+from keybearer.destinations.content import field_of, text_of
 from keybearer.destinations.login import log_in, signed_claims
 from keybearer.destinations.remote import (
     Limits,
@@ -22,9 +23,7 @@ from keybearer.destinations.remote import (
     RemoteDeniedError,
     RemoteError,
     RemoteRefusedError,
-    field_of,
     segment,
-    text_of,
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.credentials import Credentials, Method, Token, TokenText, trimmed
@@ -257,7 +256,7 @@ CODEHOST_APP = App(
     },
     own=OwnCredentials,
     root=lambda session: _places(session, session.credentials)[0],
-    headers={"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
+    headers=lambda _: {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
     static=_held_token,
     issue=_log_installation_in,
     check=checked_by(Call(method="GET", path="/user", to="tell whose token it is")),

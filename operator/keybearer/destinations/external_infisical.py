@@ -14,28 +14,14 @@ from urllib.parse import urlencode
 from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers, App, Issued
-from keybearer.destinations.form import (
-    DestinationKind,
-    Listing,
-    Place,
-    PutMany,
-    RemoveMany,
-    Row,
-    Table,
-    config_of,
-)
+from keybearer.destinations.content import field_of, text_of, text_or_none, version_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import Listing, Row
 from keybearer.destinations.login import log_in
 from keybearer.destinations.protocol import Outgoing, Present
-from keybearer.destinations.remote import (
-    RemoteAnswer,
-    RemoteDeniedError,
-    RemoteError,
-    field_of,
-    text_of,
-    text_or_none,
-    version_of,
-)
+from keybearer.destinations.remote import RemoteAnswer, RemoteDeniedError, RemoteError
 from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import PutMany, RemoveMany, Table
 from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method, Uuid, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
@@ -78,23 +64,17 @@ class ExternalInfisicalConfig(DestinationConfig):
 async def _log_in(session: Session) -> Issued:
     """Return a token, and which routes the server has: without the newer ones it answers 404 to them."""
     given = session.credentials_as(MachineIdentityCredentials)
+    client_id, client_secret = given.machine_identity_client_id, given.machine_identity_client_secret
     call = Call(
-        method="POST",
-        path="/api/v1/auth/universal-auth/login",
-        to="log the machine identity in",
-        body={
-            "clientId": given.machine_identity_client_id,
-            "clientSecret": given.machine_identity_client_secret,
-        },
+        "POST",
+        "/api/v1/auth/universal-auth/login",
+        "log the machine identity in",
+        body={"clientId": client_id, "clientSecret": client_secret},
         holds_values=True,
     )
     issued = await log_in(session, call, token="accessToken", ends="expiresIn")
-    probe = Call(
-        method="GET",
-        path=_NEW["secrets"],
-        to="say which routes it has",
-        headers={"Authorization": f"Bearer {issued.parts['token']}"},
-    )
+    headers = {"Authorization": f"Bearer {issued.parts['token']}"}
+    probe = Call("GET", _NEW["secrets"], "say which routes it has", headers=headers)
     answer = await session.ask_without_token(probe, also=lambda found: found.status < 500)
     return replace(issued, parts={**issued.parts, "routes": "old" if answer.status == 404 else "new"})
 
@@ -129,6 +109,8 @@ _APP = App(
 
 
 class _Folder:
+    """The calls of one folder, to the routes that the server has."""
+
     def __init__(self, place: Place) -> None:
         self._session = place.session
         self._config = place.config_as(ExternalInfisicalConfig)
@@ -147,30 +129,24 @@ class _Folder:
         self._routes = _OLD if (await self._session.token())["routes"] == "old" else _NEW
 
     def _where(self) -> dict[str, JsonValue]:
-        given = self._config
-        return {
-            self._routes["project"]: given.project_id,
-            "environment": given.environment,
-            "secretPath": given.secret_path,
-        }
+        given = self._config.where()
+        return {self._routes["project"]: given.pop("projectId"), **given}
 
     def _list(self) -> Call:
         asked = {"viewSecretValue": "true", "expandSecretReferences": "false", "recursive": "false"}
         query = urlencode({**self._where(), **asked, self._routes["imports"]: "false"})
-        return Call(method="GET", path=f"{self._routes['secrets']}?{query}", to="list secrets")
+        return Call("GET", f"{self._routes['secrets']}?{query}", "list secrets")
 
     def _put(self, batch: Sequence[Outgoing]) -> Call:
         items: list[JsonValue] = [{"secretKey": one.name, "secretValue": one.value} for one in batch]
         named = f"the secret '{batch[0].name}'" if len(batch) == 1 else "a batch of secrets"
-        return replace(self._change("PATCH", f"write {named}", items, mode="upsert"), holds_values=True)
+        body: JsonValue = {**self._where(), "mode": "upsert", "secrets": items}
+        return Call("PATCH", self._routes["batch"], f"write {named}", body=body, holds_values=True)
 
     def _remove(self, names: Sequence[str]) -> Call:
         items: list[JsonValue] = [{"secretKey": name, "type": "shared"} for name in names]
-        return replace(self._change("DELETE", "remove secrets", items), taken=frozenset({404}))
-
-    def _change(self, method: str, to: str, items: list[JsonValue], **more: JsonValue) -> Call:
-        body: JsonValue = {**self._where(), **more, "secrets": items}
-        return Call(method=method, path=self._routes["batch"], to=to, body=body)
+        body: JsonValue = {**self._where(), "secrets": items}
+        return Call("DELETE", self._routes["batch"], "remove secrets", body=body, taken=frozenset({404}))
 
 
 def _versions(answer: RemoteAnswer) -> Mapping[str, str]:

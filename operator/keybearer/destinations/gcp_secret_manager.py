@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Literal
 from urllib.parse import urlencode
@@ -18,35 +16,18 @@ from urllib.parse import urlencode
 from pydantic import JsonValue, StringConstraints, model_validator
 
 from keybearer.destinations.app import Answers, App, Issued, proves_its_token
-from keybearer.destinations.form import (
-    DestinationKind,
-    Listing,
-    LookUp,
-    Place,
-    Preparation,
-    Put,
-    Remove,
-    Row,
-    Table,
-    by_token,
-    config_of,
-)
+from keybearer.destinations.content import field_of, part_of, says, text_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import LookUp, Row, by_token
 from keybearer.destinations.login import log_in, signed_claims
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
-from keybearer.destinations.remote import (
-    RemoteAnswer,
-    RemoteRefusedError,
-    RemoteUnavailableError,
-    field_of,
-    part_of,
-    segment,
-    text_of,
-)
+from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError, RemoteUnavailableError, segment
 from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import Preparation, Put, Remove, Table
 from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method, trimmed
-from keybearer.wire.destination_forms import DestinationConfig
+from keybearer.wire.destination_forms import HOW_WRITTEN, DestinationConfig
 from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
@@ -102,7 +83,7 @@ class GlobalConfig(DestinationConfig):
 
     scope: Literal["global"]
     project_id: _Project
-    location_id: Annotated[_Location | None, EmptyIsAbsent] = None
+    location_id: Annotated[_Location | None, EmptyIsAbsent, HOW_WRITTEN] = None
 
 
 class RegionConfig(DestinationConfig):
@@ -138,9 +119,9 @@ async def _issue(session: Session) -> Issued:
     owner = ours.credentials_as(OwnAccountCredentials).client_email
     root = session.root("https://iamcredentials.googleapis.com")
     call = Call(
-        method="POST",
-        path=f"{root}/v1/projects/-/serviceAccounts/{segment(email)}:generateAccessToken",
-        to=f"impersonate {email} as {owner}",
+        "POST",
+        f"{root}/v1/projects/-/serviceAccounts/{segment(email)}:generateAccessToken",
+        f"impersonate {email} as {owner}",
         body={"scope": [_SCOPE], "lifetime": f"{int(_HOLDS.total_seconds())}s"},
         holds_values=True,
         explain=lambda _: (
@@ -163,9 +144,9 @@ async def _log_in(session: Session, own: OwnAccountCredentials) -> Issued:
         aud=url,
     )
     call = Call(
-        method="POST",
-        path=url,
-        to=f"log the service's own account {own.client_email} in",
+        "POST",
+        url,
+        f"log the service's own account {own.client_email} in",
         form={"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion},
         holds_values=True,
         explain=lambda _: f"they are the key of the service's own account {own.client_email}",
@@ -196,80 +177,73 @@ _APP = App(
 )
 
 
-class _Secrets:
-    """The secrets of a project, or of one region in it."""
+_is_disabled = says(400, "FAILED_PRECONDITION", "error", "status")
 
-    def __init__(self, place: Place) -> None:
-        self._session = place.session
-        self._config = config = place.config
-        if not isinstance(config, GlobalConfig | RegionConfig):
-            raise TypeError(type(config).__name__)
-        root, self._name = f"/v1/projects/{segment(config.project_id)}", f"the project '{config.project_id}'"
-        if isinstance(config, RegionConfig):
-            location = segment(config.location_id)
-            host = place.session.root(f"https://secretmanager.{location}.rep.googleapis.com")
-            root = f"{host}{root}/locations/{location}"
-        self._root = f"{root}/secrets"
 
-    def table(self) -> Table:
-        return Table(
-            place=self._name,
-            listing=Listing(
-                first=lambda: self._page(""),
-                rows=lambda page: page.get("secrets", []) if isinstance(page, dict) else None,
-                row=lambda one: Row(part_of(one, "name", _LAST_PART), Present(None)),
-                following=by_token(self._page, "nextPageToken"),
+def _table(place: Place) -> Table:
+    """Return the secrets of a project, or of one region in it."""
+    config = place.config
+    if not isinstance(config, GlobalConfig | RegionConfig):
+        raise TypeError(type(config).__name__)
+    root, body = f"/v1/projects/{segment(config.project_id)}", dict[str, JsonValue]()
+    if isinstance(config, RegionConfig):
+        location = config.location_id
+        host = place.session.root(f"https://secretmanager.{location}.rep.googleapis.com")
+        root = f"{host}{root}/locations/{location}"
+    elif config.location_id is None:
+        body = {"replication": {"automatic": {}}}
+    else:
+        body = {"replication": {"userManaged": {"replicas": [{"location": config.location_id}]}}}
+
+    def create(one: Outgoing) -> Call:
+        path, to = f"?{urlencode({'secretId': one.name})}", f"create the secret '{one.name}'"
+        return Call("POST", path, to, body=body, taken=frozenset({409}))
+
+    return Table(
+        place=f"the project '{config.project_id}'",
+        root=f"{root}/secrets",
+        listing=by_token(_page, "nextPageToken", _rows, _row),
+        look_up=LookUp(
+            call=lambda name: Call(
+                "GET", f"/{segment(name)}/versions/latest:access", f"read the secret '{name}'"
             ),
-            look_up=LookUp(
-                call=lambda name: self._call(
-                    "GET", f"/{segment(name)}/versions/latest:access", f"read the secret '{name}'"
-                ),
-                present=_latest,
-                taken=_is_without_value,
+            present=_latest,
+            taken=lambda answer: answer.status == 404 or _is_disabled(answer),
+        ),
+        write=Put(
+            call=_add_version,
+            version=lambda answer: part_of(answer.json(), "name", _LAST_PART),
+            preparation=Preparation(
+                call=create, is_needed=lambda answer: answer.status == 404, is_for_new=True
             ),
-            write=Put(
-                call=self._add_version,
-                version=lambda answer: part_of(answer.json(), "name", _LAST_PART),
-                preparation=Preparation(
-                    call=self._create, is_needed=lambda answer: answer.status == 404, is_for_new=True
-                ),
-            ),
-            remove=Remove(
-                lambda name: self._call("DELETE", f"/{segment(name)}", f"delete the secret '{name}'")
-            ),
-        )
-
-    def _call(self, method: str, path: str, to: str, body: JsonValue = None) -> Call:
-        return Call(method=method, path=f"{self._root}{path}", to=f"{to} of {self._name}", body=body)
-
-    def _page(self, token: str) -> Call:
-        query = urlencode({"pageSize": "250", **({"pageToken": token} if token else {})})
-        return self._call("GET", f"?{query}", "list the secrets")
-
-    def _add_version(self, one: Outgoing) -> Call:
-        body: JsonValue = {"payload": {"data": base64.b64encode(one.value.encode()).decode()}}
-        call = self._call("POST", f"/{segment(one.name)}:addVersion", f"write the secret '{one.name}'", body)
-        return replace(call, holds_values=True)
-
-    def _create(self, one: Outgoing) -> Call:
-        config, body = self._config, {}
-        if isinstance(config, GlobalConfig):
-            location = config.location_id
-            replicas: JsonValue = {"userManaged": {"replicas": [{"location": location}]}}
-            body = {"replication": {"automatic": {}} if location is None else replicas}
-        path = f"?{urlencode({'secretId': one.name})}"
-        call = self._call("POST", path, f"create the secret '{one.name}'", body)
-        return replace(call, taken=frozenset({409}))
+        ),
+        remove=Remove(lambda name: Call("DELETE", f"/{segment(name)}", f"delete the secret '{name}'")),
+    )
 
 
-def _is_without_value(answer: RemoteAnswer) -> bool:
-    is_disabled = answer.status == 400 and _word(answer.json_or_none()) == "FAILED_PRECONDITION"
-    return answer.status == 404 or is_disabled
+def _page(token: str) -> Call:
+    query = urlencode({"pageSize": "250", **({"pageToken": token} if token else {})})
+    return Call("GET", f"?{query}", "list the secrets")
+
+
+def _rows(content: JsonValue) -> JsonValue:
+    # A project without secrets has no such field.
+    return content.get("secrets", []) if isinstance(content, dict) else None
+
+
+def _row(listed: JsonValue) -> Row:
+    return Row(part_of(listed, "name", _LAST_PART), Present(None))
+
+
+def _add_version(one: Outgoing) -> Call:
+    body: JsonValue = {"payload": {"data": base64.b64encode(one.value.encode()).decode()}}
+    to = f"write the secret '{one.name}'"
+    return Call("POST", f"/{segment(one.name)}:addVersion", to, body=body, holds_values=True)
 
 
 def _latest(_: str, answer: RemoteAnswer) -> Present:
     """Return the latest version; one that is disabled, destroyed or no text has no value."""
-    if _is_without_value(answer):
+    if answer.status != 200:
         return Present(None)
     content = answer.json()
     version, payload = part_of(content, "name", _LAST_PART), field_of(content, "payload") or {}
@@ -283,19 +257,12 @@ def _latest(_: str, answer: RemoteAnswer) -> Present:
         raise RemoteUnavailableError("Google answers with a value that isn't written in base64") from None
 
 
-def _same_place(config: DestinationConfig) -> Mapping[str, JsonValue]:
-    # Where new secrets of all regions are replicated to says nothing of where they are found.
-    where = {"scope", "project_id"} | ({"location_id"} if isinstance(config, RegionConfig) else set())
-    return config.model_dump(mode="json", by_alias=True, include=where)
-
-
 GCP_SECRET_MANAGER = DestinationKind(
     name="gcp-secret-manager",
     title="GCP Secret Manager",
     app=_APP,
     can_import=True,
     config=config_of(GlobalConfig, RegionConfig, by="scope"),
-    place=_same_place,
     traits=lambda _: Traits(
         skips_empty=True,
         rules=NameRules(
@@ -304,5 +271,5 @@ GCP_SECRET_MANAGER = DestinationKind(
             value_bytes_max=64 * 1024,
         ),
     ),
-    open=lambda place: _Secrets(place).table(),
+    open=_table,
 )

@@ -7,25 +7,23 @@ secret is refused. With version 2 each write holds only for the version that was
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.app import Answers, App, Issued, checked_by
-from keybearer.destinations.form import DestinationKind, Document, DocumentChange, Found, Place, config_of
+from keybearer.destinations.app import Answers, App, Issued, checked_by, in_header
+from keybearer.destinations.content import exact_object, field_of, says
+from keybearer.destinations.document import Document, DocumentChange, Found
+from keybearer.destinations.form import DestinationKind, Place, config_of
 from keybearer.destinations.login import log_in
 from keybearer.destinations.remote import (
     RemoteAnswer,
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
-    RemoteRequest,
     RemoteUnavailableError,
-    field_of,
     segment,
 )
 from keybearer.destinations.session import Call, Session
@@ -41,7 +39,7 @@ _STRINGS = 800
 """Strings of one request, keys counted: 400 keys with their values. OpenBao takes 1,000 by default since 2.4.1
 (`max_request_json_strings` of its listener); Vault takes 10,000 keys since 1.20.3 (`max_json_object_entry_count`)."""
 _STRINGS_MIN = 50
-_TOO_MANY = (b"exceeded maximum number of strings", b"exceeds allowed entry count")
+_TOO_MANY = says(400, "exceeded maximum number of strings"), says(400, "exceeds allowed entry count")
 
 
 _Namespace = Annotated[
@@ -92,25 +90,20 @@ class VaultConfig(DestinationConfig):
 async def _log_in(session: Session) -> Issued:
     given = session.credentials_as(AppRoleCredentials)
     call = Call(
-        method="POST",
-        path="/v1/auth/approle/login",
-        to="log the role in at auth/approle",
+        "POST",
+        "/v1/auth/approle/login",
+        "log the role in at auth/approle",
         body={"role_id": given.role_id, "secret_id": given.secret_id},
-        headers=_headers(given),
         holds_values=True,
         explain=lambda _: "roleId and secretId give no token at auth/approle",
     )
     return await log_in(session, call, token="auth.client_token", ends="auth.lease_duration")
 
 
-def _headers(credentials: Credentials) -> dict[str, str]:
+def _headers(credentials: Credentials) -> Mapping[str, str]:
     namespace = credentials.namespace if isinstance(credentials, _VaultCredentials) else None
-    return {"X-Vault-Request": "true", **({"X-Vault-Namespace": namespace} if namespace else {})}
-
-
-def _authorize(request: RemoteRequest, parts: Mapping[str, str], session: Session) -> RemoteRequest:
-    headers = {**request.headers, **_headers(session.credentials), "X-Vault-Token": parts["token"]}
-    return replace(request, headers=headers)
+    named = {"X-Vault-Namespace": namespace} if namespace else {}
+    return {"Accept": "application/json", "X-Vault-Request": "true", **named}
 
 
 def _said(content: JsonValue) -> JsonValue:
@@ -118,9 +111,11 @@ def _said(content: JsonValue) -> JsonValue:
     return "; ".join(text for text in errors if isinstance(text, str)) if isinstance(errors, list) else None
 
 
-def _is_upgrading(answer: RemoteAnswer) -> bool:
-    """Return whether the engine answers as for a moment after it was mounted, or after its version was raised."""
-    return answer.status == 400 and b"from non-versioned to versioned data" in answer.body
+_is_upgrading = says(400, "from non-versioned to versioned data")
+"""The engine was just mounted, or its version was just raised."""
+_is_not_shown = says(403, "preflight")
+_is_too_large = says(500, "value being too large")
+_was_changed = says(400, "check-and-set")
 
 
 _APP = App(
@@ -134,12 +129,13 @@ _APP = App(
     static=lambda given: given.access_token if isinstance(given, AccessTokenCredentials) else None,
     issue=_log_in,
     stale=frozenset({401, 403}),
-    authorize=_authorize,
+    headers=_headers,
+    authorize=in_header("X-Vault-Token"),
     check=checked_by(
         Call(
-            method="GET",
-            path="/v1/auth/token/lookup-self",
-            to="look the access token up",
+            "GET",
+            "/v1/auth/token/lookup-self",
+            "look the access token up",
             explain=lambda _: "it has to be of this server and namespace",
         )
     ),
@@ -172,7 +168,7 @@ class _Secret:
         )
 
     async def _read(self) -> Found | None:
-        call = Call(method="GET", path=await self._url(), to=f"read {self._place}", taken=frozenset({404}))
+        call = Call("GET", await self._url(), f"read {self._place}", taken=frozenset({404}))
         answer = await self._session.ask(call)
         content = _content(answer).get("data") if answer.body else None
         version = field_of(content, "metadata", "version") if self._is_versioned else None
@@ -198,9 +194,9 @@ class _Secret:
         if self._is_versioned:
             body = {"options": {"cas": version}, "data": dict(data)}
         call = Call(
-            method=method,
-            path=await self._url(),
-            to=f"write {self._place}",
+            method,
+            await self._url(),
+            f"write {self._place}",
             body=body,
             headers={"Content-Type": "application/merge-patch+json"} if is_patch else {},
             holds_values=True,
@@ -219,17 +215,16 @@ class _Secret:
             # Policies grant `patch` apart from the rest, and servers before 1.9 know none: the whole may be taken.
             self._may_patch = False
             return True
-        if answer.status == 400 and any(text in answer.body for text in _TOO_MANY):
+        if any(says_so(answer) for says_so in _TOO_MANY):
             self._send_less(keys)
             return True
-        if answer.status == 413 or (answer.status == 500 and b"value being too large" in answer.body):
+        if answer.status == 413 or _is_too_large(answer):
             raise RemoteRefusedError(
                 f"the secret {self._place} would be larger than the server takes (Vault answers {answer.status}): "
                 "sync a smaller folder to it, or raise max_entry_size of its storage and max_request_size of its "
                 "listener"
             )
-        was_changed = answer.status == 400 and b"check-and-set" in answer.body
-        return (is_patch and answer.status == 404) or (was_changed and bool(self._is_versioned))
+        return (is_patch and answer.status == 404) or (_was_changed(answer) and bool(self._is_versioned))
 
     def _send_less(self, keys: int) -> None:
         told = f"Vault takes fewer than the {keys:,} keys of {self._place} in one request"
@@ -254,9 +249,8 @@ class _Secret:
 
     async def _look_up_version(self) -> bool:
         mount = self._config.mount
-        to = f"show the secrets engine at {mount}"
-        call = Call(method="GET", path=f"/v1/sys/internal/ui/mounts/{_quoted(mount)}", to=to)
-        answer = await self._session.ask(call, also=_is_not_shown)
+        path, to = f"/v1/sys/internal/ui/mounts/{_quoted(mount)}", f"show the secrets engine at {mount}"
+        answer = await self._session.ask(Call("GET", path, to), also=_is_not_shown)
         if _is_not_shown(answer):
             raise RemoteDeniedError(
                 f"Vault shows no secrets engine at {mount}: none is there, or the token may do nothing in it"
@@ -267,10 +261,6 @@ class _Secret:
         if (kind := field_of(engine, "type")) not in ("kv", "generic"):
             raise RemoteRefusedError(f"the secrets engine at {mount} is of type {kind!s:.40}, not kv")
         return field_of(engine, "options", "version") == "2"
-
-
-def _is_not_shown(answer: RemoteAnswer) -> bool:
-    return answer.status == 403 and b"preflight" in answer.body
 
 
 def _count(content: JsonValue) -> int:
@@ -291,12 +281,8 @@ def _count(content: JsonValue) -> int:
 
 
 def _content(answer: RemoteAnswer) -> dict[str, JsonValue]:
-    try:
-        # Unlike the parser of other remotes' answers this one keeps whole numbers of any size as they are.
-        content: object = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
+    content = exact_object(answer.body)
+    if content is None:
         raise RemoteUnavailableError(f"Vault answers {answer.status} with something other than a JSON object")
     return content
 

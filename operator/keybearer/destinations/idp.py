@@ -12,8 +12,9 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.json_schema import WithJsonSchema
 
 from keybearer.destinations.app import Answers, App
+from keybearer.destinations.content import field_of, text_or_none
 from keybearer.destinations.login import client_credentials
-from keybearer.destinations.remote import RemoteUnavailableError, field_of, text_or_none
+from keybearer.destinations.remote import RemoteUnavailableError
 from keybearer.destinations.session import Session
 from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method

@@ -10,13 +10,8 @@ from pydantic import JsonValue
 
 from keybearer.base.clock import parse_instant
 from keybearer.destinations.app import Issued
-from keybearer.destinations.remote import (
-    RemoteAnswer,
-    RemoteRefusedError,
-    RemoteUnavailableError,
-    field_of,
-    text_or_none,
-)
+from keybearer.destinations.content import field_of, text_or_none
+from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError, RemoteUnavailableError
 from keybearer.destinations.session import Call, Session
 from keybearer.pki.errors import MalformedError
 from keybearer.pki.json_web_token import signed_token

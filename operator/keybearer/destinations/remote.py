@@ -30,14 +30,9 @@ __all__ = [
     "RemoteRequest",
     "RemoteThrottledError",
     "RemoteUnavailableError",
-    "field_of",
     "is_too_many",
-    "part_of",
     "quotable",
     "segment",
-    "text_of",
-    "text_or_none",
-    "version_of",
 ]
 
 _OPAQUE = re.compile(r"[A-Za-z0-9_.+=-]{20,}")
@@ -185,49 +180,6 @@ class Http(Protocol):
             RemoteUnavailableError: it can't be reached or verified, took too long, or answers too much.
         """
         ...
-
-
-def field_of(content: JsonValue, *names: str) -> JsonValue:
-    """Return the field of an object, or of an object within it; None if there is no such field."""
-    for name in names:
-        content = content.get(name) if isinstance(content, dict) else None
-    return content
-
-
-def text_or_none(content: JsonValue, *names: str) -> str | None:
-    """Return the text in the field of an object, or of an object within it; None where there is no text."""
-    found = field_of(content, *names)
-    return found if isinstance(found, str) else None
-
-
-def text_of(content: JsonValue, *names: str, may_be_empty: bool = False) -> str:
-    """Return the text in the field of an object, or of an object within it.
-
-    Raises:
-        RemoteUnavailableError: it holds no text, or an empty one; what answers is hardly the remote that was meant.
-    """
-    found = text_or_none(content, *names)
-    if found is None or not (found or may_be_empty):
-        raise RemoteUnavailableError(f"the remote answers without {'.'.join(names)}")
-    return found
-
-
-def part_of(content: JsonValue, name: str, pattern: str) -> str:
-    """Return the first group of a regular expression that the whole text in a field matches.
-
-    Raises:
-        RemoteUnavailableError: it doesn't match.
-    """
-    found = re.fullmatch(pattern, text_of(content, name))
-    if found is None:
-        raise RemoteUnavailableError(f"the remote answers with another form of {name} than was expected")
-    return found[1]
-
-
-def version_of(content: JsonValue, *names: str) -> str | None:
-    """Return the version in a field, a number or a text, as a text; None if it holds neither."""
-    found = field_of(content, *names)
-    return str(found) if isinstance(found, str | int) else None
 
 
 def quotable(text: str) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -61,13 +61,13 @@ class AppContext:
     own_credentials: Mapping[str, Credentials] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """One request of an API.
 
     Attributes:
-        to: what is asked for, as messages say it: "GitLab refuses to ...".
         path: quoted, from the root of the API on, with its query; or a whole URL.
+        to: what is asked for, as messages say it: "GitLab refuses to ...".
         body: sent as JSON.
         form: sent instead of a body, as endpoints for tokens take it (RFC 6749 section 4).
         taken: statuses that are no error here, beside those of success.
@@ -80,6 +80,7 @@ class Call:
     method: str
     path: str
     to: str
+    _: KW_ONLY
     body: JsonValue = field(default=None, repr=False)
     form: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -177,16 +178,16 @@ class Session:
         answer = await self._authorized(call, sent)
         if self._is_stale(answer) and await self._has_another_than(sent):
             answer = await self._authorized(call, await self.token())
-        return answer if also(answer) else self.judged(answer, call)
+        return answer if also(answer) else self._judged(answer, call)
 
     async def ask_without_token(
         self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
     ) -> RemoteAnswer:
         """Return the answer to a login, as `ask` does."""
         answer = await self._send(self._request(call), call)
-        return answer if also(answer) else self.judged(answer, call)
+        return answer if also(answer) else self._judged(answer, call)
 
-    def judged(self, answer: RemoteAnswer, call: Call) -> RemoteAnswer:
+    def _judged(self, answer: RemoteAnswer, call: Call) -> RemoteAnswer:
         """Return the answer if it is one of success for the call.
 
         Raises:
@@ -234,7 +235,7 @@ class Session:
         )
 
     def _request(self, call: Call) -> RemoteRequest:
-        headers = {**self.app.headers, **call.headers}
+        headers = {**self.app.headers(self.credentials), **call.headers}
         content = urlencode(call.form).encode()
         if content:
             headers.setdefault("Content-Type", _FORM)

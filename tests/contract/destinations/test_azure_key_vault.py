@@ -245,7 +245,9 @@ async def test_a_deletion_without_end_is_an_outage(copy: AzureCopy, target: Make
     pushed = target()
     await pushed.push({"ONE": "cnry-1"})
     await pushed.push({})
-    with pytest.raises(RemoteUnavailableError, match=r"can't write the secret 'ONE' yet: .* busy"):
+    with pytest.raises(
+        RemoteUnavailableError, match=r"can't write the secret 'ONE' of the vault yet: .* busy"
+    ):
         await pushed.push({"ONE": "cnry-2"})
 
 
@@ -267,7 +269,7 @@ async def test_a_name_that_is_still_being_deleted_holds_up_no_other_sync(
     [
         (403, RemoteDeniedError, "may not recover the deleted secret 'ONE'"),
         (404, RemoteUnavailableError, "'ONE' can't be written to the vault yet"),
-        (409, RemoteUnavailableError, "can't recover the deleted secret 'ONE', .* yet: .* busy"),
+        (409, RemoteUnavailableError, "can't recover the deleted secret 'ONE' of the vault yet: .* busy"),
     ],
 )
 async def test_a_recovery_that_is_refused_is_told(

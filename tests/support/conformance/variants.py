@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from keybearer.destinations.engine.opening import Opening, open_destination
-from keybearer.destinations.form import DestinationKind, Listing, Place, Table
+from keybearer.destinations.form import DestinationKind, Place
+from keybearer.destinations.listing import Listing
 from keybearer.destinations.protocol import Change, Destination, Outgoing, Present, Refused, Traits, Written
 from keybearer.destinations.remote import NO_LIMITS, RemoteAnswer, RemoteRefusedError
+from keybearer.destinations.table import Table
 
 __all__ = ["VARIANTS", "Variant", "of_table"]
 

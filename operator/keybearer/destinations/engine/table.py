@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from keybearer.base.runs import in_chunks, in_runs
 from keybearer.destinations.bounds import Bounds
 from keybearer.destinations.engine.looking_up import each
-from keybearer.destinations.form import (
-    CreateOrUpdate,
-    CustomPut,
-    Listing,
-    LookUp,
-    Put,
-    PutMany,
-    Remove,
-    RemoveMany,
-    Row,
-    Spelling,
-    Table,
-    Unusable,
-)
+from keybearer.destinations.listing import Listing, LookUp, Row, Unusable
 from keybearer.destinations.protocol import Change, Outgoing, Present, Refused, Traits, Written
 from keybearer.destinations.remote import (
     RemoteAnswer,
@@ -29,7 +16,17 @@ from keybearer.destinations.remote import (
     RemoteRefusedError,
     RemoteUnavailableError,
 )
-from keybearer.destinations.session import Session
+from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import (
+    CreateOrUpdate,
+    CustomPut,
+    Put,
+    PutMany,
+    Remove,
+    RemoveMany,
+    Spelling,
+    Table,
+)
 from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["TableDestination"]
@@ -94,6 +91,11 @@ class TableDestination:
         self._known = found
         return found
 
+    async def _ask(
+        self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
+    ) -> RemoteAnswer:
+        return await self._session.ask(self._table.placed(call), also=also)
+
     async def _listed(self) -> AsyncIterator[Row]:
         listing: Listing | None = self._table.listing
         while listing is not None:
@@ -107,7 +109,7 @@ class TableDestination:
             if page == _PAGES_MAX:
                 raise RemoteUnavailableError(f"there is no end to the list of {self._table.place}")
             page += 1
-            answer = await self._session.ask(call)
+            answer = await self._ask(call)
             rows = listing.rows(answer.json())
             if not isinstance(rows, list):
                 raise RemoteUnavailableError(
@@ -127,7 +129,7 @@ class TableDestination:
 
         async def one(asked: tuple[str, list[str]]) -> None:
             spelt, ours = asked
-            answer = await self._session.ask(
+            answer = await self._ask(
                 look_up.call(spelt), also=lambda found: found.status == 404 or look_up.taken(found)
             )
             is_gone = answer.status == 404 and not look_up.taken(answer)
@@ -180,7 +182,7 @@ class TableDestination:
 
     async def _finish(self, *, is_needed: bool) -> None:
         if is_needed and self._table.finish is not None:
-            await self._session.ask(self._table.finish)
+            await self._ask(self._table.finish)
 
     async def _put_all(self, change: Change) -> AsyncIterator[Written | Refused]:
         held = _by_fold(change.held | {one.name for one in change.put}, self._table.spelling)
@@ -213,7 +215,7 @@ class TableDestination:
         while waiting:
             batch = waiting.pop()
             try:
-                versions = write.versions(await self._session.ask(write.call(batch)))
+                versions = write.versions(await self._ask(write.call(batch)))
             except RemoteRefusedError as error:
                 if len(batch) == 1:
                     yield Refused.by(error, batch[0].name)
@@ -259,15 +261,15 @@ class TableDestination:
     async def _put_prepared(self, write: Put, one: Outgoing, name: str) -> RemoteAnswer:
         call, preparation = write.call(one), write.preparation
         if preparation is None:
-            return await self._session.ask(call)
+            return await self._ask(call)
         if preparation.is_for_new and self._known is not None and name not in self._known:
-            await self._session.ask(preparation.call(one))
+            await self._ask(preparation.call(one))
         for _ in range(_PREPARATIONS):
-            answer = await self._session.ask(call, also=preparation.is_needed)
+            answer = await self._ask(call, also=preparation.is_needed)
             if not preparation.is_needed(answer):
                 return answer
             # Somebody may have undone, or be doing, the same meanwhile.
-            await self._session.ask(preparation.call(one))
+            await self._ask(preparation.call(one))
             await self._session.pause(preparation.pause)
         raise RemoteUnavailableError(
             f"'{name}' can't be written to {self._table.place} yet: it isn't ready after {_PREPARATIONS} attempts"
@@ -284,7 +286,7 @@ class TableDestination:
             call, is_wrong = (
                 (write.create(one), write.is_taken) if is_creation else (write.update(one), write.is_missing)
             )
-            answer = await self._session.ask(call, also=is_wrong)
+            answer = await self._ask(call, also=is_wrong)
             if not is_wrong(answer):
                 return answer
         raise RemoteUnavailableError(f"'{name}' comes and goes in {self._table.place}")
@@ -308,7 +310,7 @@ class TableDestination:
 
     async def _remove_batch(self, remove: RemoveMany, names: Sequence[str]) -> None:
         for _ in range(_TRIES):
-            if not names or (await self._session.ask(remove.call(names))).status != 404:
+            if not names or (await self._ask(remove.call(names))).status != 404:
                 return
             present = await self.read(names)
             names = [name for name in names if name in present]
@@ -317,14 +319,14 @@ class TableDestination:
         )
 
     async def _remove(self, remove: Remove, name: str) -> None:
-        answer = await self._session.ask(
+        answer = await self._ask(
             remove.call(name), also=lambda found: found.status == 404 or remove.is_gone(found)
         )
         if answer.status == 404:
             # Either somebody was faster, or the whole place can't be seen any more: then nothing was removed.
             call = self._table.listing.first()
             if call is not None:
-                await self._session.ask(call)
+                await self._ask(call)
 
 
 def _weight(one: Outgoing) -> int:
