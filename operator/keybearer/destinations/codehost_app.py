@@ -166,9 +166,9 @@ async def _log_installation_in(session: Session) -> Issued:
     )
     reasons = {401: "no app has this gitHubAppId and privateKey", 404: "the app has no such installationId"}
     call = Call(
-        method="POST",
-        path=f"/app/installations/{segment(given.installation_id)}/access_tokens",
-        to="log the installation in",
+        "POST",
+        f"/app/installations/{segment(given.installation_id)}/access_tokens",
+        "log the installation in",
         headers={"Authorization": f"Bearer {signed}"},
         explain=lambda answer: reasons.get(answer.status, ""),
     )
@@ -196,9 +196,9 @@ async def _exchange(session: Session) -> Credentials:
 async def _token_of_person(session: Session, code: str, own: OwnCredentials) -> tuple[str, bool]:
     """Return what a code is worth, and whether it lasts."""
     call = Call(
-        method="POST",
-        path=f"{_places(session, session.credentials)[1]}/login/oauth/access_token",
-        to="log the person in",
+        "POST",
+        f"{_places(session, session.credentials)[1]}/login/oauth/access_token",
+        "log the person in",
         headers={"Accept": "application/json"},
         form={"client_id": own.client_id, "client_secret": own.client_secret, "code": code},
         holds_values=True,
@@ -223,7 +223,7 @@ async def _prove_installation(session: Session, given: GitHubAppCredentials) -> 
     person = Session(session.app, login, session.context)
     for page in range(1, _PAGES_MAX + 1):
         path = f"/user/installations?per_page=100&page={page}"
-        answer = await person.ask(Call(method="GET", path=path, to="list the person's installations"))
+        answer = await person.ask(Call("GET", path, "list the person's installations"))
         listed = field_of(answer.json(), "installations")
         if isinstance(listed, list) and given.installation_id in [str(field_of(one, "id")) for one in listed]:
             return
@@ -259,7 +259,7 @@ CODEHOST_APP = App(
     headers=lambda _: {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
     static=_held_token,
     issue=_log_installation_in,
-    check=checked_by(Call(method="GET", path="/user", to="tell whose token it is")),
+    check=checked_by(Call("GET", "/user", "tell whose token it is")),
     exchange=_exchange,
     answers=Answers(
         who="GitHub",

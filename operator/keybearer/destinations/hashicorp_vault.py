@@ -136,7 +136,8 @@ _APP = App(
             "GET",
             "/v1/auth/token/lookup-self",
             "look the access token up",
-            explain=lambda _: "it has to be of this server and namespace",
+            denials=frozenset({403}),
+            explain=lambda _: "an access token has to be of this server and namespace",
         )
     ),
     answers=Answers(

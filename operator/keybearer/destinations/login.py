@@ -19,6 +19,8 @@ from keybearer.pki.json_web_token import signed_token
 __all__ = ["client_credentials", "log_in", "signed_claims"]
 
 _CLOCK_MARGIN = timedelta(minutes=1)
+_DENIALS = frozenset({400})
+"""RFC 6749 section 5.2."""
 _LONGEST = timedelta(hours=1)
 """A token that lasts longer, or has no end, is replaced after this time."""
 
@@ -37,7 +39,7 @@ async def log_in(session: Session, call: Call, *, token: str, ends: str, by: Ses
         RemoteDeniedError: the remote doesn't take the credentials.
         RemoteError: it can't be asked, or gives no token.
     """
-    login = replace(call, is_login=True)
+    login = replace(call, denials=call.denials | _DENIALS)
     content = (await (by.ask(login) if by is not None else session.ask_without_token(login))).json()
     who, given = session.app.answers.who, text_or_none(content, *token.split("."))
     if not given:
@@ -58,7 +60,7 @@ def client_credentials(
 ) -> Call:
     """Return the call that asks for a token for a client, its id and its secret (RFC 6749 section 4.4)."""
     form = {"grant_type": "client_credentials", "client_id": client[0], "client_secret": client[1], **more}
-    return Call(method="POST", path=path, to=to, form=form, holds_values=True, explain=explain, is_login=True)
+    return Call("POST", path, to, form=form, holds_values=True, explain=explain, denials=_DENIALS)
 
 
 def signed_claims(

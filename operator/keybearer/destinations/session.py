@@ -73,7 +73,7 @@ class Call:
         taken: statuses that are no error here, beside those of success.
         holds_values: whether what is sent holds a value or credential: what the remote says of it isn't shown then.
         is_repeatable: whether nothing is lost if it is carried out twice, because no answer to the first one came.
-        is_login: whether it asks for a token: 400 then refuses the credentials (RFC 6749 section 5.2).
+        denials: statuses, beside 401, that say that the credentials are wrong, and not that they may too little.
         explain: what people can do about a refusal, read from the answer; it repeats nothing that was sent.
     """
 
@@ -87,7 +87,7 @@ class Call:
     taken: frozenset[int] = frozenset()
     holds_values: bool = False
     is_repeatable: bool = True
-    is_login: bool = False
+    denials: frozenset[int] = frozenset()
     explain: Callable[[RemoteAnswer], str] = lambda _: ""
 
 
@@ -254,10 +254,10 @@ class Session:
         advice = answers.hints.get(_text(answers.word(content))) or answers.hints.get(status, "")
         explained = call.explain(answer) if status < 500 else ""
         ending = f"{f'; {explained}' if explained else ''}{f'; {advice}' if advice else ''}{said}"
-        is_login_refused = call.is_login and status == 400
-        kind = answers.kind(answer) or (RemoteDeniedError if is_login_refused else _kind_of(status))
+        is_wrong = status == 401 or status in call.denials
+        kind = answers.kind(answer) or (RemoteDeniedError if is_wrong else _kind_of(status))
         if issubclass(kind, RemoteDeniedError):
-            if status == 401 or is_login_refused:
+            if is_wrong:
                 return kind(f"{answers.who} doesn't take the credentials{ending}")
             return kind(f"the credentials may not {call.to}{ending}")
         if issubclass(kind, RemoteMissingError):

@@ -144,7 +144,8 @@ class Table:
         spelling: how names are spelt there; calls get the remote's spelling.
         extras: what is to be kept beside a value, to compare with `Present.extras`; None compares nothing.
         prepare: awaited once before anything is asked.
-        finish: asked once after the last write, if anything was written or removed: one redeploy, say.
+        finish: asked once after the last write, if anything was written or removed: one redeploy, say; not below the
+            root.
     """
 
     place: str
@@ -159,7 +160,7 @@ class Table:
     finish: Call | None = None
 
     def placed(self, call: Call) -> Call:
-        """Return a call as it is sent."""
+        """Return a call for entries as it is sent."""
         if self.root is None:
             return call
         return replace(call, path=f"{self.root}{call.path}", to=f"{call.to} of {self.place}")

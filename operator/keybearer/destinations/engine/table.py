@@ -182,7 +182,7 @@ class TableDestination:
 
     async def _finish(self, *, is_needed: bool) -> None:
         if is_needed and self._table.finish is not None:
-            await self._ask(self._table.finish)
+            await self._session.ask(self._table.finish)
 
     async def _put_all(self, change: Change) -> AsyncIterator[Written | Refused]:
         held = _by_fold(change.held | {one.name for one in change.put}, self._table.spelling)
