@@ -76,9 +76,10 @@ class Pace:
 
     def __init__(self) -> None:
         self._not_before = 0.0
-        self._is_limited = False
-        self._unsaid = timedelta(0)
+        self._is_well = asyncio.Event()
+        self._is_well.set()
         self._probe = asyncio.Lock()
+        self._unsaid = timedelta(0)
         self._writes_left = 0.0
         self._refilled_at: float | None = None
 
@@ -86,9 +87,9 @@ class Pace:
     async def turn(self) -> AsyncIterator[None]:
         """Send a request within, waits included: after a limit one at a time, until one was answered well."""
         async with AsyncExitStack() as alone:
-            if self._is_limited:
+            if not self._is_well.is_set():
                 await alone.enter_async_context(self._probe)
-                if not self._is_limited:
+                if self._is_well.is_set():
                     await alone.aclose()
             yield
 
@@ -133,7 +134,8 @@ class Pace:
                 self._hold(self._unsaid_wait(limits), at)
             return True
         if is_news:
-            self._is_limited, self._unsaid = False, timedelta(0)
+            self._is_well.set()
+            self._unsaid = timedelta(0)
         wait = asked_wait(answer, now) if answer.status == _UNAVAILABLE else used_up
         if wait is not None and wait > timedelta(0):
             self._hold(wait, at)
@@ -146,7 +148,7 @@ class Pace:
         return self._unsaid
 
     def _hold(self, wait: timedelta, at: float) -> None:
-        self._is_limited = True
+        self._is_well.clear()
         self._not_before = max(self._not_before, at + min(wait, _WAIT_MAX).total_seconds())
 
 

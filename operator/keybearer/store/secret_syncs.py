@@ -282,7 +282,7 @@ class SecretSyncs:
         reached: Mapping[str, int],
         listed_at: datetime | None,
     ) -> None:
-        """Note what is known after a run that wrote all that can be written; without `listed_at` it didn't look at the remote."""
+        """Note what is known after a run that wrote what it could; without `listed_at` nothing was listed."""
         listed = {} if listed_at is None else {"listed_at": listed_at}
         await self._set(
             [sync_id], is_settled=True, source_digest=source_digest, reached=dict(reached), **listed

@@ -284,6 +284,30 @@ async def test_a_refused_name_keeps_no_other_at_a_former_place_and_stays_there_i
         assert await scene.left(sync_id) == {}
 
 
+async def test_what_a_former_place_keeps_of_a_refused_name_stays_until_a_push_brought_what_replaces_it(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    two.traits = Traits(rules=RULES)
+    await scene.put(project, **{"A": "cnry-1", "B-1": "cnry-2"})
+    async with scene.running():
+        sync_id = await scene.sync(project, is_automatic=False)
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.ask(sync_id)
+        await scene.failed(sync_id)
+        assert one.content == {"B-1": "cnry-2"}
+        await scene.delete(project, "B-1")
+        await scene.put(project, B_1="cnry-2")
+        await looked_at(two, 3)
+        assert one.content == {"B-1": "cnry-2"}
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+        assert two.content == {"A": "cnry-1", "B_1": "cnry-2"}
+        assert one.content == {}
+
+
 async def test_a_place_that_refuses_one_name_after_the_other_takes_nothing_from_a_former_one(
     scene: SyncScene, project: Project
 ) -> None:
