@@ -127,7 +127,7 @@ class Clearing:
 
         Args:
             places: that were left.
-            refused: keys that the present place refuses: what a former one has of them is all that there is.
+            refused: keys that the present place refuses: they stay at the former ones, since they are nowhere else.
         """
         errors: list[Exception] = []
         for place in places:
@@ -182,7 +182,7 @@ class Clearing:
         if left.keys() - kept:
             await self._remove(place, opened, {name: push for name, push in left.items() if name not in kept})
         if kept:
-            raise InvalidError("the new place refuses them")
+            raise InvalidError(f"the new place refuses {'it' if len(kept) == 1 else 'them'}")
 
     async def _remove(self, place: FormerPlace, opened: Place, left: Ledger) -> None:
         try:

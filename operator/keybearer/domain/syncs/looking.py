@@ -8,7 +8,7 @@ an earlier attempt failed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from keybearer.domain.syncs.clearing import Clearing, SetUpOtherwiseError
@@ -82,12 +82,15 @@ class Look:
         shared = await self._reach.shared(setup, {*ledger, *names.held, *listing})
         digests = Digests(pushing.digest_key, sync.record)
         planned = plan(source.secrets, listing, ledger, place.settings(digests, shared.keys()))
-        refused = _refused(planned, noted)
-        await self._clearing.clear(left, names.keys_of(refused))
+        failing = {one.name: one for one in noted if one.state == NameState.FAILED}
+        # Only a push knows that what failed is in place by now, or wanted no more.
+        failed_keys = {key for name in failing if (key := place.naming.key_of(name)) is not None}
+        await self._clearing.clear(left, failed_keys | names.keys_of(planned.refused))
         notes = Notes(pushing.database, pushing.clock, self._begun.job, {})
         notes.learn(planned.learnt, planned.forgotten)
         notes.learn_names(planned.foreign)
         told = await self._clearing.told()
+        refused = _refused(planned, failing)
         return Done(
             notes,
             listed_at=listed_at,
@@ -98,23 +101,20 @@ class Look:
                 else told_after_look(planned, shared, told)
             ),
             has_refused=bool(refused),
-            differs=self._is_worth_a_push(planned, noted),
+            differs=self._is_worth_a_push(planned, failing),
         )
 
-    def _is_worth_a_push(self, planned: Plan, noted: Iterable[SyncName]) -> bool:
+    def _is_worth_a_push(self, planned: Plan, failing: Mapping[str, SyncName]) -> bool:
         """Return whether there is something to do; what was refused a moment ago isn't tried with each look."""
         since = self._pushing.clock.now() - self._pushing.pace.look_interval / 2
-        lately = {one.name for one in noted if one.state == NameState.FAILED and one.noted_at > since}
+        lately = {name for name, one in failing.items() if one.noted_at > since}
         return bool(planned.change.delete) or any(one.name not in lately for one in planned.change.put)
 
 
-def _refused(planned: Plan, noted: Iterable[SyncName]) -> dict[str, str]:
+def _refused(planned: Plan, failing: Mapping[str, SyncName]) -> dict[str, str]:
     """Return why names can't be written: by a rule, or because the remote refused them and has them still not."""
-    tried = {one.name for one in planned.change.put}
-    by_remote = {
-        one.name: one.message or "" for one in noted if one.state == NameState.FAILED and one.name in tried
-    }
-    return {**by_remote, **planned.refused}
+    missing = [one.name for one in planned.change.put if one.name in failing]
+    return {**{name: failing[name].message or "" for name in missing}, **planned.refused}
 
 
 async def end_look(unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync, now: datetime) -> None:
