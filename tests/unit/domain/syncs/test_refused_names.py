@@ -11,7 +11,7 @@ from keybearer.domain.syncs.refusals import REFUSALS_MAX, NamesRefusedError, Ref
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobKind
 from keybearer.store.sync_names import FOREIGN_MAX, NameState
-from support.sync_scene import SyncScene
+from support.sync_scene import MANY, SyncScene
 
 pytestmark = pytest.mark.every_database
 
@@ -141,7 +141,7 @@ async def test_names_that_failed_are_known_also_of_a_run_that_was_cut_off(
 ) -> None:
     remote = scene.remotes["one"]
     remote.refuses["A"] = "no"
-    remote.on_put["B"] = [RemoteUnavailableError("away") for _ in range(5)]
+    remote.on_put["B"] = [RemoteUnavailableError("away") for _ in range(MANY)]
     await scene.put(project, A="cnry-1", B="cnry-2")
     async with scene.running():
         sync_id = await scene.sync(project)
