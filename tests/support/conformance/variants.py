@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import pytest
+
+from keybearer.destinations import bounds
 from keybearer.destinations.engine.opening import Opening, open_destination
 from keybearer.destinations.form import DestinationKind, Listing, Place, Table
 from keybearer.destinations.protocol import Change, Destination, Outgoing, Present, Refused, Traits, Written
@@ -114,6 +118,26 @@ class _KeepsAll(_Around):
             yield Written(name, is_removed=True)
 
 
+class _MissesGone(_Around):
+    """What others deleted can't be removed."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        there = await self._right.read(change.delete)
+        async for told in self._right.apply(change):
+            is_gone = isinstance(told, Written) and told.is_removed and told.name not in there
+            yield Refused(told.name, "there is no such name") if is_gone else told
+
+
+class _ReadsAnything(_Around):
+    """Nothing bounds what is read."""
+
+    async def read(self, names: Sequence[str]) -> Mapping[str, Present]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bounds, "_NAMES_MAX", sys.maxsize)
+            patch.setattr(bounds, "_BYTES_MAX", sys.maxsize)
+            return await super().read(names)
+
+
 class _ForgetsRules(_Around):
     """What the place takes is found out by asking it."""
 
@@ -200,5 +224,9 @@ VARIANTS = (
         "stops at the first refusal", _around(_StopsAtRefusals), "names_that_the_remote_refuses_stop_nobody"
     ),
     Variant("removes nothing", _around(_KeepsAll), "a_removed_key_is_removed_alone"),
+    Variant("misses what is gone", _around(_MissesGone), "what_others_deleted_before_counts_as_removed"),
+    Variant(
+        "reads anything", _around(_ReadsAnything), "a_place_that_holds_more_than_memory_is_for_is_not_touched"
+    ),
     Variant("knows no rules of names", _around(_ForgetsRules), "ten_bad_names_stop_nobody_and_are_told"),
 )
