@@ -259,7 +259,7 @@ class Scene:
     async def step(self) -> None:
         """Run what is due, and return when no job runs any more: a worker is never held for long."""
         begun_at = self.clock.now()
-        while begun := await self._queue.claim(10):
+        while begun := await self._queue.claim(1):
             for one in begun:
                 await self._perform(one)
         assert self.clock.now() - begun_at < timedelta(minutes=5), "a worker was held"

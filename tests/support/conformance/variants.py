@@ -208,7 +208,7 @@ VARIANTS = (
         "a_throttled_push_waits_as_long_as_each_form_of_header_says",
     ),
     Variant("writes everything in each run", _around(_WritesAll), "a_run_without_changes_writes_nothing"),
-    Variant("writes everything twice", _around(_WritesTwice), "a_changed_key_is_one_write"),
+    Variant("writes everything twice", _around(_WritesTwice), "a_changed_or_a_new_key_is_one_write"),
     Variant(
         "loses lines after the first",
         _around(_LosesLines),
@@ -219,12 +219,20 @@ VARIANTS = (
         _around(_RemovesFirst),
         "after_an_outage_at_half_the_rest_is_written_and_only_then_the_old_removed",
     ),
-    Variant("tells of a write that it didn't make", _around(_SaysSo), "a_changed_key_is_one_write"),
+    Variant("tells of a write that it didn't make", _around(_SaysSo), "a_changed_or_a_new_key_is_one_write"),
     Variant(
         "stops at the first refusal", _around(_StopsAtRefusals), "names_that_the_remote_refuses_stop_nobody"
     ),
-    Variant("removes nothing", _around(_KeepsAll), "a_removed_key_is_removed_alone"),
-    Variant("misses what is gone", _around(_MissesGone), "what_others_deleted_before_counts_as_removed"),
+    Variant(
+        "removes nothing",
+        _around(_KeepsAll),
+        "a_removed_key_is_removed_alone_and_may_be_gone_before",
+    ),
+    Variant(
+        "misses what is gone",
+        _around(_MissesGone),
+        "a_removed_key_is_removed_alone_and_may_be_gone_before",
+    ),
     Variant(
         "reads anything", _around(_ReadsAnything), "a_place_that_holds_more_than_memory_is_for_is_not_touched"
     ),
