@@ -89,14 +89,15 @@ async def an_emptied_value_goes_where_the_place_holds_none_and_a_key_that_comes_
 
 
 async def nothing_is_removed_where_deletion_is_off(scene: Scene) -> None:
-    await scene.put(numbered(3))
+    await scene.put(numbered(2))
     await scene.create(disableSecretDeletion=True)
-    name = scene.names(["KEY_001"])["KEY_001"]
-    await scene.push({"KEY_000": "cnry-new"}, "KEY_001")
-    await scene.trigger()
-    await scene.succeeded()
-    assert scene.here.values()[name] == "cnry-1"
-    scene.holds_all({name: "cnry-1"})
+    kept = {scene.names(["KEY_001"])["KEY_001"]: "cnry-1"}
+    await scene.delete("KEY_001")
+    for number, looks in enumerate((True, False)):
+        await scene.put({"KEY_000": f"cnry-new-{number}"})
+        await (scene.trigger() if looks else scene.push())
+        await scene.succeeded()
+        scene.holds_all(kept)
 
 
 async def what_others_changed_or_deleted_is_put_right_after_a_look(scene: Scene) -> None:

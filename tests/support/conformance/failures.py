@@ -63,7 +63,7 @@ async def a_remote_that_is_away_for_an_hour_gets_all_without_anybodys_help(scene
     ends_at = scene.clock.now() + _HOUR
     while scene.clock.now() < ends_at:
         await scene.step()
-        (job,) = await scene.waiting()
+        job = await scene.put_off()
         scene.clock.move(max(job.due_at - scene.clock.now(), timedelta(seconds=1)))
     assert "the next attempt is at" in await scene.failed()
     scene.http.get_well()

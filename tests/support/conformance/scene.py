@@ -287,6 +287,12 @@ class Scene:
         async with self.domain.database.reading() as unit:
             return list(await unit.sync_jobs.of_syncs([self.sync_id]))
 
+    async def put_off(self) -> SyncJob:
+        """Hold that one job of the sync waits, and return it."""
+        waiting = await self.waiting()
+        assert [job.is_running for job in waiting] == [False], await self.progress()
+        return waiting[0]
+
     async def dies(self) -> bool:
         """Run all jobs; return whether the process was killed, from when on nothing is stored any more."""
         database, http = self.domain.database, self.http

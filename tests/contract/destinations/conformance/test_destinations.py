@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from keybearer.destinations.catalogue import CATALOGUE
-from keybearer.destinations.session import Call
-from support.conformance.interposed import CallKind, of_method
+from support.conformance.redeploying import REDEPLOYING
 from support.conformance.remote_under_test import RemoteUnderTest, all_under_test, lacking
 from support.conformance.scenario import Scenario
 from support.conformance.scenarios import SCENARIOS
 from support.conformance.scene import scene_of
-from support.conformance.variants import of_table
 from support.quiet_service import IN_ONE_LOOP
+from support.remotes.gitlab import UNDER_TEST as GITLAB
 from support.service_domain import ServiceDomain
 
 UNDER_TEST = all_under_test()
-(GITLAB,) = (one for one in UNDER_TEST if one.kind.name == "gitlab")
-_LAST = Call(method="GET", path="/user?last", to="redeploy")
-# Of the catalogue no destination has a last call yet.
-REDEPLOYING = replace(
-    GITLAB,
-    kind=of_table(lambda table: replace(table, finish=_LAST))(GITLAB.kind),
-    label="with a last call",
-    kind_of=lambda request: CallKind.FINISH if request.url.endswith(_LAST.path) else of_method(request),
-    finishes=1,
-)
 
 
 def _rows() -> list[object]:
