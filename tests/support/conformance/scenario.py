@@ -22,7 +22,7 @@ class Scenario:
     Attributes:
         run: fails where the destination of the scene doesn't do it.
         concerns: whether a destination has what it is about.
-        is_long: whether it belongs to the deep tests over all destinations but one.
+        is_long: whether it belongs to the deep tests.
     """
 
     run: Callable[[Scene], Awaitable[None]]

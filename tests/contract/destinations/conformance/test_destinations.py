@@ -25,7 +25,7 @@ def _rows() -> list[object]:
             under_test,
             scenario,
             id=f"{under_test}: {scenario}",
-            marks=[pytest.mark.deep] if scenario.is_long and under_test is not GITLAB else [],
+            marks=[pytest.mark.deep] if scenario.is_long else [],
         )
         for under_test, scenario in rows
     ]
