@@ -101,6 +101,8 @@ async def test_names_that_the_key_schema_does_not_make_stay_unread(
     assert "GET /secrets/deploy" not in copy.visits.lines()
     await pushed.push({"THE_ONE": "cnry-1"})
     assert pushed.written == []
+    # As an import finds it: by the name that the schema makes of a key.
+    assert naming.name_of("OTHERS") in await pushed.make().read([])
 
 
 async def test_values_come_back_by_the_names_of_the_source(copy: AzureCopy, target: Make) -> None:
