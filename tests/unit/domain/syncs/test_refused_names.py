@@ -17,7 +17,7 @@ from keybearer.store.secret_syncs import JobKind, JobStatus
 from keybearer.store.sync_names import FOREIGN_MAX, NameState
 from support.async_waiting import until
 from support.scripted_remote import ScriptedRemote
-from support.sync_scene import FAST, SyncScene
+from support.sync_scene import FAST, MANY, SyncScene
 
 pytestmark = pytest.mark.every_database
 
@@ -148,7 +148,7 @@ async def test_names_that_failed_are_known_also_of_a_run_that_was_cut_off(
 ) -> None:
     remote = scene.remotes["one"]
     remote.refuses["A"] = "no"
-    remote.on_put["B"] = [RemoteUnavailableError("away") for _ in range(5)]
+    remote.on_put["B"] = [RemoteUnavailableError("away") for _ in range(MANY)]
     await scene.put(project, A="cnry-1", B="cnry-2")
     async with scene.running():
         sync_id = await scene.sync(project)
