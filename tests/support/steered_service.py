@@ -93,13 +93,6 @@ class SteeredService:
         """Return the sync once a push of it has been tried, and waits for a later time."""
         return await self._at_rest(sync, lambda _, jobs: _waits(jobs, self.time.now()))
 
-    async def put_off_or_succeeded(self, sync: Json) -> bool:
-        """Return whether a push waits, once one does or the last one has succeeded."""
-        found = await self._at_rest(
-            sync, lambda found, jobs: found["syncStatus"] == "succeeded" or _waits(jobs, self.time.now())
-        )
-        return bool(found["syncStatus"] != "succeeded")
-
     async def pass_until_due(self, sync: Json) -> timedelta:
         """Have the time pass that the push of a sync waits for, and return how long that was."""
         (job,) = await self.quiet.jobs(sync["id"])

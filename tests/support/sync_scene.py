@@ -37,10 +37,13 @@ from support.connection_rows import connection_row
 from support.scripted_remote import SCRIPTED, ScriptedRemote, ScriptedRemotes
 from support.service_domain import ServiceDomain, at, service_domain
 
-__all__ = ["FAST", "ONE_STAYED", "SyncScene", "blank_record", "sync_scene"]
+__all__ = ["FAST", "MANY", "ONE_STAYED", "SyncScene", "blank_record", "sync_scene"]
 
 ONE_STAYED = "1 secret at the destination came from elsewhere and stayed"
 """What a push says that found one name of others."""
+
+MANY = 10_000
+"""More failures than there are attempts while a test looks: what stands between two attempts passes by itself."""
 
 FAST = JobTerms(
     backoff=Backoff(floor=timedelta(milliseconds=10), ceiling=timedelta(milliseconds=20)),
@@ -171,7 +174,9 @@ class SyncScene:
         async with self.database.writing() as unit:
             sync = await unit.secret_syncs.get(sync_id, for_change=True)
             assert sync is not None
-            await queue(unit, sync, kind, parameters, self.clock.now(), afresh=kind is JobKind.SYNC)
+            await queue(
+                unit, sync, kind, parameters, self.clock.now(), afresh=kind is JobKind.SYNC, is_urgent=True
+            )
 
     async def change(
         self,

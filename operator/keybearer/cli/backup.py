@@ -7,26 +7,22 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import FileIO
 from pathlib import Path
-from types import FrameType
-from typing import Annotated, BinaryIO, NoReturn
+from typing import Annotated
 
 import typer
 
 from keybearer.base.errors import ConfigurationError
 from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.interruptible import Interruptible, ended_by_signals
 from keybearer.cli.output import note
 
 __all__ = ["backup", "restore"]
 
 _STANDARD = Path("-")
-_SIGNAL_STATUS = 128
-"""With the signal's number, the status of a program that a signal ended; as in shells."""
 
 
 def backup(
@@ -50,7 +46,7 @@ def backup(
             ExitStatus.USAGE,
             "Name a file with --output, or use > FILE.",
         )
-    with _ended_in_order(), _written(output) as target, database_copy(data_dir) as copy:
+    with ended_by_signals() as woken, _written(output, woken) as target, database_copy(data_dir) as copy:
         shutil.copyfileobj(copy, target)
         size = copy.tell()
     note(
@@ -74,40 +70,23 @@ def restore(
     """
     from keybearer.store.database_restore import restore_database
 
-    with _ended_in_order(), _opened(input_) as source:
+    with ended_by_signals() as woken, _opened(input_, woken) as source:
         size = restore_database(data_dir, source, force=force)
     note(f"Restored {size} bytes to {data_dir}. Start the service with the root key of that time.")
 
 
 @contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let a signal that ends the program end it by an exception, so that nothing is left behind."""
-
-    def end(number: int, _: FrameType | None) -> NoReturn:
-        sys.exit(_SIGNAL_STATUS + number)
-
-    former = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _written(output: Path) -> Iterator[BinaryIO]:
+def _written(output: Path, woken: int) -> Iterator[Interruptible]:
     """Yield what is written to; a file is there whole and durable at the end, or empty or not at all."""
     if output == _STANDARD:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        yield Interruptible(sys.stdout.fileno(), woken)
         return
     partial = output.with_name(f".{output.name}.partial")
     _reserve(output)
     try:
         _reserve(partial)
-        with partial.open("wb") as opened:
-            yield opened
-            opened.flush()
+        with partial.open("wb", buffering=0) as opened:
+            yield Interruptible(opened.fileno(), woken)
             os.fsync(opened.fileno())
         partial.replace(output)
     except BaseException:
@@ -128,7 +107,7 @@ def _reserve(file: Path) -> None:
     raise ConfigurationError(problem)
 
 
-def _opened(source: Path) -> FileIO:
+def _opened(source: Path, woken: int) -> Interruptible:
     if source == _STANDARD:
         if sys.stdin.isatty():
             raise CommandError(
@@ -136,8 +115,8 @@ def _opened(source: Path) -> FileIO:
                 ExitStatus.USAGE,
                 "Name a file with --input, or use < FILE.",
             )
-        return FileIO(sys.stdin.fileno(), closefd=False)
+        return Interruptible(sys.stdin.fileno(), woken)
     try:
-        return FileIO(source)
+        return Interruptible(os.open(source, os.O_RDONLY | os.O_CLOEXEC), woken, is_own=True)
     except OSError as error:
         raise ConfigurationError(f"{source} can't be read: {error.strerror}") from error

@@ -258,6 +258,8 @@ def assemble(given: Circumstances) -> Assembly:
     intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, TARGETS_OF, forget)
     intake.on_managed = references.noticed
     intake.on_seen = signers.profile_seen
+    # Whoever was reconciled before its connection was known here has waited for it.
+    intake.on_new = followers.changed
     return Assembly(
         queue=queue,
         gate=gate,

@@ -1,4 +1,4 @@
-"""Which objects wait for, or use, which AppConnection: called when it becomes ready or changes."""
+"""Which objects wait for, or use, which AppConnection: called when it is first seen, becomes ready or changes."""
 
 from __future__ import annotations
 

@@ -52,6 +52,8 @@ class EventIntake:
         """Told of each object with our label: its version (None: it is gone), and who writes it."""
         self.on_seen: Callable[[WorkKey], None] = lambda _: None
         """Told of each custom resource that was created or changed, be it in its status or metadata only."""
+        self.on_new: Callable[[WorkKey], None] = lambda _: None
+        """Told of each custom resource that this process didn't know: of a listing, they come in any order."""
 
     def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of one of our kinds; `event_type` is None for what a listing found."""
@@ -72,7 +74,9 @@ class EventIntake:
             seen = seen.since(self._started_at)
         self._objects.put(seen)
         self.on_seen(seen.key)
-        if before is not None:
+        if before is None:
+            self.on_new(seen.key)
+        else:
             for target in before.targets:
                 if target not in seen.targets:
                     self._leave(target)

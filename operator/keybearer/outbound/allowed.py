@@ -53,7 +53,7 @@ def parse_allowed(texts: Iterable[str]) -> AllowedOutbound:
     """Return the list that is written `CIDR|HOST[:PORT]`; an IPv6 address with a port stands in brackets.
 
     Raises:
-        ConfigurationError: an entry is none of these.
+        ConfigurationError: an entry has another form.
     """
     return AllowedOutbound(tuple(_parse(text.strip()) for text in texts))
 

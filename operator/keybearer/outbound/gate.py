@@ -63,7 +63,7 @@ class Gate:
             place: HOST:PORT.
 
         Raises:
-            ConfigurationError: it is none.
+            ConfigurationError: it is not a host and a port.
         """
         return Gate(AllowedOutbound((*self._allowed.entries, *parse_allowed([place]).entries)), self._resolve)
 
@@ -89,8 +89,8 @@ class Gate:
         if not passed:
             kinds = sorted({kind for address in found if (kind := inner_kind(address)) is not None})
             raise OutboundRefusedError(
-                f"the host has no address but {' and '.join(kinds) or 'none'} ones; where it may be called all the "
-                "same, list it with --allow-outbound"
+                f"the host has only {' and '.join(kinds) or 'unusable'} addresses, which are not called by default; "
+                "to allow the host, list it with --allow-outbound"
             )
         return CheckedPlace(name, port, passed[:_MAX_ADDRESSES], listed=bool(listed))
 

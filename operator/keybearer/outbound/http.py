@@ -60,7 +60,7 @@ class OutboundHttp:
             OutboundFailedError: it can't be reached or verified, took too long, or answers more than the limit.
         """
         if not _VISIBLE.fullmatch(bearer):
-            raise OutboundFailedError("the bearer token holds a character that no header may")
+            raise OutboundFailedError("the bearer token holds a character that is not allowed in a header")
         headers = [
             ("Host", url.place),
             ("Authorization", f"Bearer {bearer}"),

@@ -6,8 +6,11 @@ and others), and the fields of draft-ietf-httpapi-ratelimit-headers.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -23,6 +26,10 @@ _RESETS = ("x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset")
 _REMAINING = ("x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining")
 _STRUCTURED = re.compile(r";\s*r=(\d{1,9})(?=.*;\s*t=(\d{1,9}))|;\s*t=(\d{1,9})(?=.*;\s*r=(\d{1,9}))")
 _MINUTE_SECONDS = 60
+_UNSAID_GROW = timedelta(minutes=1)
+"""Waits from this on, which no answer tells, double as long as requests are refused. Shorter ones are bounded by the
+retries of a request (wire.md section 3.5), and by the pauses between attempts of a run."""
+_UNSAID_MAX = timedelta(hours=1)
 _LEAST = timedelta(seconds=1)
 _UNAVAILABLE = 503
 """It may say how long (RFC 9110 section 15.6.4)."""
@@ -69,8 +76,22 @@ class Pace:
 
     def __init__(self) -> None:
         self._not_before = 0.0
+        self._is_well = asyncio.Event()
+        self._is_well.set()
+        self._probe = asyncio.Lock()
+        self._unsaid = timedelta(0)
         self._writes_left = 0.0
         self._refilled_at: float | None = None
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Send a request within, waits included: after a limit one at a time, until one was answered well."""
+        async with AsyncExitStack() as alone:
+            if not self._is_well.is_set():
+                await alone.enter_async_context(self._probe)
+                if self._is_well.is_set():
+                    await alone.aclose()
+            yield
 
     def delay(self, limits: Limits, at: float, *, is_write: bool) -> timedelta:
         """Return how long a request has to wait; one that need not wait counts as sent."""
@@ -100,19 +121,34 @@ class Pace:
             now: what resets that are instants are compared with.
             at: the same instant, by the clock of `delay`.
         """
+        # A request that was sent before the limit was known tells nothing of how it goes on.
+        is_news = at >= self._not_before
         used_up = _used_up(answer, now)
         if limits.is_throttled(answer):
             asked = asked_wait(answer, now) or used_up
             if asked is None and _number(answer, _REMAINING) is None:
                 asked = _until_reset(answer, now)
-            self._hold(limits.unsaid_wait if asked is None else max(asked, _LEAST), at)
+            if asked is not None:
+                self._hold(max(asked, _LEAST), at)
+            elif is_news:
+                self._hold(self._unsaid_wait(limits), at)
             return True
+        if is_news:
+            self._is_well.set()
+            self._unsaid = timedelta(0)
         wait = asked_wait(answer, now) if answer.status == _UNAVAILABLE else used_up
-        if wait is not None:
+        if wait is not None and wait > timedelta(0):
             self._hold(wait, at)
         return False
 
+    def _unsaid_wait(self, limits: Limits) -> timedelta:
+        if limits.unsaid_wait < _UNSAID_GROW:
+            return limits.unsaid_wait
+        self._unsaid = min(self._unsaid * 2, _UNSAID_MAX) or limits.unsaid_wait
+        return self._unsaid
+
     def _hold(self, wait: timedelta, at: float) -> None:
+        self._is_well.clear()
         self._not_before = max(self._not_before, at + min(wait, _WAIT_MAX).total_seconds())
 
 

@@ -36,6 +36,7 @@ _BODY_LIMIT_BYTES = 16 * 1024 * 1024
 _EXCHANGE = timedelta(seconds=30)
 _THROTTLED_RETRIES = 10
 """wire.md section 3.5."""
+_KEPT_ASKING = "the remote throttles requests and kept asking to come later"
 _PATIENCE = timedelta(seconds=5)
 """A longer wait ends the run, so that it holds no worker meanwhile."""
 _REPEATS = (timedelta(milliseconds=500), timedelta(seconds=2))
@@ -115,21 +116,25 @@ class RemoteHttp:
         url, target = _target(request.url)
         pace = self._paces.of(url.origin, place)
         for _ in range(1 + _THROTTLED_RETRIES):
-            await self._wait_for(pace, limits, is_write=request.method not in _READING)
-            answer = await self._repeatedly(request, url, target)
-            if not pace.hear(answer, limits, self._clock.now(), self._clock.monotonic()):
-                return answer
-        raise RemoteThrottledError("the remote throttles requests and kept asking to come later")
+            async with pace.turn():
+                await self._wait_for(pace, limits, is_write=request.method not in _READING)
+                answer = await self._repeatedly(request, url, target)
+                if not pace.hear(answer, limits, self._clock.now(), self._clock.monotonic()):
+                    return answer
+        raise RemoteThrottledError(_KEPT_ASKING)
 
     async def _wait_for(self, pace: Pace, limits: Limits, *, is_write: bool) -> None:
-        wait = pace.delay(limits, self._clock.monotonic(), is_write=is_write)
-        if wait > _PATIENCE:
-            raise RemoteThrottledError(
-                f"the remote limits requests; it takes more in {_in_words(wait)}", wait=wait
-            )
-        if wait:
+        for _ in range(1 + _THROTTLED_RETRIES):
+            wait = pace.delay(limits, self._clock.monotonic(), is_write=is_write)
+            if not wait:
+                return
+            if wait > _PATIENCE:
+                raise RemoteThrottledError(
+                    f"the remote limits requests; it takes more in {_in_words(wait)}", wait=wait
+                )
             await self._sleep(wait.total_seconds())
-            pace.delay(limits, self._clock.monotonic(), is_write=is_write)
+            # Answers to requests that were under way may have asked for more meanwhile.
+        raise RemoteThrottledError(_KEPT_ASKING)
 
     async def _repeatedly(
         self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL
@@ -148,7 +153,7 @@ class RemoteHttp:
     async def _once(self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL) -> RemoteAnswer:
         headers = {"Host": _authority(url), "User-Agent": "keybearer", **request.headers}
         if any(not _HEADER_VALUE.fullmatch(value) for value in headers.values()):
-            raise RemoteRefusedError("the credentials hold a character that no header may")
+            raise RemoteRefusedError("the credentials hold a character that is not allowed in a header")
         turn = self._turns.setdefault(url.origin, asyncio.Semaphore(_AT_ONCE))
         try:
             async with turn, asyncio.timeout(_EXCHANGE.total_seconds()):
@@ -209,7 +214,7 @@ def _in_words(wait: timedelta) -> str:
 
 def _target(text: str) -> tuple[OutboundUrl, httpcore.URL]:
     if not _VISIBLE.fullmatch(text):
-        raise RemoteRefusedError("the address holds a character that none may")
+        raise RemoteRefusedError("the address holds a character that is not allowed in an address")
     try:
         parts = urlsplit(text)
         url = parse_url(f"{parts.scheme}://{parts.netloc}", HTTP_PORTS)

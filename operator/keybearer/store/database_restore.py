@@ -11,7 +11,7 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
-from io import FileIO
+from io import RawIOBase
 from pathlib import Path
 
 from alembic.script import ScriptDirectory
@@ -34,13 +34,13 @@ _TABLES = {"alembic_version", "data_keys", "projects", "root_keys", "secrets"}
 """Some of each version's. A file that lacks one of them is of another program."""
 
 
-def restore_database(data_dir: Path, backup: FileIO, *, force: bool) -> int:
+def restore_database(data_dir: Path, backup: RawIOBase, *, force: bool) -> int:
     """Return how many bytes the database now in the data directory has: those of the backup.
 
     Args:
         data_dir: made where there is none.
-        backup: is read to its end, and no further than it says that it is long. Without a buffer: that would take
-            several pieces in one go, and a signal between two of them would wait for the second.
+        backup: is read to its end, and no further than it says that it is long. It never holds back bytes that
+            aren't there yet (None of `RawIOBase.read`).
         force: in place of a database that is there.
 
     Raises:
@@ -65,7 +65,7 @@ def restore_database(data_dir: Path, backup: FileIO, *, force: bool) -> int:
     return size
 
 
-def _receive(backup: FileIO, file: Path) -> int:
+def _receive(backup: RawIOBase, file: Path) -> int:
     """Write what the backup holds into a new file, durably; the file is its directory's owner's alone."""
     header = _head(backup)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
@@ -100,17 +100,17 @@ def _receive(backup: FileIO, file: Path) -> int:
     return size
 
 
-def _head(backup: FileIO) -> bytes:
+def _head(backup: RawIOBase) -> bytes:
     head = b""
     while len(head) < _HEADER_BYTES and (piece := _piece(backup, _HEADER_BYTES - len(head))):
         head += piece
     return head
 
 
-def _piece(backup: FileIO, longest: int) -> bytes:
+def _piece(backup: RawIOBase, longest: int) -> bytes:
     """Return what there is next, or nothing at the end."""
     try:
-        return backup.read(longest)
+        return backup.read(longest) or b""
     except OSError as error:
         raise ConfigurationError(f"the backup can't be read: {error.strerror}") from error
 

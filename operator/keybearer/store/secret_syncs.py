@@ -69,7 +69,7 @@ class SyncRecord:
     Attributes:
         folder_id: None once the folder is gone.
         destination: in interface.md's words.
-        source_digest: keyed digest of what the last successful run carried.
+        source_digest: keyed digest of what the last settled run carried.
         reached: the revision of each project that this was read from, by id.
         is_settled: whether the ledger tells all that the remote holds of ours.
         listed_at: when the remote was last looked at as a whole.
@@ -282,14 +282,14 @@ class SecretSyncs:
         reached: Mapping[str, int],
         listed_at: datetime | None,
     ) -> None:
-        """Note what is known after a run that ended well; without `listed_at` it didn't look at the remote."""
+        """Note what is known after a run that wrote what it could; without `listed_at` nothing was listed."""
         listed = {} if listed_at is None else {"listed_at": listed_at}
         await self._set(
             [sync_id], is_settled=True, source_digest=source_digest, reached=dict(reached), **listed
         )
 
     async def reach(self, sync_id: str, source_digest: bytes, reached: Mapping[str, int]) -> None:
-        """Note that the last successful run, if it is still that one, carried the same as these revisions do."""
+        """Note that the last settled run, if it is still that one, carried the same as these revisions do."""
         await self._connection.execute(
             update(SecretSyncRow)
             .where(SecretSyncRow.id == sync_id, SecretSyncRow.source_digest == source_digest)

@@ -8,7 +8,6 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from keybearer.store.secret_syncs import JobStatus
 from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
 
 __all__ = ["SyncLooks"]
@@ -17,7 +16,8 @@ __all__ = ["SyncLooks"]
 class SyncLooks:
     """Repository of looks at remotes.
 
-    Looked at are syncs that changes set off, whose last push ended well, and for which no job waits or runs.
+    Looked at are syncs that changes set off, whose last push wrote all that can be written, and for which no job
+    waits or runs.
     """
 
     def __init__(self, connection: AsyncConnection) -> None:
@@ -47,7 +47,7 @@ class SyncLooks:
         return list((await self._connection.execute(statement)).scalars())
 
     async def first_listed(self) -> datetime | None:
-        """Return when the remote was looked at that was looked at the longest ago; None where there is none."""
+        """Return when the remote was looked at that was looked at the longest ago; None without one."""
         statement = select(func.min(SecretSyncRow.listed_at)).where(*_is_at_rest())
         return (await self._connection.execute(statement)).scalar_one()
 
@@ -66,6 +66,5 @@ def _is_at_rest() -> tuple[ColumnElement[bool], ...]:
         row.is_auto_sync_enabled.is_(True),
         row.folder_id.is_not(None),
         row.is_settled.is_(True),
-        row.sync_status == JobStatus.SUCCEEDED,
         ~select(SyncJobRow.id).where(SyncJobRow.sync_id == row.id).exists(),
     )

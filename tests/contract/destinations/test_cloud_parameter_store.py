@@ -7,26 +7,23 @@ from typing import Any
 
 import pytest
 
-from keybearer.destinations import bounds, cloud_app, listing
+from keybearer.destinations import cloud_app
 from keybearer.destinations import cloud_parameter_store as driver
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from keybearer.destinations.cloud_options import Region
 from keybearer.destinations.cloud_parameter_store import CLOUD_PARAMETER_STORE
 from keybearer.destinations.protocol import Change, Destination, Outgoing, Refused, Written
 from keybearer.destinations.remote import (
-    Limits,
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
-    RemoteThrottledError,
     RemoteUnavailableError,
 )
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run, run_strictly
-from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
+from support.remotes.moto import CloudFixture, Fault, sign_without_the_body
 from support.remotes.opened import opened
 from support.remotes.pushing import Target
-from support.remotes.spoiling import spoil
 from support.remotes.way_out import WayOut, way_out
 
 PATH = "/shop/web/"
@@ -101,33 +98,6 @@ async def test_a_version_is_the_same_whether_written_or_read(store: Make) -> Non
     assert (await read(store()))["ONE"].version == "2"
 
 
-async def test_a_run_without_changes_writes_nothing(store: Make, cloud: CloudFixture) -> None:
-    target = Target(store)
-    await target.push(values(12))
-    mark = len(cloud.proxy.calls)
-    await target.push(values(12))
-    await target.push(values(12), trusts_ledger=True)
-    assert cloud.proxy.operations(since=mark) == ["GetParametersByPath"] * 2
-
-
-async def test_a_changed_key_is_one_call(store: Make, cloud: CloudFixture) -> None:
-    target = Target(store)
-    await target.push(values(12))
-    mark = len(cloud.proxy.calls)
-    await target.push({**values(12), "KEY_005": "cnry-new"}, trusts_ledger=True)
-    assert cloud.proxy.operations(since=mark) == ["PutParameter"]
-    assert cloud.parameter_values() == below(PATH, {**values(12), "KEY_005": "cnry-new"})
-
-
-async def test_what_somebody_changed_by_hand_is_written_again(store: Make, cloud: CloudFixture) -> None:
-    target = Target(store)
-    await target.push(values(3))
-    cloud.put_parameter(f"{PATH}KEY_001", "cnry-by-hand")
-    await target.push(values(3))
-    assert target.written == ["KEY_001"]
-    assert cloud.parameter_values() == below(PATH, values(3))
-
-
 async def test_removed_keys_are_deleted_ten_at_a_time(store: Make, cloud: CloudFixture) -> None:
     target = Target(store)
     await target.push(values(23))
@@ -136,25 +106,6 @@ async def test_removed_keys_are_deleted_ten_at_a_time(store: Make, cloud: CloudF
     assert cloud.proxy.operations(since=mark) == ["DeleteParameters"] * 3
     assert cloud.parameters() == {}
     assert len(target.removed) == 23
-
-
-async def test_what_is_gone_already_counts_as_removed(store: Make) -> None:
-    assert await run(store(), change_of(None, "GONE")) == [Written("GONE", is_removed=True)]
-
-
-async def test_nothing_is_removed_unasked(store: Make, cloud: CloudFixture) -> None:
-    target = Target(store)
-    await target.push(values(2))
-    await target.push({"OTHER": "cnry-o"}, removes_nothing=True)
-    assert target.removed == []
-    assert cloud.parameter_values() == below(PATH, {**values(2), "OTHER": "cnry-o"})
-
-
-async def test_an_emptied_value_removes_its_parameter(store: Make, cloud: CloudFixture) -> None:
-    target = Target(store)
-    await target.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await target.push({"ONE": "cnry-1", "TWO": "", "NEVER": ""})
-    assert cloud.parameter_values() == {f"{PATH}ONE": "cnry-1"}
 
 
 async def test_a_key_schema_extends_the_path(store: Make, cloud: CloudFixture) -> None:
@@ -270,68 +221,12 @@ async def test_a_key_that_is_told_by_its_whole_name_is_the_same(store: Make, clo
     assert (await read(store(keyId="34-abcd")))["ONE"].extras != {"keyId": "34-abcd"}
 
 
-async def test_a_throttled_run_goes_on(store: Make, way: WayOut, cloud: CloudFixture) -> None:
-    cloud.proxy.answer_instead("PutParameter", THROTTLING, times=3, after=1)
-    cloud.proxy.answer_instead("GetParametersByPath", Fault(400, "TooManyUpdates"), times=2)
-    target = Target(store)
-    await target.push(values(3))
-    assert cloud.parameter_values() == below(PATH, values(3))
-    assert [round(wait.total_seconds()) for wait in way.waits] == [1] * 5
-
-
-async def test_one_that_is_throttled_for_ever_is_given_up(store: Make, cloud: CloudFixture) -> None:
-    cloud.proxy.answer_instead("PutParameter", THROTTLING, times=-1, after=1)
-    told: list[Written | Refused] = []
-    with pytest.raises(RemoteThrottledError) as caught:
-        await run(store(), change_of(values(3)), told)
-    assert caught.value.is_retryable
-    assert [one.name for one in told] == ["KEY_000"]
-    assert cloud.proxy.operations() == ["PutParameter"] * 12
-
-
-async def test_wrong_credentials_are_denied(store: Make, cloud: CloudFixture) -> None:
-    good = cloud.credentials
-    wrong = {
-        "another secret": AccessKeyCredentials(
-            access_key_id=good.access_key_id, secret_access_key="cnry-wrong"
-        ),
-        "an unknown id": AccessKeyCredentials(
-            access_key_id="AKIAUNKNOWN", secret_access_key=good.secret_access_key
-        ),
-        "no rights": cloud.user("reader", "ssm:Get*"),
-    }
-    for credentials in wrong.values():
-        with pytest.raises(RemoteDeniedError) as caught:
-            await run(store(credentials=credentials), change_of({"ONE": "cnry-1"}))
-        assert "cnry" not in str(caught.value)
-        assert credentials.secret_access_key not in str(caught.value)
-    assert cloud.parameters() == {}
-
-
 async def test_what_rights_are_missing_is_told(store: Make, cloud: CloudFixture) -> None:
     blind = store(credentials=cloud.user("writer", "ssm:PutParameter"))
     with pytest.raises(
         RemoteDeniedError, match=r"may not list the parameters below /shop/web/ \(AccessDenied.*user/writer"
     ):
         await read(blind)
-
-
-@pytest.mark.parametrize(
-    "fault", [None, Fault(500, "InternalServerError"), Fault(503, "")], ids=["cut", "500", "503"]
-)
-async def test_what_arrived_before_an_outage_counts(
-    store: Make, cloud: CloudFixture, fault: Fault | None
-) -> None:
-    cloud.proxy.answer_instead("PutParameter", fault, times=-1, after=2)
-    target = Target(store)
-    with pytest.raises(RemoteUnavailableError):
-        await target.push(values(5))
-    assert target.written == ["KEY_000", "KEY_001"]
-    cloud.proxy.get_well()
-    mark = len(cloud.proxy.calls)
-    await target.push(values(5))
-    assert target.written == ["KEY_002", "KEY_003", "KEY_004"]
-    assert len(cloud.proxy.operations(since=mark)) == 4
 
 
 async def test_an_outage_between_deletions_leaves_the_rest_for_later(
@@ -367,26 +262,6 @@ async def test_what_the_store_refuses_is_told_without_the_value(
     cloud.proxy.issues.clear()
 
 
-async def test_a_refused_name_keeps_no_other_from_being_written(store: Make, cloud: CloudFixture) -> None:
-    target = Target(store)
-    await target.push({"GONE": "cnry-0"})
-    with pytest.raises(RemoteRefusedError) as caught:
-        await target.push({"A B": "cnry-1", "GOOD": "cnry-2", "C D": "cnry-3", "LAST": "cnry-4"})
-    told = str(caught.value)
-    assert "'A B': a name there takes letters, digits" in told
-    assert "'C D': a name there takes letters, digits" in told
-    assert (target.written, target.removed) == (["GOOD", "LAST"], ["GONE"])
-    assert cloud.parameter_values() == below(PATH, {"GOOD": "cnry-2", "LAST": "cnry-4"})
-
-
-async def test_what_aws_refuses_keeps_no_other_from_being_written(store: Make, cloud: CloudFixture) -> None:
-    cloud.proxy.answer_instead("PutParameter", Fault(400, "ParameterLimitExceeded"), times=1, after=1)
-    target = Target(store)
-    with pytest.raises(RemoteRefusedError, match=r"'KEY_001': .*as many parameters as it may"):
-        await target.push(values(3))
-    assert target.written == ["KEY_000", "KEY_002"]
-
-
 async def test_names_of_aws_are_known_before_it_is_asked(store: Make) -> None:
     rules = store("/").traits.rules
     assert "must not begin with aws" in str(rules.refusal("AWS-key", "v"))
@@ -417,16 +292,6 @@ async def test_a_value_over_4096_bytes_is_of_the_tier_that_holds_it(
     assert cloud.parameter_values() == below(PATH, {"ONE": value, "TWO": "cnry-2"})
     puts = [call.body for call in cloud.proxy.calls if call.operation == "PutParameter"]
     assert [body.get("Tier") for body in puts] == [tier, None]
-
-
-async def test_a_value_over_8192_bytes_is_refused_before_anything_is_asked(
-    store: Make, cloud: CloudFixture
-) -> None:
-    target = Target(store)
-    with pytest.raises(RemoteRefusedError, match="8,193 bytes, and the destination takes 8 KiB") as caught:
-        await target.push({"ONE": "cnry-" + "x" * 8188, "TWO": "cnry-2"})
-    assert "cnry" not in str(caught.value)
-    assert cloud.parameter_values() == below(PATH, {"TWO": "cnry-2"})
 
 
 async def test_an_advanced_parameter_stays_one_when_its_value_shrinks(
@@ -467,43 +332,6 @@ async def test_refusals_are_told_apart(
     with pytest.raises(kind, match=told) as caught:
         await run_strictly(store(), change_of({"ONE": "cnry-1"}))
     assert "cnry" not in str(caught.value)
-
-
-async def test_a_place_with_too_much_in_it_is_not_read(
-    store: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in values(12).items():
-        cloud.put_parameter(f"{PATH}{name}", value)
-    monkeypatch.setattr(bounds, "_NAMES_MAX", 12)
-    assert len(await read(store())) == 12
-    monkeypatch.setattr(bounds, "_NAMES_MAX", 11)
-    with pytest.raises(RemoteRefusedError, match="holds more than 11 names"):
-        await read(store())
-    monkeypatch.setattr(bounds, "_NAMES_MAX", 1000)
-    monkeypatch.setattr(bounds, "_BYTES_MAX", 12 * len(PATH))
-    with pytest.raises(RemoteRefusedError, match="choose a place"):
-        await read(store())
-
-
-async def test_a_driver_that_skips_a_page_is_caught(
-    store: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = Target(store)
-    await target.push(values(12))
-    monkeypatch.setattr(listing, "text_or_none", lambda *_: None)
-    await target.push(values(11))
-    assert target.written
-    assert cloud.parameter_values() != below(PATH, values(11))
-
-
-async def test_a_driver_that_ignores_throttling_is_caught(
-    store: Make, way: WayOut, cloud: CloudFixture
-) -> None:
-    spoil(way, limits=Limits(is_throttled=lambda _: False))
-    cloud.proxy.answer_instead("PutParameter", THROTTLING)
-    with pytest.raises(RemoteThrottledError):
-        await run(store(), change_of(values(1)))
-    assert cloud.parameters() == {}
 
 
 async def test_a_driver_that_signs_wrongly_is_caught(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keybearer.destinations import bounds, cloud_app, listing
+from keybearer.destinations import cloud_app
 from keybearer.destinations import cloud_secrets_manager as driver
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from keybearer.destinations.cloud_secrets_manager import CLOUD_SECRETS_MANAGER
@@ -24,18 +24,15 @@ from keybearer.destinations.protocol import (
     Written,
 )
 from keybearer.destinations.remote import (
-    Limits,
     RemoteDeniedError,
     RemoteRefusedError,
-    RemoteThrottledError,
     RemoteUnavailableError,
 )
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, read, run, run_strictly
-from support.remotes.moto import THROTTLING, CloudFixture, Fault, sign_without_the_body
+from support.remotes.moto import CloudFixture, Fault, sign_without_the_body
 from support.remotes.opened import opened
 from support.remotes.pushing import Target
-from support.remotes.spoiling import spoil
 from support.remotes.way_out import WayOut, way_out
 
 SCHEMA = "shop-{{secretKey}}"
@@ -116,21 +113,6 @@ async def test_after_a_look_each_new_key_is_one_call(one: Make, cloud: CloudFixt
     assert cloud.proxy.operations() == ["ListSecrets"] + ["CreateSecret"] * 3
 
 
-async def test_a_changed_key_is_one_call(one: Make, cloud: CloudFixture) -> None:
-    target = Target(one, NAMING)
-    await target.push(values(12))
-    mark = len(cloud.proxy.calls)
-    await target.push({**values(12), "KEY_005": "cnry-new"}, trusts_ledger=True)
-    assert cloud.proxy.operations(since=mark) == ["UpdateSecret"]
-    assert cloud.secret_values() == named({**values(12), "KEY_005": "cnry-new"})
-
-
-async def test_a_new_key_is_created_without_a_look_as_well(one: Make, cloud: CloudFixture) -> None:
-    await run(one(), change_of({"shop-ONE": "cnry-1"}))
-    assert cloud.proxy.operations() == ["UpdateSecret", "CreateSecret"]
-    assert cloud.secret_values() == {"shop-ONE": "cnry-1"}
-
-
 async def test_values_are_read_twenty_at_a_time_and_only_those_of_the_schema(
     one: Make, cloud: CloudFixture
 ) -> None:
@@ -167,33 +149,10 @@ async def test_names_are_read_in_pages_of_a_hundred(one: Make, cloud: CloudFixtu
     assert cloud.proxy.operations().count("ListSecrets") == 2
 
 
-async def test_without_a_schema_all_secrets_are_seen(make: Make, cloud: CloudFixture) -> None:
-    cloud.put_secret("other", "cnry-other")
-    assert {name: present.value for name, present in (await read(make())).items()} == {"other": "cnry-other"}
-
-
 async def test_what_another_service_of_the_cloud_keeps_is_not_seen(make: Make, cloud: CloudFixture) -> None:
     cloud.put_secret("rds!db", "cnry-rds", tags={"aws:secretsmanager:owningService": "rds"})
     cloud.put_secret("other", "cnry-other")
     assert set(await read(make())) == {"other"}
-
-
-async def test_a_run_without_changes_writes_nothing(one: Make, cloud: CloudFixture) -> None:
-    target = Target(one, NAMING)
-    await target.push(values(3))
-    mark = len(cloud.proxy.calls)
-    await target.push(values(3))
-    await target.push(values(3), trusts_ledger=True)
-    assert set(cloud.proxy.operations(since=mark)) == {"ListSecrets", "BatchGetSecretValue"}
-
-
-async def test_what_somebody_changed_by_hand_is_written_again(one: Make, cloud: CloudFixture) -> None:
-    target = Target(one, NAMING)
-    await target.push(values(3))
-    cloud.put_secret("shop-KEY_001", "cnry-by-hand")
-    await target.push(values(3))
-    assert target.written == ["shop-KEY_001"]
-    assert cloud.secret_values() == named(values(3))
 
 
 async def test_removed_keys_are_deleted_after_the_clouds_recovery_window_and_foreign_names_stay(
@@ -221,21 +180,6 @@ async def test_removed_keys_are_deleted_after_the_clouds_recovery_window_and_for
 async def test_what_is_gone_already_counts_as_removed(one: Make, cloud: CloudFixture) -> None:
     cloud.proxy.answer_instead("DeleteSecret", Fault(400, "ResourceNotFoundException"))
     assert await run(one(), change_of(None, "shop-GONE")) == [Written("shop-GONE", is_removed=True)]
-
-
-async def test_nothing_is_removed_unasked(one: Make, cloud: CloudFixture) -> None:
-    target = Target(one, NAMING)
-    await target.push(values(2))
-    await target.push({"OTHER": "cnry-o"}, removes_nothing=True)
-    assert target.removed == []
-    assert cloud.secret_values() == named({**values(2), "OTHER": "cnry-o"})
-
-
-async def test_an_emptied_value_removes_its_secret(one: Make, cloud: CloudFixture) -> None:
-    target = Target(one, NAMING)
-    await target.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await target.push({"ONE": "cnry-1", "TWO": "", "NEVER": ""})
-    assert cloud.secret_values() == {"shop-ONE": "cnry-1"}
 
 
 @pytest.mark.parametrize("looks", [True, False], ids=["after a look", "without a look"])
@@ -336,42 +280,9 @@ async def test_what_stands_beside_a_value_compares_with_what_should(
     assert (await read(store))[name].extras == {"keyId": "alias/shop"}
 
 
-async def test_all_keys_are_one_secret_written_with_one_call(many: Make, cloud: CloudFixture) -> None:
-    target = Target(many)
-    held = {"ONE": "cnry-1", "EMPTY": "", "TEXT": 'cnry-"ключ"\n'}
-    await target.push(held)
-    assert {name: json.loads(value) for name, value in cloud.secret_values().items()} == {ALL: held}
-    mark = len(cloud.proxy.calls)
-    await target.push({**held, "ONE": "cnry-2"}, trusts_ledger=True)
-    assert cloud.proxy.operations(since=mark) == ["GetSecretValue", "UpdateSecret"]
-    assert json.loads(cloud.secret_values()[ALL]) == {**held, "ONE": "cnry-2"}
-    assert target.written == ["ONE"]
-
-
 async def test_the_key_schema_names_the_one_secret(make: Make, cloud: CloudFixture) -> None:
     await run(make(ALL, keySchema="dev-{{secretKey}}-x"), change_of({"ONE": "cnry-1"}))
     assert json.loads(cloud.secret_values()[f"dev-{ALL}-x"]) == {"ONE": "cnry-1"}
-
-
-async def test_a_run_without_changes_only_looks_at_the_one_secret(many: Make, cloud: CloudFixture) -> None:
-    target = Target(many)
-    await target.push(values(3))
-    mark = len(cloud.proxy.calls)
-    await target.push(values(3))
-    await target.push(values(3), trusts_ledger=True)
-    assert cloud.proxy.operations(since=mark) == ["GetSecretValue"]
-
-
-async def test_a_removed_key_leaves_the_object_and_others_may_be_kept(
-    many: Make, cloud: CloudFixture
-) -> None:
-    target = Target(many)
-    await target.push(values(3))
-    await target.push({"KEY_000": "cnry-0"}, removes_nothing=True)
-    assert json.loads(cloud.secret_values()[ALL]) == values(3)
-    await target.push({"KEY_000": "cnry-0"})
-    assert json.loads(cloud.secret_values()[ALL]) == {"KEY_000": "cnry-0"}
-    assert target.removed == ["KEY_001", "KEY_002"]
 
 
 async def test_an_object_without_keys_is_deleted(many: Make, cloud: CloudFixture) -> None:
@@ -437,23 +348,6 @@ async def test_the_one_secret_is_restored_as_well(many: Make, cloud: CloudFixtur
     assert json.loads(cloud.secret_values()[ALL]) == {"ONE": "cnry-1"}
 
 
-async def test_a_throttled_run_goes_on(one: Make, way: WayOut, cloud: CloudFixture) -> None:
-    cloud.proxy.answer_instead("CreateSecret", THROTTLING, times=3, after=1)
-    cloud.proxy.answer_instead("ListSecrets", Fault(429, "TooManyRequestsException"), times=2)
-    target = Target(one, NAMING)
-    await target.push(values(3))
-    assert cloud.secret_values() == named(values(3))
-    assert [round(wait.total_seconds()) for wait in way.waits] == [1] * 5
-
-
-async def test_one_that_is_throttled_for_ever_is_given_up(one: Make, cloud: CloudFixture) -> None:
-    cloud.proxy.answer_instead("CreateSecret", THROTTLING, times=-1, after=1)
-    target = Target(one, NAMING)
-    with pytest.raises(RemoteThrottledError):
-        await target.push(values(3))
-    assert target.written == ["shop-KEY_000"]
-
-
 async def test_wrong_credentials_are_denied(one: Make, many: Make, cloud: CloudFixture) -> None:
     wrong = AccessKeyCredentials(
         access_key_id=cloud.credentials.access_key_id, secret_access_key="cnry-wrong"
@@ -468,21 +362,6 @@ async def test_wrong_credentials_are_denied(one: Make, many: Make, cloud: CloudF
     ):
         await read(many(credentials=reader))
     assert cloud.secrets() == {}
-
-
-@pytest.mark.parametrize("fault", [None, Fault(500, "InternalServiceError")], ids=["cut", "500"])
-async def test_what_arrived_before_an_outage_counts(
-    one: Make, cloud: CloudFixture, fault: Fault | None
-) -> None:
-    cloud.proxy.answer_instead("CreateSecret", fault, times=-1, after=2)
-    target = Target(one, NAMING)
-    with pytest.raises(RemoteUnavailableError):
-        await target.push(values(5))
-    assert target.written == ["shop-KEY_000", "shop-KEY_001"]
-    cloud.proxy.get_well()
-    await target.push(values(5))
-    assert target.written == ["shop-KEY_002", "shop-KEY_003", "shop-KEY_004"]
-    assert cloud.secret_values() == named(values(5))
 
 
 @pytest.mark.parametrize(
@@ -503,15 +382,6 @@ async def test_what_the_manager_refuses_is_told_without_the_value(
     assert "cnry" not in refused.message
     assert cloud.proxy.issues
     cloud.proxy.issues.clear()
-
-
-async def test_a_refused_name_keeps_no_other_from_being_written(one: Make, cloud: CloudFixture) -> None:
-    target = Target(one, NAMING)
-    await target.push({"GONE": "cnry-0"})
-    with pytest.raises(RemoteRefusedError, match=r"'shop-A B': a name .*'shop-C D': a name"):
-        await target.push({"A B": "cnry-1", "GOOD": "cnry-2", "C D": "cnry-3", "LAST": "cnry-4"})
-    assert (target.written, target.removed) == (["shop-GOOD", "shop-LAST"], ["shop-GONE"])
-    assert cloud.secret_values() == named({"GOOD": "cnry-2", "LAST": "cnry-4"})
 
 
 @pytest.mark.parametrize(
@@ -563,38 +433,6 @@ async def test_whole_numbers_of_others_stay_exact_in_the_one_secret(many: Make, 
         "LARGE": 123456789012345678901234567890,
         "ONE": "cnry-1",
     }
-
-
-async def test_a_place_with_too_much_in_it_is_not_read(
-    one: Make, many: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await run(one(), change_of(named(values(12))))
-    await run(many(), change_of(values(12)))
-    monkeypatch.setattr(bounds, "_NAMES_MAX", 12)
-    assert [len(await read(store)) for store in (one(), many())] == [12, 12]
-    monkeypatch.setattr(bounds, "_NAMES_MAX", 11)
-    for store in (one(), many()):
-        with pytest.raises(RemoteRefusedError, match="holds more than 11 names"):
-            await read(store)
-
-
-async def test_a_driver_that_skips_a_page_is_caught(
-    one: Make, cloud: CloudFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in named(values(120)).items():
-        cloud.put_secret(name, value)
-    monkeypatch.setattr(listing, "text_or_none", lambda *_: None)
-    assert len(await read(one())) == 100
-
-
-async def test_a_driver_that_ignores_throttling_is_caught(
-    one: Make, way: WayOut, cloud: CloudFixture
-) -> None:
-    spoil(way, limits=Limits(is_throttled=lambda _: False))
-    cloud.proxy.answer_instead("CreateSecret", THROTTLING)
-    with pytest.raises(RemoteThrottledError):
-        await Target(one, NAMING).push(values(1))
-    assert cloud.secrets() == {}
 
 
 async def test_a_driver_that_signs_wrongly_is_caught(

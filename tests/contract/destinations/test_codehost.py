@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 from collections.abc import AsyncIterator, Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from keybearer.destinations import bounds
 from keybearer.destinations import codehost as driver
 from keybearer.destinations.codehost import CODEHOST
 from keybearer.destinations.codehost_app import InstallationCredentials, PatCredentials
-from keybearer.destinations.engine import table
-from keybearer.destinations.protocol import Written
 from keybearer.destinations.remote import (
-    Limits,
-    RemoteAnswer,
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
-    RemoteRequest,
     RemoteThrottledError,
     RemoteUnavailableError,
 )
 from keybearer.domain.syncs.plan import PlanRefusedError
 from keybearer.wire.credentials import Credentials
-from keybearer.wire.key_schema import KeyNaming
 from support.remotes.codehost import (
     CodehostCopy,
     SecretsPlace,
-    forbidden_for_a_while,
-    too_many,
-    used_up,
-    warned,
 )
 from support.remotes.driving import change_of, run
 from support.remotes.opened import opened
-from support.remotes.outages import WRITTEN_BEFORE, push_through_an_outage
 from support.remotes.pushing import Target
-from support.remotes.serving import ATTEMPTS, served
-from support.remotes.spoiling import spoil
+from support.remotes.serving import served
 from support.remotes.way_out import WayOut, way_out
 from support.virtual_time import VirtualTime
 
@@ -113,33 +99,6 @@ async def test_secrets_arrive_sealed_and_in_upper_case(copy: CodehostCopy, targe
     assert all("X-GitHub-Api-Version" in one.headers for one in copy.visits.asked)
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-async def test_a_run_without_changes_writes_nothing(copy: CodehostCopy, target: Make, scope: str) -> None:
-    config, path = SCOPES[scope]
-    place(copy, config)
-    pushed = target(config)
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    copy.visits.asked.clear()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert copy.visits.lines() == [f"GET {path}"]
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-async def test_one_changed_key_is_one_write(
-    copy: CodehostCopy, time: VirtualTime, target: Make, scope: str
-) -> None:
-    config, path = SCOPES[scope]
-    there = place(copy, config)
-    pushed = target(config)
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2", "THREE": "cnry-3"})
-    await time.advance(5)
-    copy.visits.asked.clear()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-new", "THREE": "cnry-3"}, trusts_ledger=True)
-    assert copy.visits.lines()[:2] == [f"GET {path}/public-key", f"PUT {path}/TWO"]
-    assert copy.visits.writes() == [f"PUT {path}/TWO"]
-    assert there.values() == {"ONE": "cnry-1", "TWO": "cnry-new", "THREE": "cnry-3"}
-
-
 async def test_the_public_key_is_asked_for_once_in_a_run(
     copy: CodehostCopy, repository: SecretsPlace, target: Make
 ) -> None:
@@ -158,42 +117,6 @@ async def test_a_removed_key_is_removed(copy: CodehostCopy, target: Make, scope:
     await pushed.push({"TWO": "cnry-2"})
     assert (pushed.removed, there.values()) == (["ONE"], {"TWO": "cnry-2"})
     assert copy.visits.writes() == [f"DELETE {path}/ONE"]
-
-
-async def test_nothing_is_removed_where_deletion_is_off(repository: SecretsPlace, target: Make) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await pushed.push({"TWO": "cnry-2"}, removes_nothing=True)
-    assert repository.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
-
-
-async def test_names_that_the_key_schema_does_not_make_stay(
-    copy: CodehostCopy, repository: SecretsPlace, target: Make
-) -> None:
-    copy.put(repository, "DEPLOY_KEY", "cnry-foreign")
-    copy.put(repository, "KB_STALE", "cnry-stale")
-    copy.put(repository, "KB_OTHERS", "cnry-others")
-    pushed = target()
-    pushed.own("KB_STALE")
-    pushed.naming = KeyNaming.of("kb_{{secretKey}}", "prod")
-    await pushed.push({"ONE": "cnry-1"})
-    assert repository.values() == {
-        "DEPLOY_KEY": "cnry-foreign",
-        "KB_ONE": "cnry-1",
-        "KB_OTHERS": "cnry-others",
-    }
-
-
-async def test_what_somebody_edits_at_the_host_is_written_again(
-    copy: CodehostCopy, repository: SecretsPlace, time: VirtualTime, target: Make
-) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await time.advance(60)
-    copy.put(repository, "TWO", "cnry-by-hand")
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert pushed.written == ["TWO"]
-    assert repository.values()["TWO"] == "cnry-2"
 
 
 async def test_two_keys_of_one_name_are_refused_before_anything_is_written(
@@ -215,59 +138,6 @@ async def test_more_names_than_the_host_takes_are_refused_before_anything_is_wri
     assert copy.visits.writes() == []
 
 
-async def test_all_pages_are_read(copy: CodehostCopy, target: Make) -> None:
-    there = copy.organization("acme")
-    for number in range(250):
-        copy.put(there, f"KEY_{number:03}", "cnry-v")
-    found = await target(ORGANIZATION).make().read([])
-    assert list(found) == sorted(there.secrets)
-    assert [one.path.partition("?")[2] for one in copy.visits.asked] == [
-        f"per_page=100&page={page}" for page in (1, 2, 3)
-    ]
-    assert all(present.value is None and present.version for present in found.values())
-
-
-async def test_a_throttled_run_waits_and_goes_on(
-    copy: CodehostCopy, repository: SecretsPlace, way: WayOut, target: Make
-) -> None:
-    copy.visits.answer_instead("PUT", "/ONE", too_many, times=2)
-    await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert repository.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
-    assert way.waits == [timedelta(seconds=3)] * 2
-
-
-@pytest.mark.parametrize(
-    ("answer", "wait"),
-    [
-        pytest.param(lambda _: used_up(), 60, id="used up"),
-        pytest.param(lambda now: used_up(now + timedelta(seconds=1800)), 1800, id="used up until a time"),
-        pytest.param(lambda _: forbidden_for_a_while(), 7, id="forbidden for a while"),
-        pytest.param(lambda _: warned(), 60, id="warned"),
-    ],
-)
-async def test_a_run_that_would_wait_long_ends_and_says_when_to_come_again(
-    copy: CodehostCopy,
-    repository: SecretsPlace,
-    way: WayOut,
-    time: VirtualTime,
-    target: Make,
-    answer: Callable[[datetime], web.Response],
-    wait: int,
-) -> None:
-    copy.visits.answer_instead("PUT", "/TWO", lambda: answer(time.now()))
-    pushed = target()
-    source = {"ONE": "cnry-1", "TWO": "cnry-2"}
-    for _ in range(2):
-        with pytest.raises(RemoteThrottledError) as caught:
-            await pushed.push(source, trusts_ledger=True)
-        assert caught.value.wait == timedelta(seconds=wait)
-    assert (way.waits, repository.values()) == ([], {"ONE": "cnry-1"})
-    assert copy.visits.writes()[1:] == ["PUT /repos/acme/shop/actions/secrets/TWO"], "asked once"
-    await time.advance(wait)
-    await pushed.push(source, trusts_ledger=True)
-    assert repository.values() == source
-
-
 async def test_writes_keep_the_pace_of_the_secondary_limit(copy: CodehostCopy, target: Make) -> None:
     there = copy.organization("acme")
     pushed = target(ORGANIZATION)
@@ -275,17 +145,6 @@ async def test_writes_keep_the_pace_of_the_secondary_limit(copy: CodehostCopy, t
         await pushed.push({f"KEY_{number:03}": "cnry-v" for number in range(100)})
     assert (len(there.secrets), len(pushed.written)) == (80, 80)
     assert caught.value.wait == timedelta(seconds=30)
-
-
-async def test_a_run_that_is_throttled_for_ever_ends(
-    copy: CodehostCopy, repository: SecretsPlace, target: Make
-) -> None:
-    copy.visits.answer_instead("PUT", "/TWO", forbidden_for_a_while, times=-1)
-    pushed = target()
-    with pytest.raises(RemoteThrottledError) as caught:
-        await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert caught.value.is_retryable
-    assert (pushed.written, repository.values()) == (["ONE"], {"ONE": "cnry-1"})
 
 
 @pytest.mark.parametrize("token", ["ghp_cnry-wrong", READER])
@@ -298,54 +157,6 @@ async def test_wrong_credentials_are_told(repository: SecretsPlace, target: Make
     expected = "not accessible by personal access token" if token == READER else "were revoked"
     assert expected in str(caught.value)
     assert repository.values() == {}
-
-
-@pytest.mark.parametrize("answer", [None, lambda: web.Response(status=502, text="cnry-echo")])
-async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_does_the_rest(
-    copy: CodehostCopy,
-    repository: SecretsPlace,
-    target: Make,
-    answer: Callable[[], web.Response] | None,
-) -> None:
-    source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
-    copy.visits.answer_instead("PUT", "/KEY_", answer, times=ATTEMPTS, after=WRITTEN_BEFORE)
-    await push_through_an_outage(target(), repository.values, source, trusts_ledger=True)
-    writes = [line.rpartition("/")[2] for line in copy.visits.writes()]
-    assert all(writes.count(name) == 1 for name in ("KEY_0", "KEY_1", "KEY_2", "KEY_4"))
-    assert writes.count("KEY_3") == ATTEMPTS + 1
-
-
-@pytest.mark.parametrize("name", ["1ST", "GITHUB_TOKEN", "github_token", "A-B", "A/B", "A B", "Ä", ".."])
-async def test_names_that_the_host_refuses_are_told(
-    copy: CodehostCopy, repository: SecretsPlace, target: Make, name: str
-) -> None:
-    expected = r"letters, digits and underscores, and no digit first|must not begin with GITHUB_"
-    with pytest.raises(RemoteRefusedError, match=expected) as caught:
-        await target().push({name: "cnry-1"})
-    assert f"'{name.upper()}'" in str(caught.value)
-    assert (copy.visits.writes(), repository.values()) == ([], {})
-
-
-async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
-    copy: CodehostCopy, repository: SecretsPlace, target: Make
-) -> None:
-    copy.put(repository, "STALE", "cnry-s")
-    pushed = target()
-    pushed.own("STALE")
-    with pytest.raises(RemoteRefusedError, match=r"'1ST': a name there .*'A-B': a name there"):
-        await pushed.push({"1ST": "cnry-1", "A-B": "cnry-2", "LAST": "cnry-3"})
-    assert repository.values() == {"LAST": "cnry-3"}
-    assert (pushed.written, pushed.removed) == (["LAST"], ["STALE"])
-
-
-async def test_a_value_that_is_too_long_is_told_without_it(
-    copy: CodehostCopy, repository: SecretsPlace, target: Make
-) -> None:
-    longest = "ü" * (24 * 1024)
-    with pytest.raises(RemoteRefusedError, match=r"'LONG': the value has 49,153 bytes.*takes 48 KiB"):
-        await target().push({"LONG": f"{longest}x", "LONGEST": longest})
-    assert repository.values() == {"LONGEST": longest}
-    assert [line.rpartition("/")[2] for line in copy.visits.writes()] == ["LONGEST"]
 
 
 async def test_what_the_host_says_of_a_secret_it_refuses_is_told(
@@ -385,15 +196,6 @@ async def test_a_renamed_repository_is_told_and_its_new_place_not_followed(
     with pytest.raises(RemoteMissingError, match="was moved"):
         await target().push({"ONE": "cnry-1"})
     assert len(copy.visits.asked) == 1
-
-
-async def test_a_name_that_is_gone_already_counts_as_removed(
-    copy: CodehostCopy, repository: SecretsPlace, target: Make
-) -> None:
-    copy.put(repository, "LAST", "cnry-l")
-    written = await run(target().make(), change_of(None, "GONE", "LAST"))
-    assert written == [Written("GONE", is_removed=True), Written("LAST", is_removed=True)]
-    assert repository.values() == {}
 
 
 async def test_nothing_counts_as_removed_where_the_place_can_not_be_seen(target: Make) -> None:
@@ -455,32 +257,6 @@ async def test_a_list_of_another_form_is_an_outage(copy: CodehostCopy, target: M
         await target().make().read([])
 
 
-async def test_a_list_without_end_is_no_list(
-    copy: CodehostCopy, target: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(table, "_PAGES_MAX", 5)
-    endless = {"secrets": [{"name": "ONE", "updated_at": "2026-01-01T00:00:00Z"}]}
-    copy.visits.answer_instead(
-        "GET", "/secrets", lambda: web.json_response(endless, headers={"Link": '<x>; rel="next"'}), times=-1
-    )
-    with pytest.raises(RemoteUnavailableError, match="no end to the list of the repository"):
-        await target().make().read([])
-    assert len(copy.visits.asked) == 5
-
-
-async def test_more_names_than_memory_is_for_are_refused(
-    copy: CodehostCopy, target: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    there = copy.organization("acme")
-    for number in range(120):
-        copy.put(there, f"KEY_{number}", "cnry-v")
-    monkeypatch.setattr(bounds, "_NAMES_MAX", 120)
-    assert len(await target(ORGANIZATION).make().read([])) == 120
-    monkeypatch.setattr(bounds, "_NAMES_MAX", 119)
-    with pytest.raises(RemoteRefusedError, match="more than 119 names"):
-        await target(ORGANIZATION).make().read([])
-
-
 async def test_an_installation_gets_one_token_for_many_runs_and_another_when_it_ends(
     copy: CodehostCopy, repository: SecretsPlace, time: VirtualTime, target: Make
 ) -> None:
@@ -513,45 +289,6 @@ async def test_a_server_of_ones_own_is_asked_below_its_path(
 
 
 # What the copy is worth: drivers that are wrong fail on it.
-
-
-async def test_a_driver_with_a_wrong_header_is_refused(
-    way: WayOut, repository: SecretsPlace, target: Make
-) -> None:
-    def rename(request: RemoteRequest) -> RemoteRequest:
-        headers = {
-            ("PRIVATE-TOKEN" if name == "Authorization" else name): text
-            for name, text in request.headers.items()
-        }
-        return dataclasses.replace(request, headers=headers)
-
-    spoil(way, request=rename)
-    with pytest.raises(RemoteDeniedError):
-        await target().push({"ONE": "cnry-1"})
-    assert repository.values() == {}
-
-
-async def test_a_driver_that_skips_a_page_leaves_what_should_be_removed(
-    copy: CodehostCopy, way: WayOut, target: Make
-) -> None:
-    there = copy.organization("acme")
-    pushed = target(ORGANIZATION)
-    for number in range(120):
-        copy.put(there, f"STALE_{number:03}", "cnry-v")
-    pushed.own("STALE_099", "STALE_100")
-    spoil(way, answer=lambda answer: RemoteAnswer(answer.status, {}, answer.body))
-    await pushed.push({"ONE": "cnry-1"})
-    assert (pushed.removed, "STALE_100" in there.secrets) == (["STALE_099"], True)
-
-
-async def test_a_driver_that_ignores_limits_fails_on_them(
-    copy: CodehostCopy, way: WayOut, repository: SecretsPlace, target: Make
-) -> None:
-    spoil(way, limits=Limits(is_throttled=lambda _: False))
-    copy.visits.answer_instead("PUT", "/ONE", forbidden_for_a_while)
-    with pytest.raises(RemoteDeniedError):
-        await target().push({"ONE": "cnry-1"})
-    assert repository.values() == {}
 
 
 async def test_a_driver_that_does_not_seal_is_refused(

@@ -8,16 +8,13 @@ import functools
 import json
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import pytest
 from aiohttp import web
 from pydantic import ValidationError
 
-from keybearer.destinations import bounds
 from keybearer.destinations.app import Issued
-from keybearer.destinations.engine import table
 from keybearer.destinations.gcp_secret_manager import (
     GCP_SECRET_MANAGER,
     ImpersonationCredentials,
@@ -25,23 +22,19 @@ from keybearer.destinations.gcp_secret_manager import (
 )
 from keybearer.destinations.protocol import Present
 from keybearer.destinations.remote import (
-    Limits,
-    RemoteAnswer,
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
     RemoteRequest,
-    RemoteThrottledError,
     RemoteUnavailableError,
 )
 from keybearer.destinations.session import Session
 from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, run
-from support.remotes.gcp import GcpCopy, exhausted, new_key, refusal
+from support.remotes.gcp import GcpCopy, new_key, refusal
 from support.remotes.opened import check, opened
-from support.remotes.outages import WRITTEN_BEFORE, push_through_an_outage
 from support.remotes.pushing import Target
-from support.remotes.serving import ATTEMPTS, served
+from support.remotes.serving import served
 from support.remotes.spoiling import spoil
 from support.remotes.way_out import WayOut, way_out
 
@@ -125,53 +118,6 @@ async def test_new_secrets_of_all_regions_may_be_kept_at_one_location(copy: GcpC
     assert copy.projects[PROJECT]["ONE"].replication == kept
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-async def test_a_run_without_changes_writes_nothing(copy: GcpCopy, target: Make, scope: str) -> None:
-    config, _ = SCOPES[scope]
-    pushed = target(config)
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    copy.visits.asked.clear()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert (writes(copy), len(copy.visits.asked)) == ([], 3)
-    copy.visits.asked.clear()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"}, trusts_ledger=True)
-    assert copy.visits.asked == []
-
-
-@pytest.mark.parametrize("trusts_ledger", [False, True])
-async def test_one_changed_key_is_one_write(copy: GcpCopy, target: Make, *, trusts_ledger: bool) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    copy.visits.asked.clear()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-new"}, trusts_ledger=trusts_ledger)
-    assert writes(copy) == [f"POST /v1/{PROJECT}/secrets/TWO:addVersion"]
-    assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-new"}
-    assert pushed.ledger["TWO"].remote_version == "2"
-    if trusts_ledger:
-        assert len(copy.visits.asked) == 1
-
-
-async def test_a_new_key_of_a_run_that_lists_nothing_is_created_after_all(
-    copy: GcpCopy, target: Make
-) -> None:
-    await target().push({"ONE": "cnry-1"}, trusts_ledger=True)
-    assert copy.values(PROJECT) == {"ONE": "cnry-1"}
-
-
-async def test_a_removed_key_is_removed_and_an_empty_one_too(copy: GcpCopy, target: Make) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2", "THREE": "cnry-3", "NEVER": ""})
-    await pushed.push({"TWO": "cnry-2", "THREE": ""})
-    assert (pushed.removed, copy.values(PROJECT)) == (["ONE", "THREE"], {"TWO": "cnry-2"})
-
-
-async def test_nothing_is_removed_where_deletion_is_off(copy: GcpCopy, target: Make) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await pushed.push({"TWO": "cnry-2"}, removes_nothing=True)
-    assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-2"}
-
-
 async def test_names_that_the_key_schema_does_not_make_stay_unread(copy: GcpCopy, target: Make) -> None:
     copy.put(PROJECT, "deploy", "cnry-foreign")
     copy.put(PROJECT, "KB_STALE", "cnry-stale")
@@ -187,19 +133,6 @@ async def test_names_that_the_key_schema_does_not_make_stay_unread(copy: GcpCopy
     assert not [line for line in copy.visits.lines() if "/deploy" in line]
 
 
-async def test_values_come_back_and_what_somebody_edits_is_written_again(copy: GcpCopy, target: Make) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    copy.put(PROJECT, "TWO", "cnry-by-hand")
-    found = await pushed.make().read([])
-    assert {name: (one.value, one.version) for name, one in found.items()} == {
-        "ONE": ("cnry-1", "1"),
-        "TWO": ("cnry-by-hand", "2"),
-    }
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert (pushed.written, copy.values(PROJECT)["TWO"]) == (["TWO"], "cnry-2")
-
-
 @pytest.mark.parametrize("state", ["DISABLED", "DESTROYED", "none", "bytes"])
 async def test_a_secret_without_a_value_has_none_and_is_written(
     copy: GcpCopy, target: Make, state: str
@@ -213,57 +146,6 @@ async def test_a_secret_without_a_value_has_none_and_is_written(
     assert (await pushed.make().read([]))["ONE"].value is None
     await pushed.push({"ONE": "cnry-1"})
     assert copy.values(PROJECT) == {"ONE": "cnry-1"}
-
-
-async def test_all_pages_are_read(copy: GcpCopy, target: Make) -> None:
-    for number in range(60):
-        copy.put(PROJECT, f"KEY_{number}", "cnry-v")
-    copy.page_max = 25
-    assert set(await target().make().read([])) == set(copy.projects[PROJECT])
-    assert len([line for line in copy.visits.lines() if line.endswith("/secrets")]) == 3
-
-
-async def test_a_throttled_run_waits_and_goes_on(copy: GcpCopy, way: WayOut, target: Make) -> None:
-    copy.visits.answer_instead("POST", "addVersion", exhausted, times=2)
-    await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert copy.values(PROJECT) == {"ONE": "cnry-1", "TWO": "cnry-2"}
-    assert [round(wait.total_seconds()) for wait in way.waits] == [1, 1]
-
-
-async def test_a_run_that_is_throttled_for_ever_ends(copy: GcpCopy, target: Make) -> None:
-    copy.visits.answer_instead("POST", "addVersion", exhausted, times=-1, after=1)
-    pushed = target()
-    with pytest.raises(RemoteThrottledError):
-        await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert pushed.written == ["ONE"]
-
-
-@pytest.mark.parametrize("answer", [None, lambda: web.Response(status=503, text="cnry-echo")])
-async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_does_the_rest(
-    copy: GcpCopy, target: Make, answer: Callable[[], web.Response] | None
-) -> None:
-    source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
-    copy.visits.answer_instead("POST", "addVersion", answer, times=ATTEMPTS, after=WRITTEN_BEFORE)
-    await push_through_an_outage(target(), partial(copy.values, PROJECT), source)
-
-
-@pytest.mark.parametrize("name", ["A/B", "A B", "Ä", "A" * 256, "A:B", "."])
-async def test_names_that_the_remote_refuses_are_told_and_keep_no_other_from_being_written(
-    copy: GcpCopy, target: Make, name: str
-) -> None:
-    pushed = target()
-    with pytest.raises(
-        RemoteRefusedError, match=r"a name there takes letters|the name has 256 characters"
-    ) as caught:
-        await pushed.push({name: "cnry-1", "LAST": "cnry-2"})
-    assert "cnry-" not in str(caught.value)
-    assert copy.values(PROJECT) == {"LAST": "cnry-2"}
-
-
-async def test_a_value_that_is_too_long_is_told_without_it(target: Make) -> None:
-    with pytest.raises(RemoteRefusedError, match="64 KiB") as caught:
-        await target().push({"LONG": "cnry-" + "x" * 65_536})
-    assert "cnry-" not in str(caught.value)
 
 
 async def test_what_google_says_of_a_write_is_never_told(copy: GcpCopy, target: Make) -> None:
@@ -329,27 +211,6 @@ async def test_a_secret_that_is_gone_without_a_word_has_no_value(copy: GcpCopy, 
     copy.put(PROJECT, "ONE", "cnry-1")
     copy.visits.answer_instead("GET", ":access", lambda: web.Response(status=404, text="<html>"))
     assert await target().make().read([]) == {"ONE": Present(None)}
-
-
-async def test_a_list_without_end_is_no_list(
-    copy: GcpCopy, target: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(table, "_PAGES_MAX", 5)
-    copy.visits.answer_instead("GET", "", lambda: web.json_response({"nextPageToken": "1"}), times=-1)
-    with pytest.raises(RemoteUnavailableError, match="no end to the list"):
-        await target().make().read([])
-
-
-async def test_more_than_memory_is_for_is_refused(
-    copy: GcpCopy, target: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(20):
-        copy.put(PROJECT, f"KEY_{number:03}", "v" * 93)
-    monkeypatch.setattr(bounds, "_BYTES_MAX", 20 * 100)
-    assert len(await target().make().read([])) == 20
-    monkeypatch.setattr(bounds, "_BYTES_MAX", 20 * 100 - 1)
-    with pytest.raises(RemoteRefusedError, match="more than"):
-        await target().make().read([])
 
 
 # The app.
@@ -503,39 +364,3 @@ def test_the_key_of_the_service_is_in_no_repr() -> None:
     assert "PRIVATE" not in repr(own())
     given = {"clientEmail": OWN, "privateKey": own_key()[0], "privateKeyId": "k1"}
     assert own() == OwnAccountCredentials.model_validate_json(json.dumps(given))
-
-
-# What the copy is worth: drivers that are wrong fail on it.
-
-
-async def test_a_driver_with_a_wrong_header_is_refused(way: WayOut, target: Make) -> None:
-    def rename(request: RemoteRequest) -> RemoteRequest:
-        headers = {name.replace("Authorization", "X-Token"): text for name, text in request.headers.items()}
-        return dataclasses.replace(request, headers=headers)
-
-    spoil(way, request=rename)
-    with pytest.raises(RemoteDeniedError):
-        await target().push({"ONE": "cnry-1"})
-
-
-async def test_a_driver_that_skips_a_page_leaves_what_should_be_removed(
-    copy: GcpCopy, way: WayOut, target: Make
-) -> None:
-    for number in range(30):
-        copy.put(PROJECT, f"STALE_{number}", "cnry-v")
-    copy.page_max = 20
-    spoil(
-        way,
-        answer=lambda answer: RemoteAnswer(
-            answer.status, {}, answer.body.replace(b"nextPageToken", b"elsewhere")
-        ),
-    )
-    await target().push({"ONE": "cnry-1"})
-    assert len(copy.values(PROJECT)) > 1
-
-
-async def test_a_driver_that_ignores_limits_fails_on_them(copy: GcpCopy, way: WayOut, target: Make) -> None:
-    spoil(way, limits=Limits(is_throttled=lambda _: False))
-    copy.visits.answer_instead("POST", "addVersion", exhausted)
-    with pytest.raises(RemoteRefusedError):
-        await target().push({"ONE": "cnry-1"})

@@ -9,25 +9,18 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from keybearer.destinations import bounds
 from keybearer.destinations.engine import table
 from keybearer.destinations.gitlab import GITLAB, AccessTokenCredentials
-from keybearer.destinations.protocol import Refused, Written
+from keybearer.destinations.protocol import Refused
 from keybearer.destinations.remote import (
-    Limits,
-    RemoteAnswer,
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
-    RemoteRequest,
-    RemoteThrottledError,
     RemoteUnavailableError,
 )
-from keybearer.wire.key_schema import KeyNaming
 from support.remotes.driving import change_of, run
-from support.remotes.gitlab import GitLabCopy, VariablesPlace, too_many
+from support.remotes.gitlab import GitLabCopy, VariablesPlace
 from support.remotes.opened import check, opened
-from support.remotes.outages import WRITTEN_BEFORE, push_through_an_outage
 from support.remotes.pushing import Target
 from support.remotes.serving import ATTEMPTS, served
 from support.remotes.spoiling import spoil
@@ -103,17 +96,6 @@ async def test_secrets_arrive_as_they_are(copy: GitLabCopy, target: Make, scope:
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-async def test_a_run_without_changes_writes_nothing(copy: GitLabCopy, target: Make, scope: str) -> None:
-    config, path = SCOPES[scope]
-    place(copy, config)
-    pushed = target(config)
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    copy.visits.asked.clear()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert copy.visits.lines() == [f"GET {path}"]
-
-
-@pytest.mark.parametrize("scope", SCOPES)
 async def test_one_changed_key_is_one_write(copy: GitLabCopy, target: Make, scope: str) -> None:
     config, path = SCOPES[scope]
     there = place(copy, config)
@@ -156,49 +138,6 @@ async def test_an_update_that_gitlab_makes_in_another_environment_is_told(
     assert "another environment scope" in told.message
 
 
-async def test_a_new_key_of_a_run_that_lists_nothing_is_created_after_all(
-    copy: GitLabCopy, project: VariablesPlace, target: Make
-) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1"}, trusts_ledger=True)
-    assert project.values() == {"ONE": "cnry-1"}
-    assert [line.partition(" ")[0] for line in copy.visits.lines()] == ["PUT", "POST"]
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-async def test_a_removed_key_is_removed(copy: GitLabCopy, target: Make, scope: str) -> None:
-    config, path = SCOPES[scope]
-    there = place(copy, config)
-    pushed = target(config)
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    copy.visits.asked.clear()
-    await pushed.push({"TWO": "cnry-2"})
-    assert (pushed.removed, there.values()) == (["ONE"], {"TWO": "cnry-2"})
-    assert copy.visits.writes() == [f"DELETE {path}/ONE"]
-
-
-async def test_nothing_is_removed_where_deletion_is_off(project: VariablesPlace, target: Make) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    await pushed.push({"TWO": "cnry-2"}, removes_nothing=True)
-    assert project.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
-
-
-async def test_names_that_the_key_schema_does_not_make_stay(project: VariablesPlace, target: Make) -> None:
-    project.put("DEPLOY_KEY", "cnry-foreign")
-    project.put("KB_STALE", "cnry-stale")
-    project.put("KB_OTHERS", "cnry-others")
-    pushed = target()
-    pushed.own("KB_STALE")
-    pushed.naming = KeyNaming.of("KB_{{secretKey}}", "prod")
-    await pushed.push({"ONE": "cnry-1"})
-    assert project.values() == {
-        "DEPLOY_KEY": "cnry-foreign",
-        "KB_ONE": "cnry-1",
-        "KB_OTHERS": "cnry-others",
-    }
-
-
 @pytest.mark.parametrize("scope", SCOPES)
 async def test_variables_of_other_environments_stay(copy: GitLabCopy, target: Make, scope: str) -> None:
     config, _ = SCOPES[scope]
@@ -224,59 +163,6 @@ async def test_a_gitlab_without_environments_of_groups_is_told(copy: GitLabCopy,
         await target(GROUP, targetEnvironment="prod").push({"ONE": "cnry-1"})
 
 
-async def test_values_come_back_and_what_somebody_edits_is_written_again(
-    project: VariablesPlace, target: Make
-) -> None:
-    pushed = target()
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    project.put("TWO", "cnry-by-hand")
-    found = await pushed.make().read([])
-    assert {name: present.value for name, present in found.items()} == {
-        "ONE": "cnry-1",
-        "TWO": "cnry-by-hand",
-    }
-    await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert (pushed.written, project.values()["TWO"]) == (["TWO"], "cnry-2")
-
-
-async def test_all_pages_are_read(copy: GitLabCopy, project: VariablesPlace, target: Make) -> None:
-    for number in range(250):
-        project.put(f"KEY_{number}", "cnry-v", environment_scope="*" if number % 2 else "prod")
-    found = await target().make().read([])
-    assert set(found) == set(project.values())
-    assert [one.path.partition("?")[2] for one in copy.visits.asked] == [
-        f"per_page=100&page={page}" for page in (1, 2, 3)
-    ]
-
-
-async def test_a_throttled_run_waits_and_goes_on(
-    copy: GitLabCopy, project: VariablesPlace, way: WayOut, target: Make
-) -> None:
-    copy.visits.answer_instead("POST", "/variables", too_many, times=2)
-    await target().push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert project.values() == {"ONE": "cnry-1", "TWO": "cnry-2"}
-    assert [round(wait.total_seconds()) for wait in way.waits] == [4, 4]
-
-
-async def test_a_run_that_is_throttled_for_ever_ends(
-    copy: GitLabCopy, project: VariablesPlace, target: Make
-) -> None:
-    copy.visits.answer_instead("POST", "/variables", too_many, times=-1, after=1)
-    pushed = target()
-    with pytest.raises(RemoteThrottledError) as caught:
-        await pushed.push({"ONE": "cnry-1", "TWO": "cnry-2"})
-    assert caught.value.is_retryable
-    assert (pushed.written, project.values()) == (["ONE"], {"ONE": "cnry-1"})
-
-
-async def test_a_wrong_token_is_told(project: VariablesPlace, target: Make) -> None:
-    with pytest.raises(RemoteDeniedError, match="was revoked") as caught:
-        await target(given=credentials("glpat-cnry-wrong")).push({"ONE": "cnry-1"})
-    assert not caught.value.is_retryable
-    assert "cnry-" not in str(caught.value)
-    assert project.values() == {}
-
-
 async def test_a_token_that_may_only_read_is_told(project: VariablesPlace, target: Make) -> None:
     project.put("STALE", "cnry-s")
     with pytest.raises(RemoteDeniedError, match="needs the scope api"):
@@ -286,46 +172,6 @@ async def test_a_token_that_may_only_read_is_told(project: VariablesPlace, targe
     with pytest.raises(RemoteDeniedError, match="higher privileges"):
         await pushed.push({})
     assert project.values() == {"STALE": "cnry-s"}
-
-
-@pytest.mark.parametrize("answer", [None, lambda: web.Response(status=502, text="cnry-echo")])
-async def test_an_outage_in_the_middle_leaves_what_was_written_and_the_next_run_does_the_rest(
-    copy: GitLabCopy, project: VariablesPlace, target: Make, answer: Callable[[], web.Response] | None
-) -> None:
-    source = {f"KEY_{number}": f"cnry-{number}" for number in range(5)}
-    copy.visits.answer_instead("POST", "/variables", answer, times=ATTEMPTS, after=WRITTEN_BEFORE)
-    await push_through_an_outage(target(), project.values, source)
-
-
-@pytest.mark.parametrize("name", ["A-B", "A/B", "A B", "Ä", "A" * 256])
-async def test_names_that_gitlab_refuses_are_told(project: VariablesPlace, target: Make, name: str) -> None:
-    for trusts_ledger in (False, True):
-        with pytest.raises(
-            RemoteRefusedError, match=r"letters, digits and underscores|255 at most"
-        ) as caught:
-            await target().push({name: "cnry-1"}, trusts_ledger=trusts_ledger)
-        assert f"'{name}'" in str(caught.value)
-        assert "cnry-" not in str(caught.value)
-    assert project.values() == {}
-
-
-async def test_a_name_that_is_refused_keeps_no_other_from_being_written(
-    project: VariablesPlace, target: Make
-) -> None:
-    project.put("STALE", "cnry-s")
-    pushed = target()
-    pushed.own("STALE")
-    with pytest.raises(RemoteRefusedError, match=r"'A-B': a name there .*'C-D': a name there"):
-        await pushed.push({"A-B": "cnry-1", "C-D": "cnry-2", "LAST": "cnry-3"})
-    assert project.values() == {"LAST": "cnry-3"}
-    assert (pushed.written, pushed.removed) == (["LAST"], ["STALE"])
-
-
-async def test_a_value_that_is_too_long_is_told_without_it(project: VariablesPlace, target: Make) -> None:
-    with pytest.raises(RemoteRefusedError, match="takes 10,000 at most") as caught:
-        await target().push({"LONG": "cnry-" + "x" * 10_000})
-    assert "cnry-" not in str(caught.value)
-    assert project.values() == {}
 
 
 async def test_what_gitlab_says_of_a_write_is_never_told(
@@ -434,13 +280,6 @@ async def test_a_variable_that_comes_and_goes_is_an_outage(
     assert project.values() == {}
 
 
-async def test_a_name_that_is_gone_already_counts_as_removed(project: VariablesPlace, target: Make) -> None:
-    project.put("LAST", "cnry-l")
-    written = await run(target().make(), change_of(None, "GONE", "LAST"))
-    assert written == [Written("GONE", is_removed=True), Written("LAST", is_removed=True)]
-    assert project.values() == {}
-
-
 @pytest.mark.parametrize("scope", SCOPES)
 async def test_a_place_that_is_not_there_is_told(target: Make, scope: str) -> None:
     config, _ = SCOPES[scope]
@@ -479,18 +318,6 @@ async def test_a_list_without_end_is_no_list(
     with pytest.raises(RemoteUnavailableError, match="no end to the list of the project"):
         await target().make().read([])
     assert len(copy.visits.asked) == 5
-
-
-async def test_more_than_memory_is_for_is_refused(
-    project: VariablesPlace, target: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(120):
-        project.put(f"KEY_{number:03}", "v" * 93)
-    monkeypatch.setattr(bounds, "_BYTES_MAX", 120 * 100)
-    assert len(await target().make().read([])) == 120
-    monkeypatch.setattr(bounds, "_BYTES_MAX", 120 * 100 - 1)
-    with pytest.raises(RemoteRefusedError, match="more than"):
-        await target().make().read([])
 
 
 @pytest.mark.parametrize("step", [".", ".."])
@@ -555,42 +382,6 @@ async def test_what_is_no_gitlab_is_told(
 
 
 # What the copy is worth: drivers that are wrong fail on it.
-
-
-async def test_a_driver_with_a_wrong_header_is_refused(
-    way: WayOut, project: VariablesPlace, target: Make
-) -> None:
-    def rename(request: RemoteRequest) -> RemoteRequest:
-        headers = {
-            ("Authorization" if name == "PRIVATE-TOKEN" else name): text
-            for name, text in request.headers.items()
-        }
-        return dataclasses.replace(request, headers=headers)
-
-    spoil(way, request=rename)
-    with pytest.raises(RemoteDeniedError):
-        await target().push({"ONE": "cnry-1"})
-    assert project.values() == {}
-
-
-async def test_a_driver_that_skips_a_page_leaves_what_should_be_removed(
-    way: WayOut, project: VariablesPlace, target: Make
-) -> None:
-    for number in range(120):
-        project.put(f"STALE_{number}", "cnry-v")
-    spoil(way, answer=lambda answer: RemoteAnswer(answer.status, {}, answer.body))
-    await target().push({"ONE": "cnry-1"})
-    assert len(project.values()) > 1
-
-
-async def test_a_driver_that_ignores_limits_fails_on_them(
-    copy: GitLabCopy, way: WayOut, project: VariablesPlace, target: Make
-) -> None:
-    spoil(way, limits=Limits(is_throttled=lambda _: False))
-    copy.visits.answer_instead("POST", "", too_many)
-    with pytest.raises(RemoteRefusedError):
-        await target().push({"ONE": "cnry-1"})
-    assert project.values() == {}
 
 
 async def test_a_driver_that_names_no_environment_meets_a_conflict(

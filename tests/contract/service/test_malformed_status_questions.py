@@ -117,6 +117,16 @@ def test_a_number_that_was_never_given_is_unknown_or_no_question(asked: Asked, n
             assert answer.response_status is _STATUS.MALFORMED_REQUEST
 
 
+def test_a_question_whose_base64_ends_with_a_slash_is_read_whole(asked: Asked) -> None:
+    der = _questions(_about(asked.good, 2**158 - 1))
+    packed = base64.b64encode(der).decode()
+    assert packed.endswith("/")
+    plain = ocsp.load_der_ocsp_response(asked.client.get(f"{asked.path}/{packed}").content)
+    answers = [*asked.both(der), plain]
+    assert {one.response_status for one in answers} == {_STATUS.SUCCESSFUL}
+    assert {one.certificate_status for one in answers} == {ocsp.OCSPCertStatus.UNKNOWN}
+
+
 def test_a_question_about_two_certificates_is_refused(asked: Asked) -> None:
     own = _about(asked.good, ocsp.load_der_ocsp_request(asked.good).serial_number)
     assert {one.certificate_status for one in asked.both(_questions(own))} == {ocsp.OCSPCertStatus.GOOD}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from keybearer.base.clock import SystemClock
 from support.canary import Canary
@@ -138,23 +137,6 @@ def test_secrets_follow_their_source_to_the_code_host(
     assert place.values() == foreign
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("1ST", "cnry-1", "'1ST': a name there takes letters, digits and underscores, and no digit first"),
-        ("LONG", "cnry-" * 20_000, "the value has 100,000 bytes, and the destination takes 48 KiB at most"),
-    ],
-)
-def test_what_the_code_host_refuses_is_told_by_the_sync(
-    house: House, secrets: ProjectSecrets, codehost: CodehostCopy, name: str, value: str, said: str
-) -> None:
-    codehost.repository("refuses", name.lower())
-    secrets.create(name, value)
-    connection = house.connect("codehost", "pat", {"personalAccessToken": PAT})
-    sync = house.sync("codehost", connection, repository("refuses", name.lower()))
-    assert said in house.ended(sync, "failed")["lastSyncMessage"]
-
-
 def test_each_secret_of_a_sync_is_told_with_its_state_and_without_its_value(
     house: House, secrets: ProjectSecrets, codehost: CodehostCopy
 ) -> None:
@@ -186,26 +168,6 @@ def test_each_secret_of_a_sync_is_told_with_its_state_and_without_its_value(
     secrets.delete("one")
     states = {one["name"]: one["state"] for one in house.admin.json("GET", f"{path}/secrets")["secrets"]}
     assert states["ONE"] == "removing"
-
-
-def test_a_place_that_is_not_there_is_told_by_the_sync(house: House, secrets: ProjectSecrets) -> None:
-    secrets.create("ONE", "cnry-1")
-    connection = house.connect("codehost", "pat", {"personalAccessToken": PAT})
-    sync = house.sync("codehost", connection, repository("nobody"))
-    told = house.ended(sync, "failed")["lastSyncMessage"]
-    assert "the repository 'nobody/shop'" in told
-
-
-def test_a_throttled_sync_succeeds(house: House, secrets: ProjectSecrets, codehost: CodehostCopy) -> None:
-    place = codehost.repository("throttled", "shop")
-    secrets.create("ONE", "cnry-1")
-    limit = {"message": "You have exceeded a secondary rate limit."}
-    codehost.visits.answer_instead(
-        "PUT", "/throttled/", lambda: web.json_response(limit, status=403, headers={"Retry-After": "1"})
-    )
-    connection = house.connect("codehost", "pat", {"personalAccessToken": PAT})
-    house.ended(house.sync("codehost", connection, repository("throttled")), "succeeded")
-    assert place.values() == {"ONE": "cnry-1"}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,10 +10,9 @@ import pytest
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
 from support.canary import Canary
 from support.push_house import CONNECTIONS, SYNCS, House
-from support.remotes.moto import THROTTLING, CloudFixture, CloudProxy, Fault
+from support.remotes.moto import CloudFixture, CloudProxy
 from support.service_fixtures import Client, Project, ProjectSecrets, ServiceProcess, start_service
 from tools.local.moto import Moto
-from tools.local.waiting import eventually
 
 STORE = {"region": "eu-west-1", "path": "/shop/"}
 ONE = {"region": "eu-west-1", "mappingBehavior": "one-to-one"}
@@ -124,109 +122,6 @@ def test_a_key_is_rotated(
     house.ended(house.sync("cloud-parameter-store", connection, STORE), "succeeded")
 
 
-def test_parameters_follow_their_source(
-    house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
-) -> None:
-    cloud.put_parameter("/shop/web/FOREIGN", "cnry-foreign")
-    secrets.create("ONE", "cnry-1")
-    secrets.create("TWO", "cnry-2")
-    sync = house.sync("aws-parameter-store", connection, STORE)
-    done = house.ended(sync, "succeeded")
-    assert (done["destination"], done["connection"]["app"]) == ("aws-parameter-store", "aws")
-    assert cloud.parameter_values() == {
-        "/shop/web/FOREIGN": "cnry-foreign",
-        "/shop/ONE": "cnry-1",
-        "/shop/TWO": "cnry-2",
-    }
-    mark = len(cloud.proxy.calls)
-    secrets.update("TWO", secretValue="cnry-new")
-    done = house.ended(sync, "succeeded", after=done["lastSyncJobId"])
-    assert cloud.proxy.operations(since=mark) == ["PutParameter"]
-    secrets.delete("ONE")
-    house.ended(sync, "succeeded", after=done["lastSyncJobId"])
-    assert cloud.parameter_values() == {"/shop/web/FOREIGN": "cnry-foreign", "/shop/TWO": "cnry-new"}
-    path = f"{SYNCS}/cloud-parameter-store/{sync['id']}"
-    house.admin.json("DELETE", f"{path}?removeSecrets=true")
-    eventually(lambda: house.admin.get(path).status_code == 404, awaited="the end of the sync")
-    assert cloud.parameter_values() == {"/shop/web/FOREIGN": "cnry-foreign"}
-
-
-@pytest.mark.parametrize(
-    ("destination", "config"),
-    [("cloud-parameter-store", STORE), ("cloud-secrets-manager", ONE), ("cloud-secrets-manager", MANY)],
-    ids=["parameters", "one to one", "many to one"],
-)
-@pytest.mark.parametrize("behavior", ["prioritize-source", "prioritize-destination"])
-def test_what_the_cloud_holds_is_imported(
-    house: House,
-    connection: dict[str, Any],
-    secrets: ProjectSecrets,
-    cloud: CloudFixture,
-    destination: str,
-    config: dict[str, str],
-    behavior: str,
-) -> None:
-    secrets.create("BOTH", "cnry-source")
-    held = {"BOTH": "cnry-destination", "THERE": "cnry-there"}
-    if destination == "cloud-parameter-store":
-        for name, value in held.items():
-            cloud.put_parameter(f"/shop/{name}", value)
-    elif config is ONE:
-        for name, value in held.items():
-            cloud.put_secret(name, value)
-    else:
-        cloud.put_secret("shop/all", json.dumps(held))
-    sync = house.sync(destination, connection, config, initialSyncBehavior=f"import-{behavior}")
-    house.ended(sync, "succeeded")
-    winner = "cnry-source" if behavior == "prioritize-source" else "cnry-destination"
-    assert secrets.values() == {"BOTH": winner, "THERE": "cnry-there"}
-    if destination == "cloud-parameter-store":
-        shown = {name.removeprefix("/shop/"): value for name, value in cloud.parameter_values().items()}
-    elif config is ONE:
-        shown = cloud.secret_values()
-    else:
-        shown = json.loads(cloud.secret_values()["shop/all"])
-    assert shown == secrets.values()
-
-
-def test_what_is_no_object_is_not_imported_and_overwritten_only_where_that_is_asked_for(
-    house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
-) -> None:
-    cloud.put_secret("shop/all", "cnry-plain")
-    secrets.create("ONE", "cnry-1")
-    sync = house.sync("cloud-secrets-manager", connection, MANY)
-    done = house.ended(sync, "failed")
-    assert "so it is not overwritten" in done["lastSyncMessage"]
-    assert cloud.secret_values()["shop/all"] == "cnry-plain"
-    path = f"{SYNCS}/cloud-secrets-manager/{sync['id']}"
-    house.admin.json("POST", f"{path}/sync-secrets", json={"removeForeign": True})
-    house.ended(sync, "succeeded", after=done["lastSyncJobId"])
-    assert json.loads(cloud.secret_values()["shop/all"]) == {"ONE": "cnry-1"}
-    cloud.put_secret("shop/all", "cnry-plain")
-    house.admin.json("POST", f"{path}/import-secrets?importBehavior=prioritize-source")
-    failed = house.ended(sync, "failed", kind="Import")
-    assert failed["lastImportMessage"] == (
-        "Failed to import secrets. Invalid format for Many-To-One mapping behavior: requires key/value configuration."
-    )
-
-
-def test_one_secret_for_all_follows_with_one_call_and_goes_when_asked(
-    house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
-) -> None:
-    secrets.create("ONE", "cnry-1")
-    secrets.create("EMPTY", "")
-    sync = house.sync("cloud-secrets-manager", connection, MANY)
-    done = house.ended(sync, "succeeded")
-    assert json.loads(cloud.secret_values()["shop/all"]) == {"ONE": "cnry-1", "EMPTY": ""}
-    mark = len(cloud.proxy.calls)
-    secrets.update("ONE", secretValue="cnry-2")
-    house.ended(sync, "succeeded", after=done["lastSyncJobId"])
-    assert cloud.proxy.operations(since=mark) == ["GetSecretValue", "UpdateSecret"]
-    house.admin.json("POST", f"{SYNCS}/cloud-secrets-manager/{sync['id']}/remove-secrets")
-    house.ended(sync, "succeeded", kind="Remove")
-    assert [secret["isToBeDeleted"] for secret in cloud.secrets().values()] == [True]
-
-
 def test_tags_are_those_of_the_options_and_of_the_secret(
     house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
 ) -> None:
@@ -251,34 +146,6 @@ def test_tags_edited_by_hand_are_set_right_when_somebody_asks(
     house.admin.json("POST", f"{SYNCS}/cloud-secrets-manager/{sync['id']}/sync-secrets")
     house.ended(sync, "succeeded", after=done["lastSyncJobId"])
     assert cloud.secrets()["ONE"]["tags"] == {"team": "web"}
-
-
-def test_a_throttled_sync_succeeds(
-    house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
-) -> None:
-    secrets.create("ONE", "cnry-1")
-    cloud.proxy.answer_instead("PutParameter", THROTTLING)
-    house.ended(house.sync("cloud-parameter-store", connection, STORE), "succeeded")
-    assert cloud.parameter_values() == {"/shop/ONE": "cnry-1"}
-
-
-def test_a_refused_name_and_a_lost_right_are_told_by_the_sync(
-    house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
-) -> None:
-    secrets.create("A B", "cnry-1")
-    secrets.create("GOOD", "cnry-2")
-    sync = house.sync("cloud-parameter-store", connection, STORE)
-    failed = house.ended(sync, "failed")
-    assert "'A B': a name there takes letters" in failed["lastSyncMessage"]
-    assert cloud.parameter_values() == {"/shop/GOOD": "cnry-2"}
-    secrets.delete("A B")
-    done = house.ended(sync, "succeeded", after=failed["lastSyncJobId"])
-    cloud.proxy.answer_instead("PutParameter", Fault(400, "AccessDeniedException", "not cnry-3"), times=-1)
-    secrets.update("GOOD", secretValue="cnry-3")
-    failed = house.ended(sync, "failed", after=done["lastSyncJobId"])
-    assert failed["lastSyncMessage"] == (
-        "the credentials may not write the parameter /shop/GOOD (AccessDeniedException)"
-    )
 
 
 @pytest.mark.parametrize(

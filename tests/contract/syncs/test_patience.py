@@ -12,9 +12,8 @@ from aiohttp import web
 
 from keybearer.base.clock import format_instant
 from keybearer.domain.syncs.tallies import Unpushed
-from support.remotes.codehost import CodehostCopy
 from support.remotes.gitlab import GitLabCopy
-from support.remotes.limits import CODEHOST_PRIMARY, GITLAB, Limit
+from support.remotes.limits import GITLAB, Limit
 from support.remotes.serving import Visits, served
 from support.steered_service import SteeredService, steered_service
 from support.virtual_time import VirtualTime
@@ -23,7 +22,6 @@ HOUR = timedelta(hours=1)
 WINDOW = timedelta(minutes=30)
 TOKEN = "glpat-cnry-admin"
 MENDED = "glpat-cnry-mended"
-PAT = "ghp_cnry-admin"
 PLACE = {"scope": "project", "projectId": "acme/shop", "projectName": "Shop"}
 
 
@@ -141,23 +139,3 @@ async def test_300_keys_to_a_place_that_takes_100_writes_in_a_window_are_300_wri
     assert len(limit.refused) == 2
     counts = service.quiet.context.sync_engine.tallies.of("gitlab")
     assert (counts.written, counts.failed, counts.removed) == (300, 0, 0)
-
-
-async def test_300_keys_to_an_organization_of_the_code_host_are_300_writes_though_no_value_can_be_read(
-    tmp_path: Path,
-) -> None:
-    time = VirtualTime()
-    copy = CodehostCopy(time)
-    copy.tokens = {PAT: True}
-    async with served(copy), steered_service(tmp_path, time, codehost=copy.url) as service:
-        place = copy.organization("acme")
-        source = {f"KEY_{number:03}": f"cnry-{number}" for number in range(300)}
-        await service.store(source)
-        connection = await service.connect("codehost", "pat", {"personalAccessToken": PAT})
-        copy.visits.limit = Limit(100, WINDOW, time, CODEHOST_PRIMARY)
-        config = {"scope": "organization", "org": "acme", "visibility": "all"}
-        sync = await service.sync("codehost", connection, config)
-        while await service.put_off_or_succeeded(sync):
-            await service.pass_until_due(sync)
-        assert place.values() == source
-        assert written(copy.visits) == 300

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from support.pushed import Pushed
-from support.remotes.moto import THROTTLING, Fault
+from support.remotes.moto import Fault
 from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
@@ -34,17 +34,6 @@ def test_a_sync_carries_the_folder_and_later_one_call_for_each_changed_key(pushe
     assert pushed.calls(before) == ["DeleteParameters"]
 
 
-def test_a_run_by_hand_without_anything_to_do_writes_nothing(pushed: Pushed) -> None:
-    pushed.secrets.create("A", "cnry-1")
-    sync = pushed.create()
-    pushed.ended(sync)
-    before = pushed.asked
-    assert pushed.ask(sync)["syncStatus"] == "pending"
-    pushed.ended(sync)
-    assert not {"PutParameter", "DeleteParameters"} & set(pushed.calls(before))
-    assert "GetParametersByPath" in pushed.calls(before)
-
-
 def test_what_is_imported_and_referenced_is_carried_and_its_changes_arrive(pushed: Pushed) -> None:
     for path in ("/app", "/shared", "/deep"):
         pushed.secrets.folder(path)
@@ -66,20 +55,6 @@ def test_what_is_imported_and_referenced_is_carried_and_its_changes_arrive(pushe
     pushed.secrets.update("HOST", path="/deep", secretValue="cnry-h2")
     pushed.holds(S="cnry-s2", URL="cnry-//cnry-h2")
     assert pushed.calls(before) == ["PutParameter", "PutParameter"]
-
-
-def test_a_removed_key_stays_where_deletion_is_disabled(pushed: Pushed) -> None:
-    pushed.secrets.create("A", "cnry-1")
-    pushed.secrets.create("B", "cnry-2")
-    sync = pushed.create(disableSecretDeletion=True)
-    pushed.ended(sync)
-    pushed.secrets.delete("B")
-    pushed.secrets.update("A", secretValue="cnry-3")
-    pushed.holds(A="cnry-3", B="cnry-2")
-    pushed.ended(sync)
-    pushed.ask(sync)
-    pushed.ended(sync)
-    assert pushed.values == {"A": "cnry-3", "B": "cnry-2"}
 
 
 @pytest.mark.parametrize(
@@ -149,16 +124,6 @@ def test_removal_takes_away_what_is_ours_and_deletion_the_sync_as_well(pushed: P
     pushed.delete(sync)
     eventually(lambda: pushed.get(sync) is None, awaited="an end of the sync")
     assert pushed.values == {"OTHERS": "x"}
-
-
-def test_names_of_a_former_key_schema_go_and_those_of_others_that_it_makes_stay(pushed: Pushed) -> None:
-    pushed.secrets.create("A", "cnry-1")
-    pushed.put_by_hand(OLD_B="x", NEW_B="y")
-    sync = pushed.create(keySchema="OLD_{{secretKey}}")
-    pushed.ended(sync)
-    pushed.change(sync, keySchema="NEW_{{secretKey}}")
-    pushed.ended(sync)
-    assert pushed.values == {"NEW_A": "cnry-1", "NEW_B": "y", "OLD_B": "x"}
 
 
 def test_a_changed_path_takes_along_what_the_sync_wrote_and_leaves_what_others_did(pushed: Pushed) -> None:
@@ -239,13 +204,6 @@ def test_a_connection_is_kept_until_what_it_led_to_is_removed(pushed: Pushed) ->
     pushed.admin.json("DELETE", f"/api/v1/app-connections/cloud/{pushed.connection}")
 
 
-def test_throttling_is_waited_out(pushed: Pushed) -> None:
-    pushed.secrets.create("A", "cnry-1")
-    pushed.account.proxy.answer_instead("PutParameter", THROTTLING, times=2)
-    pushed.ended(pushed.create())
-    assert pushed.values == {"A": "cnry-1"}
-
-
 def test_credentials_that_stopped_working_are_told_without_another_attempt_until_they_are_mended(
     pushed: Pushed,
 ) -> None:
@@ -266,35 +224,6 @@ def test_credentials_that_stopped_working_are_told_without_another_attempt_until
     assert pushed.values == {"A": "cnry-1"}
 
 
-def test_an_outage_in_the_middle_is_gone_through(pushed: Pushed) -> None:
-    for name in "ABCDE":
-        pushed.secrets.create(name, f"cnry-{name}")
-    pushed.account.proxy.answer_instead("PutParameter", None, times=2, after=2)
-    pushed.ended(pushed.create())
-    assert pushed.values == {name: f"cnry-{name}" for name in "ABCDE"}
-
-
-def test_an_outage_that_lasts_is_told_and_its_end_needs_nobody(pushed: Pushed) -> None:
-    pushed.secrets.create("A", "cnry-1")
-    pushed.account.proxy.answer_instead("PutParameter", None, times=-1)
-    sync = pushed.create()
-    assert "; the next attempt is at 2" in pushed.ended(sync, "failed")["lastSyncMessage"]
-    pushed.account.proxy.get_well()
-    pushed.holds(A="cnry-1")
-    eventually(lambda: (pushed.get(sync) or {})["syncStatus"] == "succeeded", awaited="a push that succeeded")
-
-
-def test_a_name_that_the_remote_refuses_is_told(pushed: Pushed) -> None:
-    pushed.secrets.create("A", "cnry-1")
-    pushed.secrets.create("not a name", "cnry-2")
-    failed = pushed.ended(pushed.create(), "failed")
-    assert "not a name" in failed["lastSyncMessage"]
-    pushed.secrets.delete("not a name")
-    pushed.holds(A="cnry-1")
-    # Here the refusal was asked for.
-    pushed.account.proxy.issues.clear()
-
-
 class TestOneObjectForAllKeys:
     """`cloud-secrets-manager` with `many-to-one`: what is written is written as a whole."""
 
@@ -307,41 +236,6 @@ class TestOneObjectForAllKeys:
         value = pushed.account.secret_values().get(pushed.path.strip("/"), "{}")
         found: dict[str, object] = json.loads(value)
         return found
-
-    def test_all_keys_are_in_it_beside_those_of_others(self, pushed: Pushed) -> None:
-        pushed.account.put_secret(pushed.path.strip("/"), json.dumps({"OLD": 7, "A": "y"}))
-        pushed.secrets.create("A", "cnry-1")
-        pushed.secrets.create("B", "cnry-2")
-        sync = pushed.create(self.MANAGER, self.config(pushed))
-        pushed.ended(sync)
-        assert self.content(pushed) == {"A": "cnry-1", "B": "cnry-2", "OLD": 7}
-        pushed.secrets.update("A", secretValue="cnry-3")
-        eventually(
-            lambda: self.content(pushed) == {"A": "cnry-3", "B": "cnry-2", "OLD": 7},
-            awaited="the change in the object",
-        )
-
-    def test_another_key_schema_takes_the_keys_out_of_the_former_object(self, pushed: Pushed) -> None:
-        name = pushed.path.strip("/")
-        pushed.account.put_secret(name, json.dumps({"OTHERS": "x"}))
-        pushed.secrets.create("A", "cnry-1")
-        sync = pushed.create(self.MANAGER, self.config(pushed))
-        pushed.ended(sync)
-        assert self.content(pushed) == {"A": "cnry-1", "OTHERS": "x"}
-        pushed.change(sync, keySchema="new-{{secretKey}}")
-        pushed.ended(sync)
-        assert self.content(pushed) == {"OTHERS": "x"}
-        assert json.loads(pushed.account.secret_values()[f"new-{name}"]) == {"A": "cnry-1"}
-
-    def test_keys_of_others_stay_in_it_where_deletion_is_disabled(self, pushed: Pushed) -> None:
-        pushed.account.put_secret(pushed.path.strip("/"), json.dumps({"OTHERS": "x"}))
-        pushed.secrets.create("A", "cnry-1")
-        sync = pushed.create(self.MANAGER, self.config(pushed), disableSecretDeletion=True)
-        pushed.ended(sync)
-        pushed.secrets.update("A", secretValue="cnry-2")
-        eventually(
-            lambda: self.content(pushed) == {"A": "cnry-2", "OTHERS": "x"}, awaited="both in the object"
-        )
 
     def test_what_is_no_json_is_imported_by_nothing_and_overwritten_only_on_request(
         self, pushed: Pushed

@@ -32,17 +32,17 @@ async def foreign_names_stay_through_creation_changes_removal_and_deletion(scene
     await scene.put(numbered(4))
     await scene.create()
     await scene.succeeded(saying=f"3 secrets at the destination {_STAYED}")
-    await scene.holds_all(foreign)
+    scene.holds_all(foreign)
     await scene.push({"KEY_000": "cnry-new"}, "KEY_001")
     await scene.trigger()
-    await scene.holds_all(foreign)
+    scene.holds_all(foreign)
     await scene.change(keySchema=_SCHEMA)
-    await scene.holds_all(foreign, schema=_SCHEMA)
+    scene.holds_all(foreign, schema=_SCHEMA)
     await scene.remove()
     await scene.succeeded(kind=JobKind.REMOVE)
     assert dict(scene.here.values()) == foreign
     await scene.trigger()
-    await scene.holds_all(foreign, schema=_SCHEMA)
+    scene.holds_all(foreign, schema=_SCHEMA)
     await scene.delete_sync()
     assert not await scene.has_sync()
     assert dict(scene.here.values()) == foreign
@@ -54,14 +54,14 @@ async def foreign_names_are_removed_once_by_consent(scene: Scene) -> None:
     _plant(scene)
     await scene.trigger(removes_foreign=True)
     await scene.succeeded()
-    await scene.holds_all()
+    scene.holds_all()
     # Another name: where there is a recovery window, a removed one can't be made anew at once.
     foreign = {"LATER": "cnry-l"}
     scene.here.put("LATER", foreign["LATER"])
     scene.http.forget()
     await scene.trigger()
     await scene.succeeded(saying=_STAYED)
-    await scene.holds_all(foreign)
+    scene.holds_all(foreign)
     assert scene.http.tried(CallKind.REMOVE) == 0
 
 

@@ -107,7 +107,9 @@ class RemoteUnderTest:
         spelt: the remote's spelling of a name.
         largest: bytes of a value that are sure to arrive, where no rule says what the most is.
         finishes: calls that end a run which changed something.
-        steps: of the calls of a push of sixty names, each so-many-th is one that the process is killed at.
+        most_keys: that the place takes, where one write holds all and the vendor bounds requests; 0 for any number.
+        remedy: what people are told where there are more.
+        steps: of the calls of a push, each so-many-th is one that the process is killed at.
     """
 
     kind: DestinationKind
@@ -121,7 +123,9 @@ class RemoteUnderTest:
     spelt: Callable[[str], str] = _same
     largest: int = 32 * 1024
     finishes: int = 0
-    steps: int = 5
+    most_keys: int = 0
+    remedy: str = ""
+    steps: int = 1
 
     def __str__(self) -> str:
         return f"{self.kind.name} {self.label}".strip()

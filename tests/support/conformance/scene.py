@@ -22,7 +22,7 @@ from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.service import AppConnections
 from keybearer.domain.outbound import Remotes
-from keybearer.domain.secrets.changes import ChangedSecret, NewSecret
+from keybearer.domain.secrets.changes import ChangedSecret, OnMissing
 from keybearer.domain.secrets.questions import SecretListing
 from keybearer.domain.syncs.asking import SyncRequests
 from keybearer.domain.syncs.jobs import JobTerms, SyncQueue
@@ -86,6 +86,7 @@ class Scene:
     connection_id: str = ""
 
     def __post_init__(self) -> None:
+        self._written: dict[str, dict[str, str]] = {}
         database = self.domain.database
         self._context = Remotes(
             self.http, ShortLived(self.clock), self.remote.endpoints, self.remote.own_credentials
@@ -115,23 +116,29 @@ class Scene:
 
     async def put(self, values: Mapping[str, str], path: str = "/") -> None:
         """Write secrets of a folder; those that exist get new values."""
-        place, known = at(self.project, path), await self.source(path)
-        new = [NewSecret(key, value) for key, value in values.items() if key not in known]
-        changed = [ChangedSecret(key, value) for key, value in values.items() if key in known]
-        if new:
-            await self.domain.writing.create(self.domain.admin, place, new)
-        if changed:
-            await self.domain.writing.update(self.domain.admin, place, changed)
+        self._written.setdefault(path, {}).update(values)
+        changes = [ChangedSecret(key, value) for key, value in values.items()]
+        await self.domain.writing.update(
+            self.domain.admin, at(self.project, path), changes, on_missing=OnMissing.UPSERT
+        )
 
     async def delete(self, *keys: str, path: str = "/") -> None:
         """Delete secrets of a folder."""
+        for key in keys:
+            del self._written[path][key]
         await self.domain.writing.delete(self.domain.admin, at(self.project, path), keys)
 
     async def source(self, path: str = "/") -> dict[str, str]:
-        """Return what a folder holds."""
+        """Return what a folder holds, also of what was imported."""
         listing = await self.domain.listed(self.project, path)
         assert isinstance(listing, SecretListing)
-        return {one.secret.key: one.value for one in listing.secrets}
+        found = self._written[path] = {one.secret.key: one.value for one in listing.secrets}
+        return dict(found)
+
+    @property
+    def written(self) -> Mapping[str, str]:
+        """What the first sync's folder was seen to hold, and what was written there since."""
+        return dict(self._written["/"])
 
     async def connect(self, credentials: Credentials | None = None, *, was_right: bool = False) -> str:
         """Make a connection, by default with the right credentials; others are taken if they were right once."""
@@ -242,7 +249,8 @@ class Scene:
 
     async def push(self, values: Mapping[str, str] | None = None, *gone: str) -> None:
         """Change the source, and have that pushed."""
-        await self.put(values or {})
+        if values:
+            await self.put(values)
         if gone:
             await self.delete(*gone)
         await self.notice()
@@ -251,7 +259,7 @@ class Scene:
     async def step(self) -> None:
         """Run what is due, and return when no job runs any more: a worker is never held for long."""
         begun_at = self.clock.now()
-        while begun := await self._queue.claim(10):
+        while begun := await self._queue.claim(1):
             for one in begun:
                 await self._perform(one)
         assert self.clock.now() - begun_at < timedelta(minutes=5), "a worker was held"
@@ -278,6 +286,12 @@ class Scene:
         """Return the jobs of the sync that haven't ended."""
         async with self.domain.database.reading() as unit:
             return list(await unit.sync_jobs.of_syncs([self.sync_id]))
+
+    async def put_off(self) -> SyncJob:
+        """Hold that one job of the sync waits, and return it."""
+        waiting = await self.waiting()
+        assert [job.is_running for job in waiting] == [False], await self.progress()
+        return waiting[0]
 
     async def dies(self) -> bool:
         """Run all jobs; return whether the process was killed, from when on nothing is stored any more."""
@@ -351,15 +365,15 @@ class Scene:
             for key in keys
         }
 
-    async def holds_all(
+    def holds_all(
         self,
         others: Mapping[str, str] | None = None,
         *,
         place: PlaceUnderTest | None = None,
         schema: str | None = None,
     ) -> None:
-        """Hold that the place has exactly what the folder has, and what others wrote."""
-        source = await self.source()
+        """Hold that the place has exactly what was written to the folder, and what others wrote."""
+        source = self.written
         if self.under_test.traits(self.here).skips_empty:
             source = {key: value for key, value in source.items() if value}
         names = self.names(source, schema)

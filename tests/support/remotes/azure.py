@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 
-from support.remotes.limits import AZURE
 from support.remotes.serving import Visits
 
-__all__ = ["AzureCopy", "VaultSecret", "refusal", "too_many"]
+__all__ = ["AzureCopy", "VaultSecret", "refusal"]
 
 _NAME = re.compile(r"[0-9a-zA-Z-]{1,127}")
 _VALUE_MAX = 25_000
@@ -200,11 +198,6 @@ class AzureCopy:
             "attributes": {"enabled": secret.is_enabled},
         }
         return web.json_response(body)
-
-
-def too_many() -> web.Response:
-    """Return what is answered at a limit of requests."""
-    return AZURE.refusal(timedelta(seconds=7), datetime.now(UTC))
 
 
 def refusal(status: int, code: str, message: str, inner: str = "") -> web.Response:

@@ -59,6 +59,6 @@ UNDER_TEST = RemoteUnderTest(
     forms=FORMS["azure-key-vault"],
     kind_of=_kind_of,
     page=25,
-    bad_keys=tuple(f"BAD.{number}" for number in range(10)),
+    bad_keys=("A B", "Ä", "A" * 128, "..", *(f"BAD.{number}" for number in range(6))),
     spelt=lambda name: name.replace("_", "-"),
 )

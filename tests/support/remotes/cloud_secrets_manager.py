@@ -78,6 +78,5 @@ UNDER_TEST = (
         label="many-to-one",
         kind_of=call_kind,
         batch=0,
-        steps=1,
     ),
 )

@@ -22,23 +22,12 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
 from keybearer.base.clock import Clock
-from support.remotes.limits import (
-    CODEHOST_PRIMARY,
-    CODEHOST_SECONDARY,
-    CODEHOST_SECONDARY_429,
-    CODEHOST_SECONDARY_BARE,
-)
 from support.remotes.serving import Visits, page_of
-from support.virtual_time import VirtualTime
 
 __all__ = [
     "CodehostCopy",
     "HeldSecret",
     "SecretsPlace",
-    "forbidden_for_a_while",
-    "too_many",
-    "used_up",
-    "warned",
 ]
 
 _NAME = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*")
@@ -300,29 +289,6 @@ class CodehostCopy:
             following = request.url.update_query(page=number + 1, per_page=size)
             headers["Link"] = f'<{following}>; rel="next"'
         return _json({"total_count": len(all_of_them), name: shown}, headers=headers)
-
-
-def used_up(resets_at: datetime | None = None) -> web.Response:
-    """Return what is answered when the requests of an hour are used up; GitHub says when there are new ones."""
-    if resets_at is None:
-        return _json({"message": "API rate limit exceeded"}, 403, {"x-ratelimit-remaining": "0"})
-    now = resets_at - timedelta(minutes=30)
-    return CODEHOST_PRIMARY.refusal(timedelta(minutes=30), now)
-
-
-def forbidden_for_a_while() -> web.Response:
-    """Return what is answered at a secondary limit."""
-    return CODEHOST_SECONDARY.refusal(timedelta(seconds=7), VirtualTime().now())
-
-
-def too_many() -> web.Response:
-    """Return the other form of the same."""
-    return CODEHOST_SECONDARY_429.refusal(timedelta(seconds=3), VirtualTime().now())
-
-
-def warned() -> web.Response:
-    """Return the form of it that no header tells of."""
-    return CODEHOST_SECONDARY_BARE.refusal(timedelta(minutes=1), VirtualTime().now())
 
 
 def _opened(place: SecretsPlace, body: Mapping[str, Any]) -> str:

@@ -55,5 +55,4 @@ UNDER_TEST = RemoteUnderTest(
     forms=FORMS["external-infisical"],
     kind_of=_kind_of,
     batch=100,
-    steps=1,
 )

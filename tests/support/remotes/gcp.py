@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import jwt
@@ -19,10 +19,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from keybearer.base.clock import Clock, SystemClock
-from support.remotes.limits import GCP
 from support.remotes.serving import Visits
 
-__all__ = ["GcpCopy", "GcpSecret", "GcpVersion", "exhausted", "new_key", "refusal"]
+__all__ = ["GcpCopy", "GcpSecret", "GcpVersion", "new_key", "refusal"]
 
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -226,11 +225,6 @@ class GcpCopy:
         self._secret(request)
         del self._place(request)[request.match_info["name"]]
         return web.json_response({})
-
-
-def exhausted() -> web.Response:
-    """Return what is answered at a limit of requests."""
-    return GCP.refusal(timedelta(minutes=1), datetime.now(UTC))
 
 
 def refusal(

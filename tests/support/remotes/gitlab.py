@@ -10,7 +10,6 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from aiohttp import web
@@ -22,10 +21,10 @@ from support.conformance.remote_under_test import (
     RunningRemote,
     Surroundings,
 )
-from support.remotes.limits import FORMS, GITLAB
+from support.remotes.limits import FORMS
 from support.remotes.serving import Visits, page_of, served
 
-__all__ = ["UNDER_TEST", "GitLabCopy", "Variable", "VariablesPlace", "too_many"]
+__all__ = ["UNDER_TEST", "GitLabCopy", "Variable", "VariablesPlace"]
 
 _KEY = re.compile(r"[A-Za-z0-9_]{1,255}")
 _MASKED = re.compile(r"[A-Za-z0-9_+=/@:.~-]{8,}")
@@ -219,11 +218,6 @@ class GitLabCopy:
         return found[0]
 
 
-def too_many() -> web.Response:
-    """Return what is answered at a limit of requests."""
-    return GITLAB.refusal(timedelta(seconds=4), datetime.now(UTC))
-
-
 def _known() -> tuple[str, ...]:
     return ("key", "value", "environment_scope", "variable_type", *_FLAGS)
 
@@ -295,6 +289,6 @@ UNDER_TEST = RemoteUnderTest(
     start=_start,
     forms=FORMS["gitlab"],
     page=100,
-    bad_keys=tuple(f"BAD.{number}" for number in range(10)),
+    bad_keys=("A-B", "A B", "Ä", "A" * 256, *(f"BAD.{number}" for number in range(6))),
 )
 """How the suite runs `gitlab`: two projects."""

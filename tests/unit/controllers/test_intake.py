@@ -157,6 +157,17 @@ class TestCustomResources:
 
         assert desk.news() == []
 
+    def test_what_is_new_here_is_told_once_whether_it_was_made_now_or_found(self, desk: Desk) -> None:
+        told: list[str] = []
+        desk.intake.on_new = lambda key: told.append(key.name)
+        desk.sync(None, "found")
+        desk.sync("ADDED", "made")
+        desk.sync("MODIFIED", "found")
+        assert told == ["found", "made"]
+        desk.sync("DELETED", "found")
+        desk.sync("ADDED", "found")
+        assert told == ["found", "made", "found"]
+
     def test_a_deleted_object_is_forgotten_everywhere(self, desk: Desk) -> None:
         desk.sync("ADDED")
         desk.observed.expect(_TARGET, "planned")

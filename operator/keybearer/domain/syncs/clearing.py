@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -17,7 +17,14 @@ from keybearer.base.logs import get_logger
 from keybearer.destinations.protocol import ForeignContentError, Present
 from keybearer.destinations.remote import RemoteThrottledError
 from keybearer.domain.errors import InvalidError
-from keybearer.domain.syncs.former_places import alike, as_left, resembling, told_alike, told_failure
+from keybearer.domain.syncs.former_places import (
+    alike,
+    as_left,
+    kept_back,
+    resembling,
+    told_alike,
+    told_failure,
+)
 from keybearer.domain.syncs.outcomes import LostJobError, failure_of
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import Ledger, Names, removal
@@ -115,14 +122,19 @@ class Clearing:
             _log.info("secret_sync_place_taken_for_the_same", sync_id=place.sync_id, secrets=len(same))
         return len(same) < len(left)
 
-    async def clear(self, places: Sequence[FormerPlace]) -> list[Exception]:
-        """Remove what is left at these places; what fails is noted, said by `told`, and returned."""
+    async def clear(self, places: Sequence[FormerPlace], refused: Collection[str] = ()) -> list[Exception]:
+        """Remove what is left at these places; what fails is noted, said by `told`, and returned.
+
+        Args:
+            places: that were left.
+            refused: keys that the present place refuses: they stay at the former ones, since they are nowhere else.
+        """
         errors: list[Exception] = []
         for place in places:
             try:
                 async with asyncio.timeout(_ONE.total_seconds()):
                     await self._begin(place)
-                    await self._clear(place)
+                    await self._clear(place, refused)
             except (LostJobError, SetUpOtherwiseError):
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it is, the push has succeeded
@@ -163,9 +175,16 @@ class Clearing:
             place.next_attempt_at if is_tried else None,
         )
 
-    async def _clear(self, place: FormerPlace) -> None:
+    async def _clear(self, place: FormerPlace, refused: Collection[str]) -> None:
         left = await self._left(place)
         opened = await self._opened(place)
+        kept = kept_back(left, refused, opened.naming)
+        if left.keys() - kept:
+            await self._remove(place, opened, {name: push for name, push in left.items() if name not in kept})
+        if kept:
+            raise InvalidError(f"the new place refuses {'it' if len(kept) == 1 else 'them'}")
+
+    async def _remove(self, place: FormerPlace, opened: Place, left: Ledger) -> None:
         try:
             listing = await self._reach.listed(opened, sorted(left))
         except ForeignContentError:

@@ -166,7 +166,14 @@ class SyncEngine:
                 return
             await self._steadily(lambda: self._queue.end(begun, done))
             log = _log.info if job.kind != JobKind.LOOK or done.differs else _log.debug
-            log("secret_sync_ended", sync_id=job.sync_id, kind=job.kind, attempt=job.attempt, **done.counts)
+            log(
+                "secret_sync_ended",
+                sync_id=job.sync_id,
+                kind=job.kind,
+                attempt=job.attempt,
+                refused=done.has_refused,
+                **done.counts,
+            )
         except asyncio.CancelledError:
             await self._put_back(begun)
             raise

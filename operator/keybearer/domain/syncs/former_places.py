@@ -17,8 +17,9 @@ from keybearer.base.clock import format_instant
 from keybearer.destinations.protocol import Outgoing, Present
 from keybearer.domain.syncs.outcomes import counted, shortened
 from keybearer.domain.syncs.plan import Ledger
+from keybearer.wire.key_schema import KeyNaming
 
-__all__ = ["alike", "as_left", "resembling", "told_alike", "told_failure"]
+__all__ = ["alike", "as_left", "kept_back", "resembling", "told_alike", "told_failure"]
 
 _DESCRIBED_MAX = 120
 _REASON_MAX = 250
@@ -80,6 +81,18 @@ def alike(
         if (present := former.get(name)) is not None
         and (_end_of(name), present.value, present.version) in contents
     )
+
+
+def kept_back(left: Collection[str], keys: Collection[str], naming: KeyNaming) -> frozenset[str]:
+    """Return the names of these keys at a former place, however that spells them.
+
+    Args:
+        left: names at the former place.
+        keys: of the source.
+        naming: of keys at the former place.
+    """
+    names = {naming.name_of(key).casefold() for key in keys}
+    return frozenset(name for name in left if name.casefold() in names)
 
 
 def _end_of(name: str) -> str:

@@ -154,7 +154,7 @@ class SyncQueue:
         return await repeated(prolonged)
 
     async def next_due(self, after: datetime) -> timedelta | None:
-        """Return how long it is until a job is due that wasn't at that instant; None: there is none."""
+        """Return how long it is until a job is due that wasn't at that instant; None without one."""
         async with self._database.reading() as unit:
             due_at = await unit.sync_jobs.next_due(after)
         return None if due_at is None else max(due_at - self._clock.now(), timedelta(0))
@@ -170,7 +170,7 @@ class SyncQueue:
         await repeated(release)
 
     async def end(self, begun: Begun, done: Done) -> None:
-        """Note that a run ended well."""
+        """Note that a run did all that can be done."""
 
         async def noted() -> None:
             async with self._database.writing() as unit:
@@ -206,7 +206,8 @@ class SyncQueue:
             return
         if done.notes is not None:
             await done.notes.store(unit)
-        await self._audit(unit, begun, JobStatus.SUCCEEDED, done.counts)
+        ended = JobStatus.FAILED if done.has_refused else JobStatus.SUCCEEDED
+        await self._audit(unit, begun, ended, done.counts)
         if kind is JobKind.REMOVE and job.parameters.get(DELETES_SYNC) is True:
             await unit.secret_syncs.delete(job.sync_id)
             return
@@ -221,13 +222,16 @@ class SyncQueue:
                 # Whoever waits behind may want to see what changed since; and so does who asked meanwhile.
                 listed_at=None if waiting_since or is_asked else done.listed_at,
             )
-        status = JobStatus.PENDING if waiting_since else JobStatus.SUCCEEDED
-        now = self._clock.now()
-        await unit.secret_syncs.move(
-            [job.sync_id], kind, {"status": status, "message": done.message, "at": now, "job_id": job.id}
-        )
+        status = JobStatus.PENDING if waiting_since else ended
+        progress: dict[str, object] = {"status": status, "message": done.message, "job_id": job.id}
+        if not done.has_refused:
+            progress["at"] = self._clock.now()
+        await unit.secret_syncs.move([job.sync_id], kind, progress)
         if kind is JobKind.SYNC:
-            await unit.sync_backlog.end(job.sync_id, waiting_since)
+            if done.has_refused:
+                await unit.sync_backlog.note_keys(job.sync_id, 0)
+            else:
+                await unit.sync_backlog.end(job.sync_id, waiting_since)
             await self._look_after_former_places(unit, sync)
 
     async def _end_look(self, unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync) -> None:

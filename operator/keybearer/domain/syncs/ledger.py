@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
@@ -96,21 +99,33 @@ class Notes:
             self._left -= 1
         if isinstance(outcome, Refused):
             self._counts.failed += 1
-            self._failed[outcome.name] = self._shown(outcome.message)
-            self._refusals.add(outcome)
+            # Before anything is shortened: of a value that is cut off, the rest would not be recognized.
+            shown = replace(outcome, message=self._shown(outcome.message))
+            self._failed[shown.name] = shown.message
+            self._refusals.add(shown)
         else:
             self._take_written(outcome)
         is_time = self._clock.monotonic() - self._written_at >= _EVERY.total_seconds()
         if is_time or len(self._pushes) + len(self._gone) + len(self._failed) >= _AT_ONCE:
             await self.flush()
 
-    def tell_refusals(self) -> None:
-        """Return if no name was refused.
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """Names that were refused, by a rule or by the remote, with the reason."""
+        return self._refusals.reasons
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Write what waits if what is done within fails or is cancelled: what arrived is not done twice.
 
         Raises:
-            NamesRefusedError: some were.
+            LostJobError: the job is held no more.
         """
-        self._refusals.tell()
+        try:
+            yield
+        except BaseException:
+            await asyncio.shield(self.flush())
+            raise
 
     def _take_written(self, written: Written) -> None:
         if written.name in self._failing:

@@ -8,18 +8,22 @@ an earlier attempt failed.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from keybearer.domain.syncs.clearing import Clearing, SetUpOtherwiseError
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.findings import told_after_look
 from keybearer.domain.syncs.ledger import Notes
+from keybearer.domain.syncs.outcomes import redacted
 from keybearer.domain.syncs.places import Reach, Setup
-from keybearer.domain.syncs.plan import plan, wanted_names
+from keybearer.domain.syncs.plan import Plan, plan, wanted_names
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue, queue_look
+from keybearer.domain.syncs.refusals import told_of_refused
 from keybearer.domain.syncs.run import Begun, Done
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync
+from keybearer.store.sync_names import NameState, SyncName
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["Look", "end_look", "give_up_look"]
@@ -52,7 +56,7 @@ class Look:
             TimeoutError: it took too long.
         """
         if not self._begun.sync.record.is_settled:
-            # A push failed, or was asked for: that looks by itself.
+            # A push failed, or is asked for: the next push looks at the destination anyway.
             return Done()
         try:
             async with asyncio.timeout(_LOOK.total_seconds()):
@@ -68,6 +72,7 @@ class Look:
             # Nothing of it leaves the service, so that it is no reading for the audit log.
             source, _ = await pushing.source_of(unit, sync)
             ledger = await unit.pushes.of_sync(sync.record.id)
+            noted = await unit.sync_names.of_sync(sync.record.id)
             opened = await self._reach.opened(unit, setup.connection_id)
         self._reach.confidential += source.values.values()
         place = self._reach.place(setup, opened)
@@ -77,18 +82,39 @@ class Look:
         shared = await self._reach.shared(setup, {*ledger, *names.held, *listing})
         digests = Digests(pushing.digest_key, sync.record)
         planned = plan(source.secrets, listing, ledger, place.settings(digests, shared.keys()))
-        await self._clearing.clear(left)
+        failing = {one.name: one for one in noted if one.state == NameState.FAILED}
+        # Only a push knows that what failed is in place by now, or wanted no more.
+        failed_keys = {key for name in failing if (key := place.naming.key_of(name)) is not None}
+        await self._clearing.clear(left, failed_keys | names.keys_of(planned.refused))
         notes = Notes(pushing.database, pushing.clock, self._begun.job, {})
         notes.learn(planned.learnt, planned.forgotten)
         notes.learn_names(planned.foreign)
-        message = told_after_look(planned, shared, await self._clearing.told())
+        told = await self._clearing.told()
+        refused = _refused(planned, failing)
         return Done(
             notes,
             listed_at=listed_at,
             counts={"removedElsewhere": self._clearing.removed},
-            message=message,
-            differs=not planned.is_empty,
+            message=(
+                redacted(told_of_refused(refused, told), self.confidential)
+                if refused
+                else told_after_look(planned, shared, told)
+            ),
+            has_refused=bool(refused),
+            differs=self._is_worth_a_push(planned, failing),
         )
+
+    def _is_worth_a_push(self, planned: Plan, failing: Mapping[str, SyncName]) -> bool:
+        """Return whether there is something to do; what was refused a moment ago isn't tried with each look."""
+        since = self._pushing.clock.now() - self._pushing.pace.look_interval / 2
+        lately = {name for name, one in failing.items() if one.noted_at > since}
+        return bool(planned.change.delete) or any(one.name not in lately for one in planned.change.put)
+
+
+def _refused(planned: Plan, failing: Mapping[str, SyncName]) -> dict[str, str]:
+    """Return why names can't be written: by a rule, or because the remote refused them and has them still not."""
+    missing = [one.name for one in planned.change.put if one.name in failing]
+    return {**{name: failing[name].message or "" for name in missing}, **planned.refused}
 
 
 async def end_look(unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync, now: datetime) -> None:
@@ -96,10 +122,13 @@ async def end_look(unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync,
     former, record = begun.sync.record, sync.record
     if done.notes is None or done.listed_at is None or record.version != former.version:
         return
-    if not record.is_settled or record.sync_status != JobStatus.SUCCEEDED:
+    if not _is_at_rest(sync):
         return
-    if done.differs:
-        await unit.secret_syncs.move([record.id], JobKind.SYNC, {"message": done.message})
+    is_as_told = done.has_refused == (record.sync_status == JobStatus.FAILED)
+    if done.differs or not is_as_told:
+        # Only a push changes whether the sync has failed.
+        if is_as_told:
+            await unit.secret_syncs.move([record.id], JobKind.SYNC, {"message": done.message})
         if record.is_auto_sync_enabled and record.folder_id is not None:
             await queue(unit, sync, JobKind.SYNC, {}, now, afresh=True)
         return
@@ -115,9 +144,14 @@ async def give_up_look(unit: UnitOfWork, sync: SecretSync, now: datetime, pause:
     Where changes set off none, another look after the pause goes on with what is left at former places.
     """
     record = sync.record
-    if not record.is_settled or record.sync_status != JobStatus.SUCCEEDED:
+    if not _is_at_rest(sync):
         return
     if record.is_auto_sync_enabled and record.folder_id is not None:
         await queue(unit, sync, JobKind.SYNC, {}, now, afresh=True)
     elif await unit.former_places.next_attempt_of(record.id) is not None:
         await queue_look(unit, sync, now + pause, now)
+
+
+def _is_at_rest(sync: SecretSync) -> bool:
+    """Return whether the last push did all that can be done, and none is asked for."""
+    return sync.record.is_settled and sync.record.sync_status != JobStatus.PENDING

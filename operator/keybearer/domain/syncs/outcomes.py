@@ -97,7 +97,7 @@ def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
             failure = Failure("The service's own database was busy or away", is_retryable=True)
         case _:
             failure = Failure(
-                f"An error of the service itself ended the run ({type(error).__name__}); its log tells when",
+                f"An error of the service itself ended the run ({type(error).__name__}); see the log of the service",
                 is_retryable=True,
                 is_foreseen=False,
             )

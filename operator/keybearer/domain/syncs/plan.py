@@ -71,6 +71,10 @@ class Names:
         """All of them: a refused name keeps its older version, so it is neither removed nor others'."""
         return frozenset(self.keys)
 
+    def keys_of(self, names: Iterable[str]) -> frozenset[str]:
+        """Return the keys of those of the names that the source makes."""
+        return frozenset(self.keys[name] for name in names if name in self.keys)
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

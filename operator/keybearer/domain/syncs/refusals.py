@@ -1,4 +1,4 @@
-"""What refused names lead to: none of them stops another, and a run that had some fails once all others are written.
+"""What refused names lead to: all others are written and removed, and the sync says which failed and why.
 
 Only a remote that refuses many names in a row stops a run: then it isn't the names.
 """
@@ -8,31 +8,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from keybearer.destinations.protocol import Refused
-from keybearer.domain.syncs.outcomes import shortened
+from keybearer.domain.syncs.outcomes import MESSAGE_MAX, shortened
 from keybearer.domain.syncs.plan import PlanRefusedError
 
-__all__ = ["REFUSALS_MAX", "NamesRefusedError", "Refusals"]
+__all__ = ["REFUSALS_MAX", "NamesRefusedError", "Refusals", "told_of_refused"]
 
 REFUSALS_MAX = 20
 """Names that the remote refuses in a row before a run stops."""
-_TOLD_MAX = 1024
+_TOLD_MIN = 512
+"""Characters for refused names, whatever else is to be told."""
 _NAME_SHOWN_MAX = 100
 _REASON_SHOWN_MAX = 500
 
 
 class NamesRefusedError(PlanRefusedError):
-    """Names were refused: all others are written, or the remote refused so many that the run stopped."""
+    """The remote refused so many names in a row that the run stopped."""
 
 
 class Refusals:
     """The refused names of one run.
+
+    Attributes:
+        reasons: why, by name.
 
     Args:
         planned: those that a rule kept back before the first call, with the reason.
     """
 
     def __init__(self, planned: Mapping[str, str]) -> None:
-        self._reasons = dict(planned)
+        self.reasons = dict(planned)
         self._in_a_row = 0
 
     def add(self, refused: Refused) -> None:
@@ -41,7 +45,7 @@ class Refusals:
         Raises:
             NamesRefusedError: it is the last of too many in a row.
         """
-        self._reasons[refused.name] = refused.message
+        self.reasons[refused.name] = refused.message
         if refused.is_local:
             return
         self._in_a_row += 1
@@ -50,6 +54,7 @@ class Refusals:
                 _told(
                     f"The destination refused {REFUSALS_MAX} names in a row, so no others were tried. ",
                     [(refused.name, refused.message)],
+                    MESSAGE_MAX,
                 )
             )
 
@@ -57,30 +62,31 @@ class Refusals:
         """Take note of a name that was taken."""
         self._in_a_row = 0
 
-    def tell(self) -> None:
-        """Return if nothing was refused.
 
-        Raises:
-            NamesRefusedError: something was; the text counts the names, and says why of the first.
-        """
-        if not self._reasons:
-            return
-        number = len(self._reasons)
-        were = "1 secret was" if number == 1 else f"{number:,} secrets were"
-        raise NamesRefusedError(
-            _told(f"{were} refused, and all others are in place. ", sorted(self._reasons.items()))
-        )
+def told_of_refused(reasons: Mapping[str, str], others: Iterable[str] = ()) -> str:
+    """Return how many names were refused, why the first of them were, and what else there is to say.
+
+    Args:
+        reasons: by name; at least one.
+        others: said after that.
+    """
+    number = len(reasons)
+    were = "1 secret was" if number == 1 else f"{number:,} secrets were"
+    after = "".join(f". {text}" for text in others)
+    beginning = f"{were} refused, and all others are in place. "
+    told = _told(beginning, sorted(reasons.items()), max(MESSAGE_MAX - len(after), _TOLD_MIN))
+    return shortened(told + after, MESSAGE_MAX)
 
 
-def _told(beginning: str, refused: Iterable[tuple[str, str]]) -> str:
-    """Return a text with as many reasons as have room in it; names with the same reason are told together."""
+def _told(beginning: str, refused: Iterable[tuple[str, str]], most: int) -> str:
+    """Return so many characters with as many reasons as have room; names with the same reason are told together."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in refused:
         by_reason.setdefault(shortened(reason, _REASON_SHOWN_MAX), []).append(
             f"'{shortened(name, _NAME_SHOWN_MAX)}'"
         )
     left = sum(map(len, by_reason.values()))
-    room = _TOLD_MAX - len(beginning) - len(f"; and {left:,} more")
+    room = most - len(beginning) - len(f"; and {left:,} more")
     parts: list[str] = []
     for reason, names in by_reason.items():
         shown = list(_fitting(names, room - len(f": {reason}; ")))

@@ -44,7 +44,7 @@ def existing_destination(catalogue: Catalogue, name: str) -> OfferedDestination:
     found = catalogue.offered(name)
     if found is None:
         raise NotFoundError(
-            "There is no such destination; GET /api/v1/secret-syncs/options names those there are"
+            "There is no such destination; GET /api/v1/secret-syncs/options lists all destinations"
         )
     return found
 

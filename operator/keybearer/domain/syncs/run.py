@@ -34,7 +34,7 @@ from keybearer.domain.syncs.plan import (
 )
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
-from keybearer.domain.syncs.refusals import NamesRefusedError
+from keybearer.domain.syncs.refusals import NamesRefusedError, told_of_refused
 from keybearer.domain.syncs.source import Source, folder_of, reader_of
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.attempts import repeated
@@ -64,14 +64,15 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a run that ended well leaves to be noted, in one transaction with the end of its job.
+    """What a run that did all that can be done leaves to be noted, in one transaction with the end of its job.
 
     Attributes:
         notes: what the ledger doesn't know yet.
         source_digest: of what was carried; None where nothing was.
         listed_at: when the destination was looked at, if it was.
         counts: for log and audit.
-        message: what people are to know although it ended well; None: nothing.
+        message: what people are to know; None: nothing.
+        has_refused: whether names can't be written; the push has failed then, and the message names them.
         differs: whether a look found something to do.
     """
 
@@ -81,6 +82,7 @@ class Done:
     listed_at: datetime | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     message: str | None = None
+    has_refused: bool = False
     differs: bool = False
 
 
@@ -122,7 +124,7 @@ class Run:
                 case JobKind.REMOVE:
                     return await self._remove()
                 case JobKind.LOOK:
-                    raise TypeError("a look is no run")
+                    raise TypeError("a look is not a run")
 
     async def _push(self) -> Done:
         record = self._sync.record
@@ -135,7 +137,9 @@ class Run:
         )
         removes_foreign = self._job.parameters.get(REMOVES_FOREIGN) is True
         left = await self._clearing.due()
-        if first is not None or removes_foreign or left or not self._trusts_ledger():
+        failing = await self._failing()
+        # After a run with refused names the message tells of these, and not what the last look found.
+        if first is not None or removes_foreign or left or failing or not self._trusts_ledger():
             listed_at = self._pushing.clock.now()
             asked = wanted_names(source.secrets, place.traits, place.naming).held | ledger.keys()
             listing = await self._listed_to_write(
@@ -156,22 +160,31 @@ class Run:
         )
         settings = place.settings(self._digests, shared.keys(), removes_foreign=removes_foreign)
         planned = plan(source.secrets, listing, ledger, settings)
-        notes = await self._notes(planned)
+        notes = Notes(
+            self._database,
+            self._pushing.clock,
+            self._job,
+            planned.digests,
+            planned.refused,
+            failing=failing,
+            shown=lambda message: redacted(message, self.confidential),
+            counts=self._counts,
+        )
         notes.learn(planned.learnt, planned.forgotten)
         tried = planned.refused.keys() | {one.name for one in planned.change.put}
         notes.learn_names(None if listing is None else planned.foreign, tried)
         notes.expect(planned)
-        try:
-            is_resumed = self._is_resumed(ledger.keys() | {push.name for push in planned.learnt})
-            await self._apply(place, replace(planned.change, is_resumed=is_resumed), notes)
-        except (RemoteError, NamesRefusedError):
-            # The next attempt looks first: what was written by this one must not look like another's.
-            await self._learn_what_arrived(place, planned, notes)
-            raise
-        if listing is not None:
-            await self._learn_versions(place, planned, notes)
-        await self._tell_refusals(notes)
-        await self._clearing.clear(left)
+        is_resumed = self._is_resumed(ledger.keys() | {push.name for push in planned.learnt})
+        async with notes.kept():
+            try:
+                await self._apply(place, replace(planned.change, is_resumed=is_resumed), notes)
+            except (RemoteError, NamesRefusedError):
+                # The next attempt looks first: what was written by this one must not look like another's.
+                await self._learn_what_arrived(place, planned, notes)
+                raise
+            if listing is not None:
+                await self._learn_versions(place, planned, notes)
+            await self._clearing.clear(left, names.keys_of(notes.refused))
         counts = {
             "secrets": len(planned.digests),
             "written": notes.written,
@@ -182,9 +195,11 @@ class Run:
         }
         # Without a look what the last one told still stands.
         message = record.last_sync_message
-        if listing is not None:
+        if notes.refused:
+            message = redacted(told_of_refused(notes.refused, await self._clearing.told()), self.confidential)
+        elif listing is not None:
             message = told_after_look(planned, shared, await self._clearing.told())
-        return Done(notes, digest, source.reached, listed_at, counts, message)
+        return Done(notes, digest, source.reached, listed_at, counts, message, bool(notes.refused))
 
     async def _import(self) -> Done:
         behavior = ImportBehavior(str(self._job.parameters[IMPORT_BEHAVIOR]))
@@ -212,13 +227,9 @@ class Run:
         )
         notes = Notes(self._database, self._pushing.clock, self._job, {}, counts=self._counts)
         notes.learn((), ledger.keys() - set(change.delete))
-        await self._apply(place, change, notes)
-        try:
+        async with notes.kept():
+            await self._apply(place, change, notes)
             await self._clearing.clear_all()
-        except BaseException:
-            # What is gone here is noted, whatever became of the former places.
-            await asyncio.shield(notes.flush())
-            raise
         return Done(notes, counts={"removed": notes.removed + self._clearing.removed})
 
     def _is_resumed(self, ours: Collection[str]) -> bool:
@@ -298,36 +309,17 @@ class Run:
         if not change.put and not change.delete and not change.is_resumed:
             return
         try:
-            async for outcome in place.destination.apply(change):
-                await notes.take(outcome)
+            async with notes.kept():
+                async for outcome in place.destination.apply(change):
+                    await notes.take(outcome)
         except ForeignContentError as error:
             raise PlanRefusedError(_FOREIGN_CONTENT) from error
-        except BaseException:
-            # What arrived counts, whatever became of the rest.
-            await asyncio.shield(notes.flush())
-            raise
 
-    async def _notes(self, planned: Plan) -> Notes:
+    async def _failing(self) -> frozenset[str]:
+        """Return the names that earlier runs noted as failed."""
         async with self._database.reading() as unit:
             known = await unit.sync_names.of_sync(self._sync.record.id)
-        return Notes(
-            self._database,
-            self._pushing.clock,
-            self._job,
-            planned.digests,
-            planned.refused,
-            failing={one.name for one in known if one.state == NameState.FAILED},
-            shown=lambda message: redacted(message, self.confidential),
-            counts=self._counts,
-        )
-
-    @staticmethod
-    async def _tell_refusals(notes: Notes) -> None:
-        try:
-            notes.tell_refusals()
-        except NamesRefusedError:
-            await asyncio.shield(notes.flush())
-            raise
+        return frozenset(one.name for one in known if one.state == NameState.FAILED)
 
     async def _learn_what_arrived(self, place: Place, planned: Plan, notes: Notes) -> None:
         """Note versions of what was written before a run failed; where the remote doesn't show them, none."""
@@ -338,17 +330,10 @@ class Run:
             _log.info(
                 "secret_sync_versions_not_learnt", sync_id=self._sync.record.id, kind=type(error).__name__
             )
-            return
-        await asyncio.shield(notes.flush())
 
     async def _learn_versions(self, place: Place, planned: Plan, notes: Notes) -> None:
         """Learn what the remote shows for what was just written, where only that tells of changes by others."""
         if place.traits.has_readable_values or not notes.unversioned:
             return
-        try:
-            listing = await self._reach.listed(place, sorted(planned.digests))
-        except BaseException:
-            # All of it arrived: the next attempt has only this to do.
-            await asyncio.shield(notes.flush())
-            raise
+        listing = await self._reach.listed(place, sorted(planned.digests))
         notes.learn(with_versions(notes.unversioned.values(), listing))

@@ -149,7 +149,7 @@ class SyncTriggers:
                         record = sync.record
                         if not record.is_auto_sync_enabled or sync.folder_path is None:
                             continue
-                        if record.sync_status == JobStatus.SUCCEEDED and _stands(record, revisions):
+                        if record.is_settled and _stands(record, revisions):
                             continue
                         await queue(unit, sync, JobKind.SYNC, {}, now, due_at=now + self._start_delay)
 
@@ -189,8 +189,7 @@ class SyncTriggers:
             [
                 sync
                 for sync in ended
-                # One that failed just now says why; what would have it succeed sets it off.
-                if sync.record.sync_status != JobStatus.FAILED and await self._carries_something_else(sync)
+                if not _was_ended_by_an_error(sync.record) and await self._carries_something_else(sync)
             ]
         )
 
@@ -219,7 +218,7 @@ class SyncTriggers:
             raise
         except Exception:  # noqa: BLE001 - one that can't be read, whyever, keeps no other from being found
             # A run says why, unless the last one did.
-            return record.sync_status != JobStatus.FAILED
+            return not _was_ended_by_an_error(record)
         if record.source_digest != digest:
             return True
 
@@ -235,8 +234,13 @@ async def _revisions(unit: UnitOfWork, syncs: Sequence[SecretSync]) -> Mapping[s
     return await unit.revisions({name for sync in syncs for name in sync.record.reached or ()})
 
 
+def _was_ended_by_an_error(record: SyncRecord) -> bool:
+    """Return whether the last push says why it ended early; what would have it succeed sets the next one off."""
+    return record.sync_status == JobStatus.FAILED and not record.is_settled
+
+
 def _stands(record: SyncRecord, revisions: Mapping[str, int]) -> bool:
-    """Return whether all that the last successful run read is as it was."""
+    """Return whether all that the last settled run read is as it was."""
     return record.reached is not None and all(
         revisions.get(name) == revision for name, revision in record.reached.items()
     )

@@ -16,7 +16,7 @@ class AcmeProblemError(RemoteError):
 
     Attributes:
         kind: its word for it, such as `rejectedIdentifier`; empty where it gave none.
-        is_retryable: whether the same may work later, by itself.
+        is_retryable: whether the same may work later without a change.
         wait: how long it asks to wait before that.
     """
 

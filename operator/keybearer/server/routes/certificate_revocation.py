@@ -115,6 +115,9 @@ async def ask(request: Request, certificate_id: UUID) -> Response:
     summary="Ask for the status of a certificate, the question in the path",
 )
 async def ask_by_path(request: Request, certificate_id: UUID, question: str) -> Response:
+    if request.scope["raw_path"].upper().endswith((b"/", b"%2F")):
+        # Elsewhere a slash at the end is another form of the path, and is taken away; here it is a letter of base64.
+        question += "/"
     try:
         parsed = parse_ocsp_path(question)
     except MalformedError:

@@ -18,7 +18,7 @@ class SecretSyncRow(Row):
     """A sync of one folder to one destination; the folder is null once it is gone.
 
     `destination_digest` is the same for two syncs to the same place. `source_digest` is a keyed digest of what the
-    last successful run carried, and `reached` the revision of each project that this was read from, so that a change
+    last settled run carried, and `reached` the revision of each project that this was read from, so that a change
     nobody was told of is found. `is_settled` says that the ledger tells all that the remote holds of ours: no run was
     cut off. `unpushed_since` is when the oldest change came that isn't pushed yet, and `unpushed_keys` how many names
     the last run had still to write or remove.

@@ -5,19 +5,21 @@ from __future__ import annotations
 import pytest
 
 from keybearer.destinations.catalogue import CATALOGUE
+from support.conformance.redeploying import REDEPLOYING
 from support.conformance.remote_under_test import RemoteUnderTest, all_under_test, lacking
 from support.conformance.scenario import Scenario
 from support.conformance.scenarios import SCENARIOS
 from support.conformance.scene import scene_of
 from support.quiet_service import IN_ONE_LOOP
+from support.remotes.gitlab import UNDER_TEST as GITLAB
 from support.service_domain import ServiceDomain
 
 UNDER_TEST = all_under_test()
-_LONG = frozenset({"azure-key-vault", "codehost", "gitlab"})
-"""Destinations that the long scenarios run over: over the others they take minutes each (docs/open-points.md)."""
 
 
 def _rows() -> list[object]:
+    rows = [(one, scenario) for one in UNDER_TEST for scenario in SCENARIOS if scenario.concerns(one)]
+    rows += [(REDEPLOYING, one) for one in SCENARIOS if one.concerns(REDEPLOYING) > one.concerns(GITLAB)]
     return [
         pytest.param(
             under_test,
@@ -25,9 +27,7 @@ def _rows() -> list[object]:
             id=f"{under_test}: {scenario}",
             marks=[pytest.mark.deep] if scenario.is_long else [],
         )
-        for under_test in UNDER_TEST
-        for scenario in SCENARIOS
-        if scenario.concerns(under_test) and (not scenario.is_long or under_test.kind.name in _LONG)
+        for under_test, scenario in rows
     ]
 
 

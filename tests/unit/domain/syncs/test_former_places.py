@@ -21,7 +21,7 @@ from keybearer.store.audit import AuditFilter
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobKind, JobStatus
 from support.async_waiting import until
-from support.sync_scene import FAST, ONE_STAYED, SyncScene
+from support.sync_scene import FAST, MANY, ONE_STAYED, SyncScene
 
 pytestmark = pytest.mark.every_database
 
@@ -140,7 +140,7 @@ async def test_a_former_place_that_fails_is_told_of_and_tried_again_and_nothing_
         await scene.put(project, A="cnry-1", B="cnry-2")
         sync_id = await scene.sync(project)
         await scene.succeeded(sync_id, saying=ONE_STAYED)
-        one.on_read = [RemoteDeniedError("the token cnry-token-of-the-vault is refused") for _ in range(6)]
+        one.on_read = [RemoteDeniedError("the token cnry-token-of-the-vault is refused") for _ in range(MANY)]
         told: list[str] = []
         await scene.change(sync_id, config={"place": "two"})
 
@@ -148,9 +148,15 @@ async def test_a_former_place_that_fails_is_told_of_and_tried_again_and_nothing_
             progress = await scene.progress(sync_id)
             if progress.message is not None and progress.message not in told:
                 told.append(progress.message)
-            return progress.status == JobStatus.SUCCEEDED and not one.on_read
+            return any("former" in message for message in told) and len(one.on_read) <= MANY - 6
 
         await until(is_told, awaited="attempts at the former place")
+        one.on_read.clear()
+
+        async def is_over() -> bool:
+            return not await scene.left(sync_id)
+
+        await until(is_over, awaited="a former place without anything")
         await scene.succeeded(sync_id)
         assert one.content == {"OTHERS": "x"}
         assert (two.puts, two.content) == (["A", "B"], {"A": "cnry-1", "B": "cnry-2"})
@@ -330,7 +336,7 @@ async def test_a_removal_waits_for_the_time_that_a_former_place_asks_for(
         sync_id = await moved(scene, project)
         await scene.failed(sync_id)
         await scene.ended(sync_id)
-        one.on_read = [RemoteThrottledError("limited", wait=timedelta(seconds=1))]
+        one.on_read = [RemoteThrottledError("limited", wait=timedelta(hours=1))]
         await scene.ask(sync_id, JobKind.REMOVE, **{DELETES_SYNC: goes})
 
         async def is_put_off() -> bool:
@@ -340,6 +346,7 @@ async def test_a_removal_waits_for_the_time_that_a_former_place_asks_for(
         await until(is_put_off, awaited="a removal that waits")
         assert two.content == {}
         assert await scene.pushed(sync_id) == []
+        await scene.ask(sync_id, JobKind.REMOVE, **{DELETES_SYNC: goes})  # people don't wait
 
         async def is_removed() -> bool:
             record = await scene.record(sync_id)

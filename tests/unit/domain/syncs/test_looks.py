@@ -18,7 +18,7 @@ from keybearer.store.secret_syncs import JobKind, SyncRecord
 from keybearer.store.sync_looks import SyncLooks
 from support.async_waiting import until
 from support.scripted_remote import ScriptedRemote
-from support.sync_scene import FAST, ONE_STAYED, SyncScene
+from support.sync_scene import FAST, MANY, ONE_STAYED, SyncScene
 
 pytestmark = pytest.mark.every_database
 
@@ -207,7 +207,7 @@ async def test_a_look_that_is_due_and_goes_on_is_not_asked_for_over_and_over(
     remote = scene.remotes["one"]
     async with scene.running():
         await scene.succeeded(await scene.sync(project))
-        remote.on_read = [RemoteUnavailableError("away") for _ in range(10_000)]
+        remote.on_read = [RemoteUnavailableError("away") for _ in range(MANY)]
         began, asked = asyncio.get_running_loop().time(), 0
         await looked_at(remote, remote.listings + 20)
         # A hundredth of the interval is the least that lies between two rounds.

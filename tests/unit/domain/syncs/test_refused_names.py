@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
+from keybearer.base.backoff import Backoff
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Refused, Traits
 from keybearer.destinations.remote import RemoteUnavailableError
-from keybearer.domain.syncs.refusals import REFUSALS_MAX, NamesRefusedError, Refusals
+from keybearer.domain.syncs.refusals import REFUSALS_MAX, Refusals, told_of_refused
 from keybearer.store.records import Project
-from keybearer.store.secret_syncs import JobKind
+from keybearer.store.secret_syncs import JobKind, JobStatus
 from keybearer.store.sync_names import FOREIGN_MAX, NameState
-from support.sync_scene import SyncScene
+from support.async_waiting import until
+from support.scripted_remote import ScriptedRemote
+from support.sync_scene import FAST, MANY, SyncScene
 
 pytestmark = pytest.mark.every_database
 
+SOON = replace(FAST, look_interval=timedelta(seconds=0.4))
 RULES = NameRules(pattern="[A-Z0-9_]+", words="letters, digits and underscores")
 
 
@@ -141,7 +148,7 @@ async def test_names_that_failed_are_known_also_of_a_run_that_was_cut_off(
 ) -> None:
     remote = scene.remotes["one"]
     remote.refuses["A"] = "no"
-    remote.on_put["B"] = [RemoteUnavailableError("away") for _ in range(5)]
+    remote.on_put["B"] = [RemoteUnavailableError("away") for _ in range(MANY)]
     await scene.put(project, A="cnry-1", B="cnry-2")
     async with scene.running():
         sync_id = await scene.sync(project)
@@ -168,10 +175,7 @@ async def test_names_of_others_are_kept_as_the_last_look_found_them_and_bounded(
 
 
 def test_a_message_of_many_refusals_is_bounded_and_counts_those_that_it_does_not_name() -> None:
-    refusals = Refusals({f"NAME_{number:05}" * 20: "r" * 2000 for number in range(10_000)})
-    with pytest.raises(NamesRefusedError) as told:
-        refusals.tell()
-    message = str(told.value)
+    message = told_of_refused({f"NAME_{number:05}" * 20: "r" * 2000 for number in range(10_000)})
     assert len(message) <= 1024
     assert message.startswith(
         "10,000 secrets were refused, and all others are in place. 'NAME_00000NAME_00000"
@@ -183,8 +187,19 @@ def test_refusals_by_rules_that_are_known_here_never_stop_a_run() -> None:
     refusals = Refusals({})
     for number in range(1000):
         refusals.add(Refused(f"A{number}", "no", is_local=True))
-    with pytest.raises(NamesRefusedError, match=r"^1,000 secrets were refused"):
-        refusals.tell()
+    assert len(refusals.reasons) == 1000
+
+
+async def test_a_value_of_which_only_the_beginning_has_room_in_a_reason_is_not_told(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    value = "cnry-" + "v" * 40
+    remote.refuses["A"] = "r" * 480 + value
+    await scene.put(project, A=value)
+    async with scene.running():
+        message = await scene.failed(await scene.sync(project))
+    assert "cnry" not in message
 
 
 async def test_a_sync_with_another_place_knows_nothing_of_names_at_the_former_one(
@@ -201,3 +216,193 @@ async def test_a_sync_with_another_place_knows_nothing_of_names_at_the_former_on
     await scene.change(sync_id, config={"place": "two"})
     assert await known(scene, sync_id) == {}
     assert await known(scene, sync_id, NameState.FOREIGN) == {}
+
+
+async def looked_at(remote: ScriptedRemote, more: int) -> None:
+    target = remote.listings + more
+
+    async def probe() -> bool:
+        return remote.listings >= target
+
+    await until(probe, awaited=f"{more} looks")
+
+
+@pytest.mark.parametrize("is_refused_by_a_rule", [True, False])
+async def test_a_run_that_wrote_all_that_can_be_written_is_settled_and_has_failed(
+    scene: SyncScene, project: Project, *, is_refused_by_a_rule: bool
+) -> None:
+    remote = scene.remotes["one"]
+    if is_refused_by_a_rule:
+        remote.traits = Traits(rules=RULES)
+    else:
+        remote.refuses["B-1"] = "no"
+    await scene.put(project, **{"A": "cnry-1", "B-1": "cnry-2"})
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.failed(sync_id)
+        record = await scene.record(sync_id)
+        assert record is not None
+        assert (record.is_settled, record.last_synced_at) == (True, None)
+        assert record.listed_at is not None
+        assert record.reached
+    await scene.domain.folder(project, "/other")
+    async with scene.running():
+        await scene.sync(project, "two", path="/other")
+        await scene.put(project, "/other", C="cnry-3")
+        await scene.holds(scene.remotes["two"], C="cnry-3")
+        # What is found out when a process starts was found by now: its source is as it was.
+        assert (await scene.progress(sync_id)).job_id == record.last_sync_job_id
+        await scene.put(project, A="cnry-4")
+        await scene.holds(remote, A="cnry-4")
+
+
+async def test_a_refused_name_keeps_no_other_at_a_former_place_and_stays_there_itself(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    two.traits = Traits(rules=RULES)
+    two.refuses["C"] = "no"
+    await scene.put(project, **{"A": "cnry-1", "B-1": "cnry-2", "C": "cnry-3", "D": "cnry-4"})
+    async with scene.running():
+        sync_id = await scene.sync(project, keySchema="{{secretKey}}_x")
+        await scene.succeeded(sync_id)
+        await scene.change(sync_id, config={"place": "two"}, options={})
+        message = await scene.failed(sync_id)
+        assert message.startswith("2 secrets were refused, and all others are in place. 'B-1'")
+        assert (
+            "2 secrets at the former place (place one; connection 'one') could not be removed: the new place refuses "
+            "them; the next attempt is at "
+        ) in message
+        assert two.content == {"A": "cnry-1", "D": "cnry-4"}
+        assert one.content == {"B-1_x": "cnry-2", "C_x": "cnry-3"}
+        assert await scene.left(sync_id) == {"one": ["B-1_x", "C_x"]}
+        two.refuses.clear()
+        two.traits = Traits()
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+        assert one.content == {}
+        assert await scene.left(sync_id) == {}
+
+
+async def test_what_a_former_place_keeps_of_a_refused_name_stays_until_a_push_brought_what_replaces_it(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    two.traits = Traits(rules=RULES)
+    await scene.put(project, **{"A": "cnry-1", "B-1": "cnry-2"})
+    async with scene.running():
+        sync_id = await scene.sync(project, is_automatic=False)
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.ask(sync_id)
+        await scene.failed(sync_id)
+        assert one.content == {"B-1": "cnry-2"}
+        await scene.delete(project, "B-1")
+        await scene.put(project, B_1="cnry-2")
+        await looked_at(two, 3)
+        assert one.content == {"B-1": "cnry-2"}
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+        assert two.content == {"A": "cnry-1", "B_1": "cnry-2"}
+        assert one.content == {}
+
+
+async def test_a_place_that_refuses_one_name_after_the_other_takes_nothing_from_a_former_one(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    names = [f"KEY_{number:02}" for number in range(REFUSALS_MAX + 5)]
+    two.refuses |= dict.fromkeys(names, "the place is full")
+    await scene.put(project, **dict.fromkeys(names, "cnry-1"))
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.failed(sync_id)
+        await scene.ended(sync_id)
+    assert sorted(one.content) == names
+    record = await scene.record(sync_id)
+    assert record is not None
+    assert not record.is_settled
+
+
+async def test_what_others_changed_is_put_right_also_of_a_sync_with_a_refused_name(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.terms = SOON
+    remote = scene.remotes["one"]
+    remote.traits = Traits(rules=RULES)
+    await scene.put(project, **{"A": "cnry-1", "B-1": "cnry-2"})
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        message = await scene.failed(sync_id)
+        before = await scene.progress(sync_id)
+        await looked_at(remote, 3)
+        # A look that finds nothing to do shows nowhere, and sets no push off.
+        assert await scene.progress(sync_id) == before
+        remote.edit("A", "by hand")
+        await scene.holds(remote, A="cnry-1")
+        assert await scene.failed(sync_id) == message
+        assert (await scene.progress(sync_id)).at is None
+
+
+async def test_a_name_that_the_remote_refused_is_tried_again_by_looks_until_it_is_taken(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.terms = SOON
+    remote = scene.remotes["one"]
+    remote.refuses["B"] = "the place is full"
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        message = await scene.failed(sync_id)
+        await looked_at(remote, 3)
+        assert await scene.failed(sync_id) == message
+        remote.refuses.clear()
+        await scene.holds(remote, A="cnry-1", B="cnry-2")
+        await scene.succeeded(sync_id)
+    assert remote.puts == ["A", "B"]
+
+
+async def test_looks_that_follow_each_other_do_not_try_a_refused_name_each_time(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    scene.terms = replace(FAST, backoff=Backoff(timedelta(milliseconds=1), timedelta(milliseconds=2)))
+    two.refuses["B"] = "no"
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        one.forget_calls()
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.failed(sync_id)
+        before = await scene.progress(sync_id)
+        # What stays at the former place has it looked at again and again.
+        await looked_at(two, 5)
+        after = await scene.progress(sync_id)
+        assert (after.status, after.job_id) == (before.status, before.job_id)
+        assert one.deletes == ["A"]
+        assert one.listings == 1
+
+
+async def test_a_sync_whose_names_other_rules_take_or_refuse_is_pushed_and_says_so(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.terms = SOON
+    remote = scene.remotes["one"]
+    await scene.put(project, **{"A": "cnry-1", "B-1": "cnry-2"})
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        remote.traits = Traits(rules=RULES)
+        await scene.failed(sync_id)
+        assert remote.content == {"A": "cnry-1", "B-1": "cnry-2"}
+        remote.traits = Traits()
+
+        async def is_well() -> bool:
+            return (await scene.progress(sync_id)).status == JobStatus.SUCCEEDED
+
+        await until(is_well, awaited="a push that refuses nothing")
+        await scene.succeeded(sync_id)

@@ -46,12 +46,14 @@ class Redeploys:
     Attributes:
         redeploys: how many last calls ended well.
         failures: statuses that the next of them are answered with.
+        refused: names that it doesn't take.
     """
 
     content: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     redeploys: int = 0
     failures: list[int] = field(default_factory=list)
+    refused: set[str] = field(default_factory=set)
     hold: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -74,6 +76,8 @@ class Redeploys:
                 return RemoteAnswer(self.failures.pop(0), {}, b"")
             self.redeploys += 1
         elif request.method == "PUT":
+            if request.url.removeprefix("/") in self.refused:
+                return RemoteAnswer(422, {}, b"")
             self.content[request.url.removeprefix("/")] = orjson.loads(request.content)
         elif request.method == "DELETE":
             self.content.pop(request.url.removeprefix("/"), None)
@@ -200,6 +204,23 @@ async def test_runs_that_change_nothing_make_no_last_call(
         await scene.succeeded(sync_id)
     assert changes(place.asked) == []
     assert place.redeploys == len(values)
+
+
+async def test_a_refused_name_has_no_last_call_made_again_by_each_push(
+    scene: SyncScene, project: Project, place: Redeploys
+) -> None:
+    place.refused = {"B"}
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.failed(sync_id)
+        assert changes(place.asked) == ["PUT /A", "PUT /B", "POST /redeploy"]
+        place.asked = []
+        for _ in range(2):
+            await scene.ask(sync_id)
+            await scene.ended(sync_id)
+            await scene.failed(sync_id)
+        assert changes(place.asked) == ["PUT /B", "PUT /B"]
 
 
 def one_or_another(one: Redeploys, other: Redeploys) -> Catalogue:
