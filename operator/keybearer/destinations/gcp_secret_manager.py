@@ -44,7 +44,12 @@ _HOLDS = timedelta(hours=1)
 _LAST_PART = ".*/([^/]+)"
 """What a resource is called within that which holds it: `projects/1/secrets/NAME`."""
 _FILE_FIELDS = {"client_email": "clientEmail", "private_key": "privateKey", "private_key_id": "privateKeyId"}
-_Email = Annotated[str, trimmed(254, "^[A-Za-z0-9._-]+@[A-Za-z0-9.-]+$")]
+_Email = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, min_length=3, max_length=254, pattern="^[A-Za-z0-9._-]+@[A-Za-z0-9.-]+$"
+    ),
+]
 _Project = Annotated[
     str, StringConstraints(min_length=1, max_length=128, pattern="^[A-Za-z0-9][A-Za-z0-9.:_-]*$")
 ]
