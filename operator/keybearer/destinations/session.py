@@ -208,7 +208,7 @@ class Session:
         )
 
     async def _has_another_than(self, sent: Mapping[str, str]) -> bool:
-        """Return whether the next request has another token than the refused one; a session gets at most one."""
+        """Return whether the next request has another token than the refused one; one is got once in a session."""
         if self.app.issue is None or self.app.static(self.credentials) is not None:
             return False
         if await self.token() != sent:
