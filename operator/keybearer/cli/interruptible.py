@@ -48,8 +48,8 @@ def ended_by_signals() -> Iterator[int]:
 class Interruptible(RawIOBase):
     """A file, pipe or socket, without a buffer.
 
-    Python looks for signals between two of its own steps. One that comes behind the last look and before the call
-    that waits would be noticed when that call ends, which may be never. So nothing here waits but for the
+    Python looks for signals between two of its own steps. A signal that comes after the last look and before the
+    call that waits would be noticed when that call ends, which may be never. So every wait here is for the
     descriptor and for signals together.
 
     Args:
@@ -69,7 +69,7 @@ class Interruptible(RawIOBase):
         return os.readv(self._descriptor, [buffer])
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write all of it."""
+        """Write all of it, and return how many bytes that is."""
         left = memoryview(data)
         while left:
             while not select.select([self._woken], [self._descriptor], [])[1]:

@@ -53,7 +53,7 @@ class EventIntake:
         self.on_seen: Callable[[WorkKey], None] = lambda _: None
         """Told of each custom resource that was created or changed, be it in its status or metadata only."""
         self.on_new: Callable[[WorkKey], None] = lambda _: None
-        """Told of each custom resource that this process didn't know: of a listing, they come in any order."""
+        """Told of each custom resource that this process didn't know yet; those of a listing come in any order."""
 
     def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of one of our kinds; `event_type` is None for what a listing found."""

@@ -107,7 +107,7 @@ def checked_by(call: Call, *, shows: str | None = None) -> Callable[[Session], A
 
     Args:
         call: is answered to whoever has a token.
-        shows: a field that the remote's answer has, where the address may be that of something else.
+        shows: a field that every answer of the app has; one without it comes from something else.
     """
 
     async def check(session: Session) -> None:

@@ -3,7 +3,7 @@
 https://learn.microsoft.com/rest/api/keyvault/secrets and
 https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow (2026-11-23). Names there are
 letters, digits and hyphens, upper and lower case are the same, and underscores are written as hyphens. What is
-deleted can be recovered for a while, and has to be before its name can be used again.
+deleted can be recovered for a while, and must be before its name can be used again.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _explain_login(answer: RemoteAnswer) -> str:
     words = re.findall("^[a-z_]{1,64}$", str(field_of(content, "error")))
     words += re.findall("^AADSTS[0-9]{1,10}", str(field_of(content, "error_description")))
     return (
-        "look at tenantId, clientId and clientSecret, which is the secret's value and not its id, and whether it has "
-        f"ended ({', '.join(words)})"
+        "check tenantId, clientId and clientSecret, which is the secret's value and not its id, and whether it has "
+        f"expired ({', '.join(words)})"
     )
 
 
@@ -96,7 +96,7 @@ _APP = App(
         who="Azure",
         word=_words,
         message=lambda content: field_of(content, "error", "message"),
-        # It deletes or recovers a secret of that name.
+        # A vault that deletes or recovers a secret refuses its name until that is done.
         is_busy=lambda answer: answer.status == 409 and not _is_deleted(answer),
         hints={
             401: "the token is of another tenant than the connection's",
@@ -114,7 +114,7 @@ def _table(place: Place) -> Table:
     # operator of the service has a cloud of their own.
     if not _VAULT.fullmatch(vault) and _APP.name not in place.session.context.endpoints:
         raise RemoteRefusedError(
-            "vaultBaseUrl has to be https://NAME.vault.azure.net: the credentials go to Azure's vaults only"
+            "vaultBaseUrl must be https://NAME.vault.azure.net: the credentials go to Azure's vaults only"
         )
     return Table(
         place="the vault",

@@ -222,7 +222,7 @@ async def _home_of(session: Session) -> str:
 async def _renew(session: Session) -> Credentials:
     """Return another access key of the same user, once AWS takes it; else it is deleted again."""
     if not isinstance(session.credentials, AccessKeyCredentials):
-        raise RemoteRefusedError("a role has no credentials that could be made anew")
+        raise RemoteRefusedError("a role has no credentials to rotate")
     region = await _home_of(session)
     call = _form(session, "iam", region, {"Action": "CreateAccessKey"}, "create an access key")
     body = (await session.ask(replace(call, is_repeatable=False, explain=_explain_creation))).body

@@ -267,7 +267,7 @@ CODEHOST_APP = App(
         kind=_kind,
         hints={
             200: "a code is good once, for ten minutes",
-            401: "they are wrong, have ended or were revoked",
+            401: "they are wrong, have expired or were revoked",
         },
         limits=Limits(is_throttled=_is_throttled, unsaid_wait=timedelta(minutes=1), writes_per_minute=80),
     ),

@@ -17,7 +17,7 @@ __all__ = ["exact_object", "field_of", "part_of", "says", "text_of", "text_or_no
 def exact_object(text: str | bytes) -> dict[str, JsonValue] | None:
     """Return a JSON object whose whole numbers stay as they are, of any size; None if the text is something else."""
     try:
-        orjson.loads(text)  # is stricter than the standard library: no NaN, and no half of a character
+        orjson.loads(text)  # is stricter than the standard library: no NaN, no lone surrogate
         content: JsonValue = json.loads(text)  # keeps such numbers, which orjson makes inexact
     except (ValueError, RecursionError):
         return None
@@ -57,7 +57,7 @@ def part_of(content: JsonValue, name: str, pattern: str) -> str:
     """
     found = re.fullmatch(pattern, text_of(content, name))
     if found is None:
-        raise RemoteUnavailableError(f"the remote answers with another form of {name} than was expected")
+        raise RemoteUnavailableError(f"the remote answers with an unexpected form of {name}")
     return found[1]
 
 
@@ -68,7 +68,7 @@ def version_of(content: JsonValue, *names: str) -> str | None:
 
 
 def says(status: int, text: str, *names: str) -> Callable[[RemoteAnswer], bool]:
-    """Return what tells whether an answer has that status and that text: in a field of its JSON, or anywhere."""
+    """Return what tells whether an answer has that status and that text: in the field of these names, or anywhere."""
 
     def said(answer: RemoteAnswer) -> bool:
         if answer.status != status or not names:

@@ -125,7 +125,7 @@ async def _issue(session: Session) -> Issued:
         body={"scope": [_SCOPE], "lifetime": f"{int(_HOLDS.total_seconds())}s"},
         holds_values=True,
         explain=lambda _: (
-            "that takes the role Service Account Token Creator on the account, which has to exist"
+            "that takes the role Service Account Token Creator on the account, and the account must exist"
         ),
     )
     return await log_in(session, call, token="accessToken", ends="expireTime", by=ours)

@@ -62,7 +62,7 @@ _APP = App(
         message=lambda content: field_of(content, "message") or field_of(content, "error_description"),
         word=_complaint,
         hints={
-            401: "the token is wrong, has ended or was revoked",
+            401: "the token is wrong, has expired or was revoked",
             403: "it needs the scope api and a role that may",
         },
     ),
@@ -181,6 +181,7 @@ def _table(place: Place) -> Table:
             creates_first=is_group,
             # Only a new variable can be hidden, and none can be shown again.
             is_replaced=lambda present: (present.extras or marks)["hidden"] != marks["hidden"],
+            # There are no versions: what was written is only checked.
             version=check_scope,
         ),
         remove=Remove(lambda key: Call("DELETE", f"/{segment(key)}{query}", f"delete the variable '{key}'")),

@@ -137,7 +137,7 @@ _APP = App(
             "/v1/auth/token/lookup-self",
             "look the access token up",
             denials=frozenset({403}),
-            explain=lambda _: "an access token has to be of this server and namespace",
+            explain=lambda _: "an access token must be of this server and namespace",
         )
     ),
     answers=Answers(
@@ -211,7 +211,11 @@ class _Secret:
         return Found(change.whole, written if isinstance(written, int) else None)
 
     def _is_to_be_tried_anew(self, answer: RemoteAnswer, keys: int, *, is_patch: bool) -> bool:
-        """Return whether a refused write may do after another look at the secret."""
+        """Return whether a refused write may do after another look at the secret; note what it says of the next one.
+
+        Raises:
+            RemoteRefusedError: it never will, and the text says what to change.
+        """
         if is_patch and answer.status in (403, 405):
             # Policies grant `patch` apart from the rest, and servers before 1.9 know none: the whole may be taken.
             self._may_patch = False

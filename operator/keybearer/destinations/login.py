@@ -20,7 +20,7 @@ __all__ = ["client_credentials", "log_in", "signed_claims"]
 
 _CLOCK_MARGIN = timedelta(minutes=1)
 _DENIALS = frozenset({400})
-"""RFC 6749 section 5.2."""
+"""Says that the credentials are wrong (RFC 6749 section 5.2)."""
 _LONGEST = timedelta(hours=1)
 """A token that lasts longer, or has no end, is replaced after this time."""
 

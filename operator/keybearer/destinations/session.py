@@ -66,7 +66,7 @@ class Call:
     """One request of an API.
 
     Attributes:
-        path: quoted, from the root of the API on, with its query; or a whole URL.
+        path: quoted, from the root of the API on, with its query; or a whole URL. A table puts its own root first.
         to: what is asked for, as messages say it: "GitLab refuses to ...".
         body: sent as JSON.
         form: sent instead of a body, as endpoints for tokens take it (RFC 6749 section 4).
@@ -140,7 +140,7 @@ class Session:
         return self.context.http.now()
 
     async def pause(self, wait: timedelta) -> None:
-        """Return after that time: a remote needs a moment until what it answered holds everywhere."""
+        """Return after that time, for a remote that needs a moment until it has done what it answered."""
         await self.context.http.pause(wait)
 
     async def token(self) -> Mapping[str, str]:
@@ -208,7 +208,7 @@ class Session:
         )
 
     async def _has_another_than(self, sent: Mapping[str, str]) -> bool:
-        """Return whether there is another token than the one that was refused; it is got once in a session."""
+        """Return whether the next request has another token than the refused one; one is got once in a session."""
         if self.app.issue is None or self.app.static(self.credentials) is not None:
             return False
         if await self.token() != sent:

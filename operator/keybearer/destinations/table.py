@@ -107,7 +107,8 @@ class PutMany:
 class CustomPut:
     """A function writes one name, where that takes more than calls can say; it returns the version, if there is one.
 
-    Its second argument says whether the name was there when the place was listed; None where it wasn't listed.
+    Its second argument says whether the name was there when the place was listed; None where it wasn't listed. What
+    it asks goes through the session as it is: the table's root and place are not added.
     """
 
     put: Callable[[Outgoing, bool | None], Awaitable[str | None]]
@@ -127,7 +128,10 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class RemoveMany:
-    """One call removes many names. Where it takes 404, none was removed because one is gone: the list says which."""
+    """One call removes many names. If it takes 404, that means that one is gone and none was removed.
+
+    The engine then lists the place, and asks again for those that are still there.
+    """
 
     call: Callable[[Sequence[str]], Call]
     names: int

@@ -85,7 +85,7 @@ class Pace:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Send a request within, waits included: after a limit one at a time, until one was answered well."""
+        """Yield when a request may wait and be sent: after a limit one at a time, until one was answered well."""
         async with AsyncExitStack() as alone:
             if not self._is_well.is_set():
                 await alone.enter_async_context(self._probe)

@@ -89,7 +89,7 @@ class RemoteHttp:
         return self._clock.now()
 
     async def pause(self, wait: timedelta) -> None:
-        """Return after that time: a remote needs a moment until what it answered holds everywhere."""
+        """Return after that time, for a remote that needs a moment until it has done what it answered."""
         await self._sleep(wait.total_seconds())
 
     async def close(self) -> None:

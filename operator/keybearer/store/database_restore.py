@@ -39,8 +39,8 @@ def restore_database(data_dir: Path, backup: RawIOBase, *, force: bool) -> int:
 
     Args:
         data_dir: made where there is none.
-        backup: is read to its end, and no further than it says that it is long. It never holds back bytes that
-            aren't there yet (None of `RawIOBase.read`).
+        backup: is read to its end, and not past the length that it states. Without a buffer: each read returns
+            what is there, and waits for no more.
         force: in place of a database that is there.
 
     Raises:

@@ -113,7 +113,7 @@ class SyncJobs:
         return (await self._connection.execute(statement.limit(1))).first() is not None
 
     async def next_due(self, after: datetime) -> datetime | None:
-        """Return when the next job is due that isn't yet; None without one."""
+        """Return when the first job after that instant is due; None if no such job waits."""
         statement = select(func.min(SyncJobRow.due_at)).where(
             SyncJobRow.is_running.is_(False), SyncJobRow.due_at > after
         )

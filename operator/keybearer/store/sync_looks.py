@@ -47,7 +47,7 @@ class SyncLooks:
         return list((await self._connection.execute(statement)).scalars())
 
     async def first_listed(self) -> datetime | None:
-        """Return when the remote was looked at that was looked at the longest ago; None without one."""
+        """Return when the look was that is the longest ago; None if nothing is looked at."""
         statement = select(func.min(SecretSyncRow.listed_at)).where(*_is_at_rest())
         return (await self._connection.execute(statement)).scalar_one()
 

@@ -59,7 +59,7 @@ class Method:
 
     @property
     def shown(self) -> frozenset[str]:
-        """What is answered of the stored credentials, by the names of fields on the wire."""
+        """The fields in `answered`, by their names on the wire."""
         fields = self.stored.model_fields
         return frozenset(fields[name].alias or name for name in self.answered)
 

@@ -310,7 +310,7 @@ async def test_the_token_goes_to_vaults_of_azure_only(
     copy: AzureCopy, way: WayOut, target: Make, url: str
 ) -> None:
     way.context = dataclasses.replace(way.context, endpoints={})
-    with pytest.raises(RemoteRefusedError, match="vaultBaseUrl has to be"):
+    with pytest.raises(RemoteRefusedError, match="vaultBaseUrl must be"):
         await target(url=url).push({"ONE": "cnry-1"})
     assert copy.visits.asked == []
 

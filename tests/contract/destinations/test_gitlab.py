@@ -274,7 +274,7 @@ async def test_a_variable_that_comes_and_goes_is_an_outage(
     taken = {"message": {"key": ["(ONE) has already been taken"]}}
     copy.visits.answer_instead("PUT", "", lambda: web.json_response(gone, status=404), times=-1)
     copy.visits.answer_instead("POST", "", lambda: web.json_response(taken, status=400), times=-1)
-    with pytest.raises(RemoteUnavailableError, match="comes and goes"):
+    with pytest.raises(RemoteUnavailableError, match="others create and delete"):
         await target().push({"ONE": "cnry-1"})
     assert len(copy.visits.writes()) == 3
     assert project.values() == {}

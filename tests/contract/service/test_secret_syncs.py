@@ -121,7 +121,7 @@ class TestMaking:
             body = {"name": "one", "method": "api-token", "credentials": {}}
             path = f"/api/v1/app-connections/{app}"
             refusal = await house.quiet.admin.json("POST", path, status=400, json=body)
-            assert "is not supported yet: this version has no driver" in refusal["message"], app
+            assert "is not supported yet: this version can't push to it" in refusal["message"], app
         await house.quiet.admin.json("POST", "/api/v1/app-connections/nowhere", status=404, json={})
 
     @pytest.mark.every_database

@@ -109,7 +109,7 @@ class RemoteUnderTest:
         finishes: calls that end a run which changed something.
         most_keys: that the place takes, where one write holds all and the vendor bounds requests; 0 for any number.
         remedy: what people are told where there are more.
-        steps: of the calls of a push, each so-many-th is one that the process is killed at.
+        steps: 1 to kill the process at each call of a push, 2 at each second one, and so on.
     """
 
     kind: DestinationKind

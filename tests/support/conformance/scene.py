@@ -294,7 +294,7 @@ class Scene:
         return waiting[0]
 
     async def dies(self) -> bool:
-        """Run all jobs; return whether the process was killed, from when on nothing is stored any more."""
+        """Run all jobs; return whether the process was killed. Once it is, nothing more is stored."""
         database, http = self.domain.database, self.http
         writing = database.writing
 
@@ -387,9 +387,9 @@ class Scene:
         config = self.kind.config.validate_python(dict(self.here.config))
         context = self._context.context(self.domain.admin.organization_id, self.kind.app.name)
         given = Opening(config, self._options({}), KeyNaming("", ""), self.remote.right, context)
-        driver = open_destination(self.under_test.kind, given)
+        destination = open_destination(self.under_test.kind, given)
         outgoing = tuple(Outgoing(name, value) for name, value in put.items())
-        async for _ in driver.apply(Change(outgoing, gone, frozenset(put))):
+        async for _ in destination.apply(Change(outgoing, gone, frozenset(put))):
             pass
 
 

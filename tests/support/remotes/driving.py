@@ -1,4 +1,4 @@
-"""Runs a driver as the sync engine does, in few words."""
+"""Runs a destination as the sync engine does, in few words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def read(destination: Destination) -> dict[str, Present]:
 async def run(
     destination: Destination, change: Change, written: list[Written | Refused] | None = None
 ) -> list[Written | Refused]:
-    """Make the change and return what was told; `written` has it also where the driver fails midway."""
+    """Make the change and return what was told; `written` has it also where the destination fails midway."""
     told = [] if written is None else written
     async for one in destination.apply(change):
         told.append(one)
@@ -42,7 +42,7 @@ async def run_strictly(destination: Destination, change: Change) -> list[Written
     """Make the change and return what was told.
 
     Raises:
-        RemoteError: the driver fails, or refuses a name.
+        RemoteError: the destination fails, or refuses a name.
     """
     told = await run(destination, change)
     for one in told:

@@ -113,13 +113,13 @@ class TableDestination:
             rows = listing.rows(answer.json())
             if not isinstance(rows, list):
                 raise RemoteUnavailableError(
-                    f"the answer to {call.to} is no list; is this the right address?"
+                    f"the answer is no list when asked to {self._table.placed(call).to}; is this the right address?"
                 )
             for one in rows:
                 row = listing.row(one)
                 if row is not None:
                     yield row
-            # Vendors' links are read for what follows and never followed to another host.
+            # Only the query of a vendor's link is used: the link itself may lead to another host.
             call = listing.following(answer, page)
 
     async def _look_up(
@@ -130,7 +130,7 @@ class TableDestination:
         async def one(asked: tuple[str, list[str]]) -> None:
             spelt, ours = asked
             answer = await self._ask(
-                look_up.call(spelt), also=lambda found: found.status == 404 or look_up.taken(found)
+                look_up.call(spelt), also=lambda given: given.status == 404 or look_up.taken(given)
             )
             is_gone = answer.status == 404 and not look_up.taken(answer)
             present = None if is_gone else look_up.present(spelt, answer)
@@ -289,7 +289,9 @@ class TableDestination:
             answer = await self._ask(call, also=is_wrong)
             if not is_wrong(answer):
                 return answer
-        raise RemoteUnavailableError(f"'{name}' comes and goes in {self._table.place}")
+        raise RemoteUnavailableError(
+            f"others create and delete '{name}' in {self._table.place} at the same time"
+        )
 
     async def _remove_all(
         self, names: Sequence[str], held: Mapping[str, Sequence[str]]
@@ -315,12 +317,12 @@ class TableDestination:
             present = await self.read(names)
             names = [name for name in names if name in present]
         raise RemoteUnavailableError(
-            f"names kept vanishing from {self._table.place} while they were being removed"
+            f"others remove names from {self._table.place} at the same time: none was removed in {_TRIES} attempts"
         )
 
     async def _remove(self, remove: Remove, name: str) -> None:
         answer = await self._ask(
-            remove.call(name), also=lambda found: found.status == 404 or remove.is_gone(found)
+            remove.call(name), also=lambda given: given.status == 404 or remove.is_gone(given)
         )
         if answer.status == 404:
             # Either somebody was faster, or the whole place can't be seen any more: then nothing was removed.

@@ -154,7 +154,7 @@ class SyncQueue:
         return await repeated(prolonged)
 
     async def next_due(self, after: datetime) -> timedelta | None:
-        """Return how long it is until a job is due that wasn't at that instant; None without one."""
+        """Return how long it is until the first job after that instant is due; None if no such job waits."""
         async with self._database.reading() as unit:
             due_at = await unit.sync_jobs.next_due(after)
         return None if due_at is None else max(due_at - self._clock.now(), timedelta(0))

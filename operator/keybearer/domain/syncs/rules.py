@@ -62,9 +62,7 @@ def driven(destination: OfferedDestination) -> DestinationKind:
 
 def undriven(destination: OfferedDestination) -> InvalidError:
     """Return the refusal of a destination that is not built yet."""
-    return InvalidError(
-        f"{destination.title} is not supported yet: this version has no driver that could push to it"
-    )
+    return InvalidError(f"{destination.title} is not supported yet: this version can't push to it")
 
 
 def require_together(model: DestinationKind, config: DestinationConfig, options: SyncOptions) -> None:

@@ -71,7 +71,7 @@ class Done:
         source_digest: of what was carried; None where nothing was.
         listed_at: when the destination was looked at, if it was.
         counts: for log and audit.
-        message: what people are to know; None: nothing.
+        message: what people are to know; None if there is nothing to say.
         has_refused: whether names can't be written; the push has failed then, and the message names them.
         differs: whether a look found something to do.
     """
@@ -309,6 +309,7 @@ class Run:
         if not change.put and not change.delete and not change.is_resumed:
             return
         try:
+            # Noted before the destination is listed again, which takes time and may be cut off.
             async with notes.kept():
                 async for outcome in place.destination.apply(change):
                     await notes.take(outcome)

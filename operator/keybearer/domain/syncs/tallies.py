@@ -48,7 +48,7 @@ class Unpushed:
     Attributes:
         syncs: with a change that waits, is being pushed, or failed.
         keys: names that their last runs had planned to write or remove, and didn't come to.
-        oldest: age of the oldest of these changes; zero without one.
+        oldest: age of the oldest of these changes; zero if nothing waits.
     """
 
     destination: str
