@@ -117,7 +117,7 @@ def _table(place: Place) -> Table:
             "vaultBaseUrl must be https://NAME.vault.azure.net: the credentials go to Azure's vaults only"
         )
     return Table(
-        place="the vault",
+        place=f"the vault {vault.partition('://')[2]}",
         root=vault,
         listing=by_token(_page, "nextLink", lambda content: field_of(content, "value"), _row),
         look_up=LookUp(

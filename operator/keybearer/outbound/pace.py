@@ -31,6 +31,8 @@ _UNSAID_GROW = timedelta(minutes=1)
 retries of a request (wire.md section 3.5), and by the pauses between attempts of a run."""
 _UNSAID_MAX = timedelta(hours=1)
 _LEAST = timedelta(seconds=1)
+_FAILED_FROM = 500
+"""Such an answer doesn't say how the remote will take the next request."""
 _UNAVAILABLE = 503
 """It may say how long (RFC 9110 section 15.6.4)."""
 
@@ -133,7 +135,7 @@ class Pace:
             elif is_news:
                 self._hold(self._unsaid_wait(limits), at)
             return True
-        if is_news:
+        if is_news and answer.status < _FAILED_FROM:
             self._is_well.set()
             self._unsaid = timedelta(0)
         wait = asked_wait(answer, now) if answer.status == _UNAVAILABLE else used_up

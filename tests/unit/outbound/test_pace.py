@@ -35,6 +35,14 @@ def test_an_answer_to_a_request_that_was_sent_before_the_limit_says_nothing_of_i
     assert minutes_left(pace, 60) == 2
 
 
+def test_a_remote_that_fails_after_a_limit_has_not_answered_well() -> None:
+    pace = Pace()
+    pace.hear(SLOW_DOWN, LIMITS, NOW, 0)
+    pace.hear(RemoteAnswer(500, {}, b""), LIMITS, NOW, 60)
+    pace.hear(SLOW_DOWN, LIMITS, NOW, 60)
+    assert minutes_left(pace, 60) == 2
+
+
 def test_short_waits_that_no_answer_tells_stay_as_they_are() -> None:
     pace, limits = Pace(), Limits()
     for at in range(20):
