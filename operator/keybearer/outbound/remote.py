@@ -6,6 +6,7 @@ import asyncio
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -140,13 +141,10 @@ class RemoteHttp:
         self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL
     ) -> RemoteAnswer:
         for pause in _REPEATS if request.is_repeatable else ():
-            try:
+            with suppress(_PassingError):
                 answer = await self._once(request, url, target)
-            except _PassingError:
-                await self._sleep(pause.total_seconds())
-                continue
-            if answer.status not in _PASSING or "retry-after" in answer.headers:
-                return answer
+                if answer.status not in _PASSING or "retry-after" in answer.headers:
+                    return answer
             await self._sleep(pause.total_seconds())
         return await self._once(request, url, target)
 

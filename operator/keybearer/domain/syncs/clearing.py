@@ -29,7 +29,6 @@ from keybearer.domain.syncs.outcomes import LostJobError, failure_of
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import Ledger, Names, removal
 from keybearer.domain.syncs.pushing import Pushing
-from keybearer.store.attempts import repeated
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.sync_jobs import SyncJob
@@ -226,37 +225,34 @@ class Clearing:
     async def _begin(self, place: FormerPlace) -> None:
         pause = self._pushing.pace.backoff.delay(place.attempts + 1, _RNG)
 
-        async def begun() -> None:
-            async with self._database.writing() as unit:
-                await self._require_held(unit)
-                await unit.former_places.begin_attempt(place.id, self._pushing.clock.now() + pause)
+        async def begun(unit: UnitOfWork) -> None:
+            await self._require_held(unit)
+            await unit.former_places.begin_attempt(place.id, self._pushing.clock.now() + pause)
 
-        await repeated(begun)
+        await self._database.write(begun)
 
     async def _note(self, place: FormerPlace, gone: Sequence[str], *, is_apart: bool = False) -> None:
         if not gone and not is_apart:
             return
 
-        async def noted() -> None:
-            async with self._database.writing() as unit:
-                await self._require_held(unit)
-                if is_apart:
-                    await unit.former_places.note_apart(place.id)
-                await unit.former_places.forget_names(place.id, gone)
+        async def noted(unit: UnitOfWork) -> None:
+            await self._require_held(unit)
+            if is_apart:
+                await unit.former_places.note_apart(place.id)
+            await unit.former_places.forget_names(place.id, gone)
 
-        await repeated(noted)
+        await self._database.write(noted)
 
     async def _note_failure(self, place: FormerPlace, error: Exception) -> None:
         failure = failure_of(error, self._reach.confidential)
         log = _log.info if failure.is_foreseen else _log.error
         log("secret_sync_former_place_not_cleared", sync_id=place.sync_id, kind=type(error).__name__)
 
-        async def noted() -> None:
-            async with self._database.writing() as unit:
-                await self._require_held(unit)
-                await unit.former_places.note_failure(place.id, failure.message)
+        async def noted(unit: UnitOfWork) -> None:
+            await self._require_held(unit)
+            await unit.former_places.note_failure(place.id, failure.message)
 
-        await repeated(noted)
+        await self._database.write(noted)
 
     async def _require_held(self, unit: UnitOfWork) -> None:
         if not await unit.sync_jobs.is_held(self._job):

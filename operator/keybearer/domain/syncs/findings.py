@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from keybearer.destinations.protocol import Traits
-from keybearer.domain.syncs.outcomes import MESSAGE_MAX, shortened, told_of_others
+from keybearer.domain.syncs.outcomes import MESSAGE_MAX, counted, shortened
 from keybearer.domain.syncs.plan import Ledger, Plan
 
 __all__ = ["repaired_names", "told_after_look"]
@@ -31,11 +31,23 @@ def told_after_look(
     """Return what people are told of a destination that is as it is to be; None: nothing.
 
     Args:
-        planned: what was found to do.
-        shared: names that other syncs wrote to the same place.
+        planned: what was found to do, with the names of others that the key schema makes.
+        shared: names that other syncs wrote to the same place, each with the name of such a sync of the same project,
+            if there is one.
         former_places: what is said of them.
     """
+    told: list[str] = []
+    if planned.foreign:
+        told.append(
+            f"{counted(len(planned.foreign))} at the destination came from elsewhere and stayed; to have them "
+            "removed, push once with removeForeign, or set a key schema to keep apart from them"
+        )
     overlap = {name: owner for name, owner in shared.items() if name in planned.digests}
-    others = told_of_others(planned.foreign, overlap)
-    told = ". ".join(([] if others is None else [others]) + list(former_places))
-    return shortened(told, MESSAGE_MAX) if told else None
+    if overlap:
+        owners = sorted({owner for owner in overlap.values() if owner is not None})
+        others = f"others, such as the sync '{owners[0]}'" if owners else "syncs of other projects"
+        told.append(
+            f"{counted(len(overlap))} of this sync {'is' if len(overlap) == 1 else 'are'} also written by {others}: "
+            "each overwrites what the other wrote; set key schemas to keep them apart"
+        )
+    return shortened(". ".join([*told, *former_places]), MESSAGE_MAX) or None

@@ -6,6 +6,7 @@ import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
@@ -20,7 +21,6 @@ from keybearer.domain.syncs.pushing import Pace
 from keybearer.domain.syncs.queueing import DELETES_SYNC, queue_look
 from keybearer.domain.syncs.run import Begun, Done
 from keybearer.domain.syncs.source import reader_of
-from keybearer.store.attempts import repeated
 from keybearer.store.audit import AuditDetail
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync
@@ -109,7 +109,7 @@ class SyncQueue:
 
     async def claim(self, limit: int) -> list[Begun]:
         """Begin jobs that are due."""
-        return await repeated(lambda: self._claim(limit)) if await self.is_any_due() else []
+        return await self._database.write(partial(self._claim, limit)) if await self.is_any_due() else []
 
     async def is_any_due(self) -> bool:
         """Return whether a job waits that is due."""
@@ -117,41 +117,36 @@ class SyncQueue:
         async with self._database.reading() as unit:
             return await unit.sync_jobs.is_any_due(now)
 
-    async def _claim(self, limit: int) -> list[Begun]:
-        now = self._clock.now()
+    async def _claim(self, limit: int, unit: UnitOfWork) -> list[Begun]:
         begun: list[Begun] = []
-        async with self._database.writing() as unit:
-            jobs = await unit.sync_claims.claim(
-                self._process_id,
-                now=now,
-                lease=self._terms.lease,
-                limit=limit,
-                per_connection=self._terms.per_connection,
-                turns=self._turns,
-            )
-            for job in jobs:
-                sync = await unit.secret_syncs.get(job.sync_id)
-                if sync is None:
-                    continue
-                kind = JobKind(job.kind)
-                if kind is not JobKind.LOOK:
-                    await unit.secret_syncs.move(
-                        [job.sync_id], kind, {"status": JobStatus.RUNNING, "job_id": job.id}
-                    )
-                begun.append(Begun(job, sync))
-            await unit.secret_syncs.unsettle(
-                [one.job.sync_id for one in begun if one.job.kind in {JobKind.SYNC, JobKind.REMOVE}]
-            )
+        jobs = await unit.sync_claims.claim(
+            self._process_id,
+            now=self._clock.now(),
+            lease=self._terms.lease,
+            limit=limit,
+            per_connection=self._terms.per_connection,
+            turns=self._turns,
+        )
+        for job in jobs:
+            sync = await unit.secret_syncs.get(job.sync_id)
+            if sync is None:
+                continue
+            kind = JobKind(job.kind)
+            if kind is not JobKind.LOOK:
+                await unit.secret_syncs.move(
+                    [job.sync_id], kind, {"status": JobStatus.RUNNING, "job_id": job.id}
+                )
+            begun.append(Begun(job, sync))
+        await unit.secret_syncs.unsettle(
+            [one.job.sync_id for one in begun if one.job.kind in {JobKind.SYNC, JobKind.REMOVE}]
+        )
         return begun
 
     async def prolong(self) -> set[str]:
         """Keep what this process runs, and return the ids of these jobs."""
-
-        async def prolonged() -> set[str]:
-            async with self._database.writing() as unit:
-                return await unit.sync_claims.prolong(self._process_id, self._terms.lease)
-
-        return await repeated(prolonged)
+        return await self._database.write(
+            lambda unit: unit.sync_claims.prolong(self._process_id, self._terms.lease)
+        )
 
     async def next_due(self, after: datetime) -> timedelta | None:
         """Return how long it is until a job is due that wasn't at that instant; None without one."""
@@ -162,23 +157,15 @@ class SyncQueue:
     async def put_back(self, begun: Begun) -> None:
         """Have a job that was cut off wait again, for whichever process is next; the attempt doesn't count."""
         job = begun.job
-
-        async def release() -> None:
-            async with self._database.writing() as unit:
-                await unit.sync_jobs.release(job, self._clock.now(), attempt=job.attempt - 1)
-
-        await repeated(release)
+        await self._database.write(
+            lambda unit: unit.sync_jobs.release(job, self._clock.now(), attempt=job.attempt - 1)
+        )
 
     async def end(self, begun: Begun, done: Done) -> None:
         """Note that a run did all that can be done."""
-
-        async def noted() -> None:
-            async with self._database.writing() as unit:
-                await self._end(unit, begun, done)
-
-        await repeated(noted)
+        await self._database.write(lambda unit: self._end(unit, begun, done))
         if begun.job.kind == JobKind.SYNC or (begun.job.kind == JobKind.LOOK and done.listed_at is not None):
-            await repeated(lambda: self._hasten(begun.sync.record.connection_id))
+            await self._hasten(begun.sync.record.connection_id)
 
     async def _hasten(self, connection_id: str) -> None:
         """Have what waits for another attempt over a connection tried now: its remote is well."""
@@ -186,7 +173,8 @@ class SyncQueue:
         async with self._database.reading() as unit:
             if not await unit.sync_jobs.retrying_over(connection_id, now):
                 return
-        async with self._database.writing() as unit:
+
+        async def hastened(unit: UnitOfWork) -> None:
             found = await unit.sync_jobs.retrying_over(connection_id, now)
             # The syncs before their jobs, and in one order, as everybody does.
             await unit.secret_syncs.by_ids(sorted({job.sync_id for job in found}), for_change=True)
@@ -194,6 +182,8 @@ class SyncQueue:
             await unit.secret_syncs.move(pushed, JobKind.SYNC, {"status": JobStatus.PENDING})
             for number, some in enumerate(in_chunks(found, self._terms.per_connection)):
                 await unit.sync_jobs.hasten([job.id for job in some], now + number * _BESIDE, now)
+
+        await self._database.write(hastened)
 
     async def _end(self, unit: UnitOfWork, begun: Begun, done: Done) -> None:
         job, kind = begun.job, JobKind(begun.job.kind)
@@ -257,53 +247,35 @@ class SyncQueue:
         the remote asked to wait with is parked for that time: its status is `pending`, its message says until when,
         and the attempt doesn't count.
         """
-        job = begun.job
-        if failure.wait is not None:
-            await repeated(lambda: self._park(begun, failure))
+        if (wait := failure.wait) is not None:
+            await self._database.write(lambda unit: self._park(unit, begun, failure, wait))
             return True
-        if failure.is_retryable and JobKind(job.kind) in {JobKind.SYNC, JobKind.LOOK}:
-            due_at = self._clock.now() + self._terms.backoff.delay(job.attempt, _RNG)
-
-            async def retried() -> None:
-                async with self._database.writing() as unit:
-                    sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
-                    if sync is None or not await unit.sync_jobs.release(job, due_at):
-                        return
-                    if job.attempt >= self._terms.attempts and job.kind == JobKind.SYNC:
-                        message = failure.before_next_attempt(due_at)
-                        await self._audit(unit, begun, JobStatus.FAILED, {})
-                        await unit.secret_syncs.move(
-                            [job.sync_id],
-                            JobKind.SYNC,
-                            {"status": JobStatus.FAILED, "message": message, "job_id": job.id},
-                        )
-
-            await repeated(retried)
+        if failure.is_retryable and JobKind(begun.job.kind) in {JobKind.SYNC, JobKind.LOOK}:
+            await self._database.write(lambda unit: self._retry(unit, begun, failure))
             return True
-
-        async def noted() -> None:
-            async with self._database.writing() as unit:
-                await self._fail(unit, begun, failure.message)
-
-        await repeated(noted)
+        await self._database.write(lambda unit: self._fail(unit, begun, failure.message))
         return False
 
-    async def _park(self, begun: Begun, failure: Failure) -> None:
-        job, kind = begun.job, JobKind(begun.job.kind)
-        wait = max(failure.wait or timedelta(0), self._terms.backoff.floor)
-        due_at = self._clock.now() + min(wait, _PARKED_MAX)
-        async with self._database.writing() as unit:
-            sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
-            if sync is None or not await unit.sync_jobs.release(
-                job, due_at, attempt=max(0, job.attempt - 1), parks=True
-            ):
-                return
-            if kind is JobKind.LOOK:
-                return
-            message = failure.while_parked(due_at)
-            await unit.secret_syncs.move(
-                [job.sync_id], kind, {"status": JobStatus.PENDING, "message": message, "job_id": job.id}
-            )
+    async def _retry(self, unit: UnitOfWork, begun: Begun, failure: Failure) -> None:
+        job = begun.job
+        due_at = self._clock.now() + self._terms.backoff.delay(job.attempt, _RNG)
+        sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+        if sync is None or not await unit.sync_jobs.release(job, due_at):
+            return
+        if job.attempt >= self._terms.attempts and job.kind == JobKind.SYNC:
+            await self._audit(unit, begun, JobStatus.FAILED, {})
+            await _move(unit, begun, JobStatus.FAILED, failure.before_next_attempt(due_at))
+
+    async def _park(self, unit: UnitOfWork, begun: Begun, failure: Failure, wait: timedelta) -> None:
+        job = begun.job
+        due_at = self._clock.now() + min(max(wait, self._terms.backoff.floor), _PARKED_MAX)
+        sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+        if sync is None or not await unit.sync_jobs.release(
+            job, due_at, attempt=max(0, job.attempt - 1), parks=True
+        ):
+            return
+        if job.kind != JobKind.LOOK:
+            await _move(unit, begun, JobStatus.PENDING, failure.while_parked(due_at))
 
     async def _fail(self, unit: UnitOfWork, begun: Begun, message: str) -> None:
         job, kind = begun.job, JobKind(begun.job.kind)
@@ -315,10 +287,7 @@ class SyncQueue:
             return
         await self._audit(unit, begun, JobStatus.FAILED, {})
         is_waiting = await unit.sync_jobs.waiting_since(job.sync_id, kind) is not None
-        status = JobStatus.PENDING if is_waiting else JobStatus.FAILED
-        await unit.secret_syncs.move(
-            [job.sync_id], kind, {"status": status, "message": message, "job_id": job.id}
-        )
+        await _move(unit, begun, JobStatus.PENDING if is_waiting else JobStatus.FAILED, message)
 
     async def _audit(
         self, unit: UnitOfWork, begun: Begun, status: JobStatus, counts: Mapping[str, int]
@@ -326,3 +295,10 @@ class SyncQueue:
         details: dict[str, AuditDetail] = {"jobId": begun.job.id, "status": status.value, **counts}
         kind = JobKind(begun.job.kind)
         await unit.audit(sync_event(reader_of(begun.sync), _EVENTS[kind], begun.sync, **details))
+
+
+async def _move(unit: UnitOfWork, begun: Begun, status: JobStatus, message: str) -> None:
+    job = begun.job
+    await unit.secret_syncs.move(
+        [job.sync_id], JobKind(job.kind), {"status": status, "message": message, "job_id": job.id}
+    )

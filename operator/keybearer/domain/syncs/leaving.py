@@ -7,6 +7,7 @@ from datetime import datetime
 from keybearer.base.ids import new_uuid
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.syncs.changes import Loss, loss_of
+from keybearer.domain.syncs.lookup import stored_sync
 from keybearer.domain.syncs.places import Setup, is_same_place
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync, SyncRecord
@@ -24,9 +25,7 @@ async def store_changed(
     that has pushed to the new one. Where it comes back to a former place, what it left there is in its ledger again.
     """
     await unit.secret_syncs.update(changed)
-    new = await unit.secret_syncs.get(changed.id)
-    if new is None:
-        raise AssertionError("a sync that this unit wrote is gone")
+    new = await stored_sync(unit, changed.id)
     went, came = Setup.of(old), Setup.of(new)
     is_moved = not is_same_place(model, went, came)
     if is_moved:
@@ -42,10 +41,7 @@ async def store_changed(
             await unit.secret_syncs.resource(changed.id)
         case Loss.NOTHING:
             pass
-    stored = await unit.secret_syncs.get(changed.id)
-    if stored is None:
-        raise AssertionError("a sync that this unit wrote is gone")
-    return stored
+    return await stored_sync(unit, changed.id)
 
 
 async def _move(

@@ -14,7 +14,6 @@ from keybearer.domain.syncs.outcomes import LostJobError
 from keybearer.domain.syncs.plan import Plan
 from keybearer.domain.syncs.refusals import Refusals
 from keybearer.domain.syncs.tallies import KeyCounts
-from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.pushes import Push
 from keybearer.store.sync_jobs import SyncJob
@@ -157,15 +156,14 @@ class Notes:
         if not has_names and left == self._left_noted:
             return
 
-        async def stored() -> None:
-            async with self._database.writing() as unit:
-                if not await unit.sync_jobs.is_held(self._job):
-                    raise LostJobError("another process has the job")
-                await self.store(unit)
-                if left is not None:
-                    await unit.sync_backlog.note_keys(self._job.sync_id, left)
+        async def stored(unit: UnitOfWork) -> None:
+            if not await unit.sync_jobs.is_held(self._job):
+                raise LostJobError("another process has the job")
+            await self.store(unit)
+            if left is not None:
+                await unit.sync_backlog.note_keys(self._job.sync_id, left)
 
-        await repeated(stored)
+        await self._database.write(stored)
         self._foreign = None
         self._left_noted = left
         for noted in (self._pushes, self._gone, self._failed, self._mended):

@@ -6,11 +6,11 @@ import asyncio
 import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.domain.syncs.queueing import queue_look
-from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.unit import UnitOfWork
 
@@ -53,23 +53,19 @@ class LookTimes:
             if not due:
                 return queued
 
-            async def queue_them(due: Sequence[str] = due) -> int:
-                return await self._queue(due)
-
-            if (count := await repeated(queue_them)) == 0:
+            if (count := await self._database.write(partial(self._queue, due))) == 0:
                 # Another process was quicker.
                 return queued
             queued += count
 
-    async def _queue(self, due: Sequence[str]) -> int:
+    async def _queue(self, due: Sequence[str], unit: UnitOfWork) -> int:
         now = self._clock.now()
-        async with self._database.writing() as unit:
-            syncs = await unit.secret_syncs.by_ids(due, for_change=True)
-            # Those locked, what was found may be looked at anew.
-            still = set(await self._due(unit, now, len(due), among=due))
-            for sync in syncs:
-                if sync.record.id in still:
-                    await queue_look(unit, sync, now + self._interval / _SPREAD * _RNG.random(), now)
+        syncs = await unit.secret_syncs.by_ids(due, for_change=True)
+        # Another process may have queued some before they were locked.
+        still = set(await self._due(unit, now, len(due), among=due))
+        for sync in syncs:
+            if sync.record.id in still:
+                await queue_look(unit, sync, now + self._interval / _SPREAD * _RNG.random(), now)
         return len(still)
 
     async def _due(

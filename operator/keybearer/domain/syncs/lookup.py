@@ -9,7 +9,7 @@ from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["sync_of_id", "sync_of_name"]
+__all__ = ["stored_sync", "sync_of_id", "sync_of_name"]
 
 
 async def sync_of_id(
@@ -36,6 +36,14 @@ async def sync_of_id(
     if sync.record.destination != destination.name:
         raise InvalidError(f'Secret sync with ID "{sync_id}" is not configured for {destination.title}')
     return access, sync
+
+
+async def stored_sync(unit: UnitOfWork, sync_id: str) -> SecretSync:
+    """Return a sync that this unit wrote."""
+    sync = await unit.secret_syncs.get(sync_id)
+    if sync is None:
+        raise AssertionError("a sync that this unit wrote is gone")
+    return sync
 
 
 async def sync_of_name(

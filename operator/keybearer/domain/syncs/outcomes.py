@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -24,7 +24,6 @@ __all__ = [
     "failure_of",
     "redacted",
     "shortened",
-    "told_of_others",
 ]
 
 MESSAGE_MAX = 1024
@@ -102,29 +101,6 @@ def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
                 is_foreseen=False,
             )
     return replace(failure, message=redacted(failure.message, confidential))
-
-
-def told_of_others(foreign: Collection[str], overlap: Mapping[str, str | None]) -> str | None:
-    """Return what is said of what others keep in the place that a sync was pushed to; None where nobody does.
-
-    Args:
-        foreign: names that stayed, though the key schema makes them.
-        overlap: names that other syncs write as well, each with the name of such a sync of the same project, if any.
-    """
-    told: list[str] = []
-    if foreign:
-        told.append(
-            f"{counted(len(foreign))} at the destination came from elsewhere and stayed; to have them removed, push "
-            "once with removeForeign, or set a key schema to keep apart from them"
-        )
-    if overlap:
-        owners = sorted({owner for owner in overlap.values() if owner is not None})
-        others = f"others, such as the sync '{owners[0]}'" if owners else "syncs of other projects"
-        told.append(
-            f"{counted(len(overlap))} of this sync {'is' if len(overlap) == 1 else 'are'} also written by {others}: "
-            "each overwrites what the other wrote; set key schemas to keep them apart"
-        )
-    return ". ".join(told) or None
 
 
 def counted(count: int) -> str:

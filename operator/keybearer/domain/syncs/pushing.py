@@ -19,7 +19,6 @@ from keybearer.domain.syncs.tallies import PushTallies
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destination_forms import SyncOptions
 
 __all__ = ["Pace", "Pushing"]
 
@@ -78,15 +77,6 @@ class Pushing:
             )
         return model
 
-    def options_of(self, sync: SecretSync) -> SyncOptions:
-        """Return the sync's options.
-
-        Raises:
-            InvalidError: nothing here can write to its destination.
-            ValidationError: they no longer fit.
-        """
-        return self.model_of(sync).options.model_validate(dict(sync.record.sync_options))
-
     async def source_of(self, unit: UnitOfWork, sync: SecretSync) -> tuple[Source, bytes]:
         """Return what the sync is to carry, and its digest.
 
@@ -94,9 +84,7 @@ class Pushing:
             DomainError: it can't be read.
             ValidationError: what is stored of the sync no longer fits.
         """
-        source = await read_source(unit, sync, with_metadata=_wants_metadata(self.options_of(sync)))
+        options = self.model_of(sync).options.model_validate(dict(sync.record.sync_options))
+        with_metadata = getattr(options, "sync_secret_metadata_as_tags", None) is True
+        source = await read_source(unit, sync, with_metadata=with_metadata)
         return source, Digests(self.digest_key, sync.record).of_source(source.secrets)
-
-
-def _wants_metadata(options: SyncOptions) -> bool:
-    return getattr(options, "sync_secret_metadata_as_tags", None) is True

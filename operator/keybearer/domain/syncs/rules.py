@@ -12,6 +12,7 @@ from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where, require_organization
 from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError, SchemaViolationError
+from keybearer.domain.syncs.source import folder_of
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.records import Folder
 from keybearer.store.secret_syncs import JobKind, SecretSync
@@ -173,12 +174,8 @@ def require_source(sync: SecretSync) -> Where:
     Raises:
         InvalidError: the folder is gone.
     """
-    if sync.environment_slug is None or sync.folder_path is None:
-        raise InvalidError(
-            "Invalid source configuration: folder no longer exists. "
-            "Please configure a valid source and try again."
-        )
-    return Where(sync.environment_slug, sync.folder_path)
+    at = folder_of(sync)
+    return Where(at.environment, at.path)
 
 
 async def require_idle(unit: UnitOfWork, sync: SecretSync) -> Sequence[SyncJob]:

@@ -37,11 +37,11 @@ from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
 from keybearer.domain.syncs.refusals import NamesRefusedError, told_of_refused
 from keybearer.domain.syncs.source import Source, folder_of, reader_of
 from keybearer.store.app_connections import OpenedConnection
-from keybearer.store.attempts import repeated
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.sync_names import NameState
+from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destination_forms import ImportBehavior
 
 __all__ = ["Begun", "Done", "Run"]
@@ -149,7 +149,7 @@ class Run:
             # An attempt that failed has brought its part already: what is ours by now isn't taken in once more.
             others = {name: present for name, present in listing.items() if name not in ledger}
             ledger |= {push.name: push for push in await self._take_in(place, others, first)}
-            source, digest = await self._read()
+            source, digest, _, _ = await self._gathered()
         names = wanted_names(source.secrets, place.traits, place.naming)
         if listing is not None:
             left = await self._clearing.compared(left, listing, names, ledger)
@@ -253,12 +253,6 @@ class Run:
         await self._told_of(source)
         return source, digest, ledger, opened
 
-    async def _read(self) -> tuple[Source, bytes]:
-        async with self._database.reading() as unit:
-            source, digest = await self._pushing.source_of(unit, self._sync)
-        await self._told_of(source)
-        return source, digest
-
     async def _told_of(self, source: Source) -> None:
         """Write down that values were read, before they leave."""
         self._reach.confidential += source.values.values()
@@ -296,13 +290,12 @@ class Run:
         """Store what the source lacks, and return it as names of ours, whose content no digest tells yet."""
         found = found_in(listing, place.naming)
 
-        async def taken_in() -> frozenset[str]:
-            async with self._database.writing() as unit:
-                if not await unit.sync_jobs.is_held(self._job):
-                    raise LostJobError("another process has the job")
-                return await take_in(unit, self._pushing.writing, self._sync, found, behavior)
+        async def taken_in(unit: UnitOfWork) -> frozenset[str]:
+            if not await unit.sync_jobs.is_held(self._job):
+                raise LostJobError("another process has the job")
+            return await take_in(unit, self._pushing.writing, self._sync, found, behavior)
 
-        names = [place.naming.name_of(key) for key in sorted(await repeated(taken_in))]
+        names = [place.naming.name_of(key) for key in sorted(await self._database.write(taken_in))]
         return [Push(name, b"", listing[name].version) for name in names]
 
     async def _apply(self, place: Place, change: Change, notes: Notes) -> None:

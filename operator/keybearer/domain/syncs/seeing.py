@@ -14,6 +14,7 @@ from keybearer.domain.secrets.imported import imported_blocks
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.key_states import KeyStanding, standings
 from keybearer.domain.syncs.lookup import sync_of_id
+from keybearer.domain.syncs.outcomes import failure_of
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import wanted_names
 from keybearer.domain.syncs.pushing import Pushing
@@ -68,20 +69,15 @@ class SyncedSecrets:
         return found[:_LISTED_MAX]
 
     async def _opened(self, unit: UnitOfWork, sync: SecretSync) -> tuple[Source, Place]:
-        """Return what the sync carries and where to; what a run would say of it is told here as well."""
+        """Return what the sync carries, and where to; an error says what a run would say."""
         reach, setup = Reach(self._pushing, sync), Setup.of(sync)
         try:
             opened = await reach.opened(unit, setup.connection_id)
             source, _ = await self._pushing.source_of(unit, sync)
             return source, reach.place(setup, opened)
-        except (DomainError, RemoteError) as error:
-            # The sync reads for itself: that it may not read something is no refusal of whoever asks.
-            raise InvalidError(str(error)) from error
-        except ValidationError as error:
-            raise InvalidError(
-                "What is stored of the sync or its connection no longer has the form that this version takes; save "
-                "it again"
-            ) from error
+        except (DomainError, RemoteError, ValidationError) as error:
+            # The sync reads for itself: if it may not read something, whoever asks is not refused.
+            raise InvalidError(failure_of(error, reach.confidential).message) from error
 
 
 async def _visible(unit: UnitOfWork, access: ProjectAccess, sync: SecretSync) -> set[str]:

@@ -16,7 +16,7 @@ from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.auditing import sync_event
 from keybearer.domain.syncs.changes import changed_record, new_record
 from keybearer.domain.syncs.leaving import store_changed
-from keybearer.domain.syncs.lookup import sync_of_id, sync_of_name
+from keybearer.domain.syncs.lookup import stored_sync, sync_of_id, sync_of_name
 from keybearer.domain.syncs.queueing import DELETES_SYNC, queue
 from keybearer.domain.syncs.requests import DestinationCheck, NewSync, SyncChange
 from keybearer.domain.syncs.rules import (
@@ -117,7 +117,7 @@ class SecretSyncs:
             await _require_free_name(unit, access.project.id, new.name)
             record = new_record(access.project.id, folder_id, model, new, self._clock.now())
             await unit.secret_syncs.add(record)
-            sync = await _stored(unit, record.id)
+            sync = await stored_sync(unit, record.id)
             if new.is_auto_sync_enabled:
                 sync = await queue(unit, sync, JobKind.SYNC, {}, self._clock.now())
             await unit.audit(sync_event(principal, EventType.CREATE_SECRET_SYNC, sync))
@@ -247,13 +247,6 @@ async def _require_free_name(unit: UnitOfWork, project_id: ProjectId, name: str)
         raise InvalidError(
             f'A Secret Sync with the name "{name}" already exists for the project with ID "{project_id}"'
         )
-
-
-async def _stored(unit: UnitOfWork, sync_id: str) -> SecretSync:
-    sync = await unit.secret_syncs.get(sync_id)
-    if sync is None:
-        raise AssertionError("a sync that this unit wrote is gone")
-    return sync
 
 
 def _pushed_as(

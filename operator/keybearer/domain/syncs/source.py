@@ -24,11 +24,7 @@ from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["FOLDER_GONE", "Source", "access_of", "folder_of", "read_source", "reader_of"]
-
-FOLDER_GONE = (
-    "Invalid source configuration: folder no longer exists. Please configure a valid source and try again."
-)
+__all__ = ["Source", "access_of", "folder_of", "read_source", "reader_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +78,10 @@ def folder_of(sync: SecretSync) -> SecretsAt:
         InvalidError: it is gone.
     """
     if sync.environment_slug is None or sync.folder_path is None:
-        raise InvalidError(FOLDER_GONE)
+        raise InvalidError(
+            "Invalid source configuration: folder no longer exists. "
+            "Please configure a valid source and try again."
+        )
     return SecretsAt(ProjectRef(id=sync.record.project_id), sync.environment_slug, sync.folder_path)
 
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import OrganizationId
 from keybearer.base.logs import get_logger
+from keybearer.base.runs import in_chunks
 from keybearer.domain.secrets.dependents import TooManyDependentsError
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
-from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
 from keybearer.store.revisions import Changes, ListChange
@@ -137,23 +138,20 @@ class SyncTriggers:
     async def _queue(self, syncs: Sequence[SecretSync]) -> None:
         """Queue syncs, but for those that read all there is meanwhile: another process was quicker."""
         ids = sorted(sync.record.id for sync in syncs)
-        for start in range(0, len(ids), _QUEUED_AT_ONCE):
-            some = ids[start : start + _QUEUED_AT_ONCE]
+        for some in in_chunks(ids, _QUEUED_AT_ONCE):
+            await self._database.write(partial(self._queue_some, some))
 
-            async def queued(some: Sequence[str] = some) -> None:
-                now = self._clock.now()
-                async with self._database.writing() as unit:
-                    present = await unit.secret_syncs.by_ids(some, for_change=True)
-                    revisions = await _revisions(unit, present)
-                    for sync in present:
-                        record = sync.record
-                        if not record.is_auto_sync_enabled or sync.folder_path is None:
-                            continue
-                        if record.is_settled and _stands(record, revisions):
-                            continue
-                        await queue(unit, sync, JobKind.SYNC, {}, now, due_at=now + self._start_delay)
-
-            await repeated(queued)
+    async def _queue_some(self, ids: Sequence[str], unit: UnitOfWork) -> None:
+        now = self._clock.now()
+        syncs = await unit.secret_syncs.by_ids(ids, for_change=True)
+        revisions = await _revisions(unit, syncs)
+        for sync in syncs:
+            record = sync.record
+            if not record.is_auto_sync_enabled or sync.folder_path is None:
+                continue
+            if record.is_settled and _stands(record, revisions):
+                continue
+            await queue(unit, sync, JobKind.SYNC, {}, now, due_at=now + self._start_delay)
 
     async def _sweep(self, organizations: Collection[OrganizationId] | None) -> None:
         """Find the syncs that carry something else than their last run did; of these organizations, or of all."""
@@ -222,11 +220,7 @@ class SyncTriggers:
         if record.source_digest != digest:
             return True
 
-        async def reached() -> None:
-            async with self._database.writing() as unit:
-                await unit.secret_syncs.reach(record.id, digest, source.reached)
-
-        await repeated(reached)
+        await self._database.write(lambda unit: unit.secret_syncs.reach(record.id, digest, source.reached))
         return False
 
 
