@@ -1,4 +1,4 @@
-"""Keyed digests of what syncs carry: they tell whether something changed, and nothing of what it is."""
+"""Keyed digests of what syncs push: they show whether something changed, and reveal nothing about it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _DECIDES_NOTHING = frozenset({"initialSyncBehavior", "disableSecretDeletion"})
 
 
 class Digests:
-    """Digests for one sync, as it is set up: another place, other tags or another key, and none is the same.
+    """Digests for one sync as it is set up. With another place, other tags or another key, all digests differ.
 
     Args:
-        key: of the service, used for this alone.
+        key: of the service, used only for these digests.
         record: the sync.
     """
 
@@ -46,7 +46,7 @@ class Digests:
         return digest.digest()
 
     def of_source(self, source: Iterable[Wanted]) -> bytes:
-        """Return the digest of all that is carried, in whichever order it comes."""
+        """Return the digest of all secrets of the source, independent of their order."""
         digest = self._of_all.copy()
         for secret in sorted(source, key=lambda secret: secret.key):
             _add(digest, [secret.key, secret.value, secret.metadata])

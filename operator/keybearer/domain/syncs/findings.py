@@ -1,4 +1,4 @@
-"""What a look at a destination found: how much others changed, and what people are told of it. Pure."""
+"""What a listing of a destination shows: what others changed there, and the message about it. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["repaired_names", "told_after_look"]
 
 
 def repaired_names(planned: Plan, ledger: Ledger, traits: Traits) -> list[str]:
-    """Return the names that a plan writes though the sync wrote just that before: others changed or deleted them.
+    """Return the names that a plan writes again with the same content, because others changed or deleted them.
 
-    Of what was written without the remote's version being learnt, that can't be told.
+    Names whose version at the destination is unknown are left out where values can't be read back.
     """
     return [
         one.name
@@ -28,13 +28,13 @@ def repaired_names(planned: Plan, ledger: Ledger, traits: Traits) -> list[str]:
 def told_after_look(
     planned: Plan, shared: Mapping[str, str | None], former_places: Iterable[str]
 ) -> str | None:
-    """Return what people are told of a destination that is as it is to be; None: nothing.
+    """Return the message for a destination that holds what it should; None if there is nothing to say.
 
     Args:
-        planned: what was found to do, with the names of others that the key schema makes.
+        planned: what is to be done, with the foreign names that match the key schema.
         shared: names that other syncs wrote to the same place, each with the name of such a sync of the same project,
             if there is one.
-        former_places: what is said of them.
+        former_places: messages about them.
     """
     told: list[str] = []
     if planned.foreign:

@@ -1,4 +1,4 @@
-"""What becomes of a sync's ledger when the sync is set up otherwise."""
+"""Stores a changed sync, and keeps or moves its ledger."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["store_changed"]
 async def store_changed(
     unit: UnitOfWork, model: DestinationKind, old: SecretSync, changed: SyncRecord, now: datetime
 ) -> SecretSync:
-    """Store what a sync was changed to, with what is known of its place and of those that it left; return it.
+    """Store a changed sync, with what is known of its present and former places; return it.
 
-    Names that it wrote to another place than its new one are kept as those of a former place, and removed by a run
-    that has pushed to the new one. Where it comes back to a former place, what it left there is in its ledger again.
+    If it moves to another place, the names in its ledger become those of a former place. A run removes them after it
+    has pushed to the new place. If it returns to a former place, what it left there is in its ledger again.
     """
     await unit.secret_syncs.update(changed)
     new = await stored_sync(unit, changed.id)
     went, came = Setup.of(old), Setup.of(new)
     is_moved = not is_same_place(model, went, came)
     if is_moved:
-        # Those names are of the place that it left.
+        # These names belong to the former place.
         await unit.sync_names.clear(changed.id)
         await _move(unit, model, went, came, changed.id, now)
     if new.record.sync_options.get("disableSecretDeletion") is True:
@@ -49,7 +49,7 @@ async def _move(
 ) -> None:
     known = await unit.former_places.of_sync(sync_id)
     back = next((one for one in known if is_same_place(model, Setup.of_former(one), came)), None)
-    # Of the others it is not known whether one of them is the new place.
+    # Any of the others may be the new place.
     await unit.former_places.compare_anew(sync_id)
     await unit.former_places.leave(
         FormerPlace(
@@ -60,7 +60,7 @@ async def _move(
             destination_digest=went.digest,
             sync_options=went.options,
             environment=went.environment,
-            # That two places are not one says the same from either of them.
+            # If the former place is not the new one, then neither is this the former one.
             is_apart=back is not None and back.is_apart,
             attempts=0,
             next_attempt_at=now,

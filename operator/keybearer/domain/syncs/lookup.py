@@ -1,4 +1,4 @@
-"""How a request comes to a sync: by id or name, below its destination, seen through what the principal may do."""
+"""Finds syncs by id or name for a principal, and checks its permissions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ async def sync_of_id(
     sync_id: str,
     action: Action,
 ) -> tuple[ProjectAccess, SecretSync]:
-    """Return a sync for this action, and what else the principal may do in its project.
+    """Return a sync for this action, and the principal's access to its project.
 
-    Unless it is only read, no job of it is claimed until the unit ends.
+    Unless the action is to read, the sync is locked: no job of it is claimed until the unit ends.
 
     Raises:
         NotFoundError: the organization has no such sync.

@@ -1,4 +1,4 @@
-"""What people see of a sync's secrets: the state of each name, and never a value. The destination isn't asked."""
+"""Lists the state of each name of a sync, never values, without asking the destination."""
 
 from __future__ import annotations
 
@@ -27,27 +27,26 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["SyncedSecrets"]
 
 _LISTED_MAX = 12_000
-"""What the ledger of one place holds at most, and the names of others that are kept beside it, with some room."""
+"""The most names that the ledger and the noted foreign names of one place can have, with some room."""
 
 
 class SyncedSecrets:
-    """Tells how each name of a sync stands."""
+    """Lists the states of names."""
 
     def __init__(self, database: Database, pushing: Pushing) -> None:
         self._database = database
         self._pushing = pushing
 
     async def list(self, principal: Principal, destination: str, sync_id: str) -> Sequence[KeyStanding]:
-        """Return how each name stands, by name, 12,000 at most.
+        """Return the state of each name, sorted by name, 12,000 at most.
 
-        A name tells a key, so whoever asks must be allowed to see names in the sync's folder; what that imports from
-        folders that they may not see is left out.
+        A name reveals a key, so the principal must be allowed to see names in the sync's folder. Names imported from
+        folders that the principal may not see are left out.
 
         Raises:
             NotFoundError: there is no such destination or sync.
             ForbiddenError: the principal may not see the sync, or the names of secrets in its folder.
-            InvalidError: it is of another destination, its folder is gone, or the folder can't be read as the sync
-                reads it.
+            InvalidError: it has another destination, its folder is gone, or the sync can't read the folder.
         """
         offered = existing_destination(self._pushing.catalogue, destination)
         async with self._database.reading() as unit:
@@ -76,7 +75,7 @@ class SyncedSecrets:
             source, _ = await self._pushing.source_of(unit, sync)
             return source, reach.place(setup, opened)
         except (DomainError, RemoteError, ValidationError) as error:
-            # The sync reads for itself: if it may not read something, whoever asks is not refused.
+            # The sync reads with its own permissions: its refusal is not one of the principal.
             raise InvalidError(failure_of(error, reach.confidential).message) from error
 
 
