@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from keybearer.destinations.content import field_of
 from keybearer.destinations.remote import (
     NO_LIMITS,
     Limits,
     RemoteAnswer,
     RemoteError,
     RemoteRequest,
-    field_of,
+    RemoteUnavailableError,
 )
 from keybearer.wire.credentials import Credentials, Method
 
 if TYPE_CHECKING:
-    from keybearer.destinations.session import Session
+    from keybearer.destinations.session import Call, Session
 
 __all__ = [
     "Answers",
@@ -28,6 +29,7 @@ __all__ = [
     "Issued",
     "Rotation",
     "bearer",
+    "checked_by",
     "in_header",
     "proves_its_token",
 ]
@@ -60,6 +62,8 @@ class Answers:
         message: the remote's own words within an answer, shown where the request held no value.
         word: the remote's word for the error, such as `NOT_FOUND`, shown in every case.
         kind: which error an answer is, where the status alone doesn't say it.
+        is_busy: whether an answer refuses a request until an earlier change is done: it is sent again after a pause,
+            and no other request waits.
         limits: how the remote limits those who ask.
     """
 
@@ -69,6 +73,7 @@ class Answers:
     message: Callable[[JsonValue], JsonValue] = lambda content: field_of(content, "message")
     word: Callable[[JsonValue], JsonValue] = _nothing
     kind: Callable[[RemoteAnswer], type[RemoteError] | None] = _unclassified
+    is_busy: Callable[[RemoteAnswer], bool] = lambda _: False
     limits: Limits = NO_LIMITS
 
 
@@ -93,8 +98,29 @@ async def proves_its_token(session: Session) -> None:
     Raises:
         RemoteError: it doesn't, or can't be asked.
     """
-    session.forget_token()  # what was got before proves nothing of now
+    session.forget_token()  # an older token proves nothing about the credentials now
     await session.token()
+
+
+def checked_by(call: Call, *, shows: str | None = None) -> Callable[[Session], Awaitable[None]]:
+    """Return what checks credentials: a token that they hold, by that call; others by getting a token for them.
+
+    Args:
+        call: is answered to whoever has a token.
+        shows: a field that the remote's answer has, where the address may be that of something else.
+    """
+
+    async def check(session: Session) -> None:
+        if session.app.static(session.credentials) is None:
+            await proves_its_token(session)
+            return
+        answer = await session.ask(call)
+        if shows is not None and field_of(answer.json(), shows) is None:
+            raise RemoteUnavailableError(
+                f"what answers isn't {session.app.answers.who}; is this the right address?"
+            )
+
+    return check
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +129,7 @@ class Rotation:
 
     Attributes:
         renew: returns new credentials that work, made by those of the session; these work until `retire`.
-        retire: makes old credentials worthless by means of those of the session.
+        retire: revokes old credentials, with those of the session.
     """
 
     renew: Callable[[Session], Awaitable[Credentials]]
@@ -118,14 +144,14 @@ class App:
         name: interface.md's word.
         title: as people write it.
         methods: by their word on the wire.
-        own: what the service itself may be given for the remote, `--app-credentials`; None where nothing is of use.
+        own: what the service itself may be given for the remote, `--app-credentials`; None if it needs nothing there.
         root: where the remote's API is, without a slash at the end.
         answers: what its answers mean.
-        headers: of every request.
+        headers: of every request with these credentials.
         static: the token that credentials hold themselves, or its parts; None where one is issued for them.
         issue: gets a token for the credentials of a session. Issued tokens are kept while they hold.
-        stale: statuses, and words of errors, by which the remote says that an issued token holds no more: another one
-            is got, once.
+        stale: statuses, and words of errors, by which the remote says that an issued token is no longer valid:
+            another one is got, once.
         authorize: returns a request as it is sent with a token's parts.
         check: returns if the remote takes the credentials of the session.
         exchange: returns what is to be kept of credentials that a person gave; called once, before `check`.
@@ -137,7 +163,7 @@ class App:
     own: type[Credentials] | None = None
     root: Callable[[Session], str]
     answers: Answers
-    headers: Mapping[str, str] = field(default_factory=lambda: {"Accept": "application/json"})
+    headers: Callable[[Credentials], Mapping[str, str]] = lambda _: {"Accept": "application/json"}
     static: Callable[[Credentials], str | Mapping[str, str] | None] = lambda _: None
     issue: Callable[[Session], Awaitable[Issued]] | None = None
     stale: Collection[int | str] = frozenset({401})

@@ -10,70 +10,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
-from typing import Annotated, cast
-from urllib.parse import urlsplit
+from typing import Annotated
 
-from pydantic import JsonValue, StringConstraints
+from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers, App, Issued
-from keybearer.destinations.form import (
-    DestinationKind,
-    Hook,
-    Listing,
-    LookUp,
-    Place,
-    Remove,
-    Row,
-    Shut,
-    Spelling,
-    Table,
-    config_of,
-)
+from keybearer.destinations.content import field_of, part_of, says, text_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import LookUp, Row, Unusable, by_token
+from keybearer.destinations.login import client_credentials, log_in
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
-from keybearer.destinations.remote import (
-    Limits,
-    RemoteAnswer,
-    RemoteDeniedError,
-    RemoteRefusedError,
-    RemoteUnavailableError,
-    field_of,
-    segment,
-)
+from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError
 from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import Preparation, Put, Remove, Spelling, Table
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, Uuid, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 
 __all__ = ["AZURE_KEY_VAULT", "ClientSecretCredentials", "KeyVaultConfig"]
 
 _VERSION = "api-version=7.4"
-_VAULTS = ".vault.azure.net"
-_PORTS = {"http": 80, "https": 443}
-_RECOVERIES = 10
-_RECOVERABLE = "ObjectIsDeletedButRecoverable"
-_Uuid = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
-]
+_VAULT = re.compile(r"https://[0-9a-z.-]+\.vault\.azure\.net(:[0-9]+)?", re.IGNORECASE)
+_ID_NAME = "https?://[^/]+/secrets/([0-9A-Za-z-]{1,127})(?:/.*)?"
+_ID_VERSION = "https?://[^/]+/secrets/[^/]+/([^/]+)"
 
 
 class ClientSecretCredentials(Credentials):
     """A client secret of an app registration, which is not renewed here."""
 
-    tenant_id: _Uuid
-    client_id: _Uuid
-    client_secret: Annotated[
-        Confidential, StringConstraints(strip_whitespace=True, min_length=1, max_length=256, pattern=r"\S")
-    ]
-
-
-class _Shown(ShownCredentials):
-    tenant_id: str
-    client_id: str
+    tenant_id: Uuid
+    client_id: Uuid
+    client_secret: Annotated[Confidential, trimmed(256)]
 
 
 class KeyVaultConfig(DestinationConfig):
@@ -83,63 +53,51 @@ class KeyVaultConfig(DestinationConfig):
 
 
 async def _log_in(session: Session) -> Issued:
-    given = session.given(ClientSecretCredentials)
-    call = Call(
-        method="POST",
-        path=f"{session.root('https://login.microsoftonline.com')}/{segment(given.tenant_id)}/oauth2/v2.0/token",
+    given = session.credentials_as(ClientSecretCredentials)
+    call = client_credentials(
+        f"{session.root('https://login.microsoftonline.com')}/{given.tenant_id}/oauth2/v2.0/token",
+        (given.client_id, given.client_secret),
         to="log the app registration in",
-        form={
-            "grant_type": "client_credentials",
-            "client_id": given.client_id,
-            "client_secret": given.client_secret,
-            "scope": "https://vault.azure.net/.default",
-        },
-        holds_values=True,
+        scope="https://vault.azure.net/.default",
+        explain=_explain_login,
     )
-    answer = await session.ask_without_token(call, also=lambda found: found.status in (400, 401, 403))
+    return await log_in(session, call, token="access_token", ends="expires_in")
+
+
+def _explain_login(answer: RemoteAnswer) -> str:
     content = answer.json_or_none()
-    if answer.status in (400, 401, 403):
-        word, told = field_of(content, "error"), str(field_of(content, "error_description"))
-        said = [word] if isinstance(word, str) and re.fullmatch("[A-Za-z_]{1,64}", word) else []
-        said += re.findall("^AADSTS[0-9]{1,10}", told)
-        named = f" ({', '.join(said)})" if said else ""
-        raise RemoteDeniedError(
-            "Azure doesn't take the credentials: look at tenantId, clientId and clientSecret, which is the secret's "
-            f"value and not its id, and whether it has ended{named}"
-        )
-    token, lasts = field_of(content, "access_token"), field_of(content, "expires_in")
-    if not isinstance(token, str) or not isinstance(lasts, int):
-        raise RemoteUnavailableError("Azure answers a login without a token")
-    return Issued({"token": token}, session.now() + timedelta(seconds=max(0, min(lasts, 3600))))
+    # The words of OAuth and of Azure; the rest of what it says may repeat the secret.
+    words = re.findall("^[a-z_]{1,64}$", str(field_of(content, "error")))
+    words += re.findall("^AADSTS[0-9]{1,10}", str(field_of(content, "error_description")))
+    return (
+        "look at tenantId, clientId and clientSecret, which is the secret's value and not its id, and whether it has "
+        f"ended ({', '.join(words)})"
+    )
 
 
 def _words(content: JsonValue) -> str:
     """Return the words of an error, the outer one first: `Conflict, ObjectIsDeletedButRecoverable`."""
-    error, found = field_of(content, "error"), list[str]()
-    while isinstance(error, dict) and len(found) < 3:
-        word = error.get("code")
-        found += [word] if isinstance(word, str) and re.fullmatch("[A-Za-z_]{1,64}", word) else []
-        error = error.get("innererror")
-    return ", ".join(found)
+    codes = (field_of(content, "error", *["innererror"] * depth, "code") for depth in range(3))
+    return ", ".join(code for code in codes if isinstance(code, str))
 
 
-def _waits(answer: RemoteAnswer) -> bool:
-    """Return whether to come later; a vault answers 409 while it deletes or recovers a name."""
-    is_conflict = answer.status == 409 and _RECOVERABLE not in _words(answer.json_or_none())
-    return answer.status == 429 or is_conflict
+_is_deleted = says(409, "ObjectIsDeletedButRecoverable")
+"""The name is that of a deleted secret, which can be recovered."""
+_is_disabled = says(403, "SecretDisabled")
 
 
 _APP = App(
     name="azure-key-vault",
     title="Azure Key Vault",
-    methods={"client-secret": Method(ClientSecretCredentials, _Shown)},
+    methods={"client-secret": Method(ClientSecretCredentials, ("tenant_id", "client_id"))},
     root=lambda _: "",
     issue=_log_in,
     answers=Answers(
-        who="the vault",
+        who="Azure",
         word=_words,
         message=lambda content: field_of(content, "error", "message"),
-        limits=Limits(is_throttled=_waits, unsaid_wait=timedelta(seconds=2)),
+        # It deletes or recovers a secret of that name.
+        is_busy=lambda answer: answer.status == 409 and not _is_deleted(answer),
         hints={
             401: "the token is of another tenant than the connection's",
             403: "that takes a role or an access policy that lets them get, list, set, delete and recover secrets, "
@@ -149,128 +107,74 @@ _APP = App(
 )
 
 
-class _Secrets:
-    """The secrets of one vault, but those that are disabled and those of certificates."""
-
-    def __init__(self, place: Place) -> None:
-        self._session, self._naming = place.session, place.naming
-        self._base = place.configured(KeyVaultConfig).vault_base_url.rstrip("/")
-        parts = urlsplit(self._base)
-        is_vault = parts.scheme == "https" and not parts.path and (parts.hostname or "").endswith(_VAULTS)
-        # The token is good for every vault that the app registration may use: it goes to vaults only, unless the
-        # operator of the service has a cloud of their own.
-        if not is_vault and _APP.name not in place.session.context.endpoints:
-            raise RemoteRefusedError(
-                f"vaultBaseUrl has to be https://NAME{_VAULTS}: the credentials go to Azure's vaults only"
-            )
-
-    def table(self) -> Table:
-        return Table(
-            place="the vault",
-            listing=Listing(
-                first=lambda: self._call("GET", "secrets", "list its secrets", f"{_VERSION}&maxresults=25"),
-                rows=lambda page: field_of(page, "value"),
-                row=_row,
-                following=self._next,
-            ),
-            look_up=LookUp(
-                call=lambda name: self._call("GET", f"secrets/{name}", f"show the secret '{name}'"),
-                present=_present,
-                taken=lambda answer: answer.status == 404 or _is_disabled(answer),
-            ),
-            write=Hook(self._put),
-            remove=Remove(
-                lambda name: replace(
-                    self._call("DELETE", f"secrets/{segment(name)}", f"delete the secret '{name}'"),
-                    taken=frozenset({404}),
-                )
-            ),
-            spelling=Spelling(spelt=_hyphened, fold=lambda name: _hyphened(name).lower(), read=self._name_of),
+def _table(place: Place) -> Table:
+    """Return the secrets of one vault, but those that are disabled and those of certificates."""
+    vault = place.config_as(KeyVaultConfig).vault_base_url.rstrip("/")
+    # The token is good for every vault that the app registration may use: it goes to vaults only, unless the
+    # operator of the service has a cloud of their own.
+    if not _VAULT.fullmatch(vault) and _APP.name not in place.session.context.endpoints:
+        raise RemoteRefusedError(
+            "vaultBaseUrl has to be https://NAME.vault.azure.net: the credentials go to Azure's vaults only"
         )
-
-    def _call(self, method: str, path: str, to: str, query: str = _VERSION) -> Call:
-        return Call(method=method, path=f"{self._base}/{path}?{query}", to=to)
-
-    def _next(self, answer: RemoteAnswer, _: int) -> Call | None:
-        link = field_of(answer.json(), "nextLink")
-        if not isinstance(link, str) or not link:
-            return None
-        if _origin(link) != _origin(self._base):
-            raise RemoteUnavailableError("the vault says that its list goes on at another place")
-        return self._call("GET", "secrets", "list its secrets", urlsplit(link).query)
-
-    async def _put(self, one: Outgoing, _known: bool | None) -> str | None:  # noqa: FBT001 - as `Hook` has it
-        """Return the version that was made, once a deleted secret of that name is recovered."""
-        call = self._call("PUT", f"secrets/{one.name}", f"write the secret '{one.name}'")
-        call = replace(call, body={"value": one.value}, holds_values=True)
-        for _ in range(_RECOVERIES):
-            answer = await self._session.ask(call, also=lambda found: found.status == 409)
-            if answer.status != 409:
-                return _part(answer.json(), 3)
-            # It may have been purged meanwhile, or somebody is recovering it.
-            to = f"recover the deleted secret '{one.name}', whose name is to be used again"
-            recover = self._call("POST", f"deletedsecrets/{one.name}/recover", to)
-            await self._session.ask(replace(recover, taken=frozenset({404, 409})))
-            await self._session.pause(timedelta(seconds=2))
-        raise RemoteUnavailableError(f"the vault goes on recovering the secret '{one.name}'")
-
-    def _name_of(self, vault_name: str) -> str:
-        """Return what the key schema calls a secret; one that it doesn't make is called as in the vault."""
-        prefix, suffix = _hyphened(self._naming.prefix), _hyphened(self._naming.suffix)
-        key = vault_name.removeprefix(prefix).removesuffix(suffix)
-        is_made = key and len(key) + len(prefix) + len(suffix) == len(vault_name)
-        return self._naming.name_of(key) if is_made else vault_name
+    return Table(
+        place="the vault",
+        root=vault,
+        listing=by_token(_page, "nextLink", lambda content: field_of(content, "value"), _row),
+        look_up=LookUp(
+            call=lambda name: Call("GET", _path(name), f"show the secret '{name}'"),
+            present=_present,
+            taken=_is_disabled,
+        ),
+        write=Put(
+            call=_write,
+            version=lambda answer: part_of(answer.json(), "id", _ID_VERSION),
+            preparation=Preparation(call=_recover, is_needed=_is_deleted, pause=timedelta(seconds=2)),
+        ),
+        remove=Remove(lambda name: Call("DELETE", _path(name), f"delete the secret '{name}'")),
+        spelling=Spelling(
+            spelt=lambda name: name.replace("_", "-"), fold=lambda name: name.replace("_", "-").lower()
+        ),
+    )
 
 
-def _hyphened(name: str) -> str:
-    return name.replace("_", "-")
+def _path(name: str) -> str:
+    return f"/secrets/{name}?{_VERSION}"
+
+
+def _page(link: str) -> Call:
+    # Where a link leads is not followed: whatever it says, the vault itself is asked.
+    query = link.partition("?")[2] or f"{_VERSION}&maxresults=25"
+    return Call("GET", f"/secrets?{query}", "list the secrets")
+
+
+def _write(one: Outgoing) -> Call:
+    to = f"write the secret '{one.name}'"
+    return Call("PUT", _path(one.name), to, body={"value": one.value}, holds_values=True)
+
+
+def _recover(one: Outgoing) -> Call:
+    path, to = f"/deletedsecrets/{one.name}/recover?{_VERSION}", f"recover the deleted secret '{one.name}'"
+    # It may have been purged meanwhile.
+    return Call("POST", path, to, taken=frozenset({404}))
 
 
 def _row(one: JsonValue) -> Row:
-    name = _part(one, 2)
-    if not name or not re.fullmatch("[0-9A-Za-z-]{1,127}", name):
-        raise RemoteUnavailableError("the vault lists a secret without a name")
+    name = part_of(one, "id", _ID_NAME)
     if field_of(one, "managed") is True:
-        return Row(name, Shut("belongs to a certificate"))
+        return Row(name, Unusable("belongs to a certificate"))
     is_enabled = field_of(one, "attributes", "enabled") is not False
-    return Row(name, Present(None) if is_enabled else Shut("is disabled"))
+    return Row(name, Present(None) if is_enabled else Unusable("is disabled"))
 
 
-def _is_disabled(answer: RemoteAnswer) -> bool:
-    return answer.status == 403 and "SecretDisabled" in _words(answer.json_or_none())
-
-
-def _present(name: str, answer: RemoteAnswer) -> Present | Shut | None:
-    if answer.status == 404:
-        return None
+def _present(_: str, answer: RemoteAnswer) -> Present | Unusable:
     if _is_disabled(answer):
-        return Shut("is disabled")
-    value = field_of(answer.json(), "value")
-    if not isinstance(value, str):
-        raise RemoteUnavailableError(f"the vault answers without the value of the secret '{name}'")
-    return Present(value, _part(answer.json(), 3))
-
-
-def _part(secret: JsonValue, index: int) -> str | None:
-    """Return a part of the path of an id: `https://…/secrets/NAME/VERSION`."""
-    identity = field_of(secret, "id")
-    try:
-        parts = urlsplit(identity).path.split("/") if isinstance(identity, str) else []
-    except ValueError:
-        parts = []
-    return parts[index] if len(parts) > index and parts[1] == "secrets" else None
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme.lower(), parts.hostname, parts.port or _PORTS.get(parts.scheme)
-    except ValueError:
-        return "", None, None
+        return Unusable("is disabled")
+    content = answer.json()
+    return Present(text_of(content, "value", may_be_empty=True), part_of(content, "id", _ID_VERSION))
 
 
 def _same_place(config: DestinationConfig) -> Mapping[str, JsonValue]:
-    return {"vaultBaseUrl": cast("KeyVaultConfig", config).vault_base_url.rstrip("/").lower()}
+    return {field: str(url).rstrip("/").lower() for field, url in config.where().items()}
 
 
 AZURE_KEY_VAULT = DestinationKind(
@@ -287,5 +191,5 @@ AZURE_KEY_VAULT = DestinationKind(
             value_bytes_max=25_000,
         )
     ),
-    open=lambda place: _Secrets(place).table(),
+    open=_table,
 )

@@ -62,7 +62,7 @@ class Catalogue:
         return self._apps.get(name)
 
     def waiting_for_app(self, name: str) -> OfferedDestination | None:
-        """Return a destination whose app no connection can be made to yet; None: there is none with that app."""
+        """Return a destination whose app no connection can be made to yet; None if no destination has that app."""
         if name in self._apps:
             return None
         return next((one for one in self.destinations if one.connection == name), None)
@@ -137,4 +137,4 @@ _DESTINATIONS: tuple[OfferedDestination, ...] = (
     UnbuiltDestination("spacelift", "Spacelift", "spacelift", can_import=False),
 )
 CATALOGUE = Catalogue(_DESTINATIONS, (IDP,))
-"""What this version offers by itself."""
+"""What this version offers without packages of others."""

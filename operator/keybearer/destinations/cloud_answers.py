@@ -13,6 +13,7 @@ import re
 from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers
+from keybearer.destinations.content import field_of
 from keybearer.destinations.remote import (
     Limits,
     RemoteAnswer,
@@ -21,7 +22,6 @@ from keybearer.destinations.remote import (
     RemoteMissingError,
     RemoteThrottledError,
     RemoteUnavailableError,
-    field_of,
 )
 
 __all__ = ["ANSWERS", "EXPIRED", "UnknownKeyError", "code_of", "xml_text"]
@@ -55,7 +55,7 @@ _BY_CODE = {code: kind for kind, codes in _KINDS.items() for code in codes.split
 
 
 def xml_text(body: bytes, tag: str) -> str:
-    """Return the text of the first such element; empty where there is none.
+    """Return the text of the first such element; empty if there is no such element.
 
     The answers read here are flat records of texts, so no parser has to be trusted with what a remote sends.
     """
@@ -64,7 +64,7 @@ def xml_text(body: bytes, tag: str) -> str:
 
 
 def code_of(answer: RemoteAnswer) -> str:
-    """Return the code of an error; empty where there is none, and for an answer of success."""
+    """Return the code of an error; empty for an answer of success, and for an error without a code."""
     if answer.status == 200:
         return ""
     told = field_of(answer.json_or_none(), "__type") or xml_text(answer.body, "Code")

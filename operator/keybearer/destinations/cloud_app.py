@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -17,12 +17,9 @@ from pydantic import JsonValue
 from keybearer.base.clock import parse_instant
 from keybearer.destinations.app import App, Issued, Rotation
 from keybearer.destinations.cloud_answers import ANSWERS, EXPIRED, UnknownKeyError, code_of, xml_text
-from keybearer.destinations.cloud_credentials import (
-    AccessKeyCredentials,
-    AssumeRoleCredentials,
-    ShownAccessKey,
-)
+from keybearer.destinations.cloud_credentials import AccessKeyCredentials, AssumeRoleCredentials
 from keybearer.destinations.cloud_signing import CloudKey, Scope, sign
+from keybearer.destinations.listing import Listing, Row, by_token
 from keybearer.destinations.remote import (
     RemoteAnswer,
     RemoteError,
@@ -58,19 +55,21 @@ class CloudService:
     Attributes:
         prefix: of its operations, in the header `X-Amz-Target`.
         hints: what to do about a refused write, by the code of the error.
+        tagging: its operations that set tags and remove them.
     """
 
     session: Session
     scope: Scope
     prefix: str
     hints: Mapping[str, str] = field(default_factory=dict)
+    tagging: tuple[str, str] = ("TagResource", "UntagResource")
 
     def call(self, operation: str, body: Mapping[str, JsonValue], to: str, *, is_write: bool = False) -> Call:
         """Return the call of an operation; one that writes holds a value, and is explained by the hints."""
         return Call(
-            method="POST",
-            path=_url(self.session, self.scope),
-            to=to,
+            "POST",
+            _url(self.session, self.scope),
+            to,
             body=dict(body),
             headers={
                 "Content-Type": "application/x-amz-json-1.1",
@@ -89,6 +88,39 @@ class CloudService:
         """
         return await self.session.ask(self.call(operation, body, to))
 
+    async def tag(
+        self, resource: dict[str, JsonValue], change: tuple[list[JsonValue], list[JsonValue]], to: str
+    ) -> None:
+        """Set tags, and remove those of some keys, as `Extras.change` returns both.
+
+        Raises:
+            RemoteError: it is a refusal, or none came.
+        """
+        (put, remove), (puts, removes) = change, self.tagging
+        if remove:
+            await self.ask(removes, {**resource, "TagKeys": remove}, to)
+        if put:
+            await self.ask(puts, {**resource, "Tags": put}, to)
+
+    def listing(
+        self,
+        operation: str,
+        body: Mapping[str, JsonValue],
+        to: str,
+        field: str,
+        row: Callable[[JsonValue], Row | None],
+        then: Listing | None = None,
+    ) -> Listing:
+        """Return the listing of an operation whose answers have entries in a field; a page may have none."""
+
+        def page(token: str) -> Call:
+            return self.call(operation, {**body, **({"NextToken": token} if token else {})}, to)
+
+        def rows(answer: JsonValue) -> JsonValue:
+            return answer.get(field, []) if isinstance(answer, dict) else None
+
+        return by_token(page, "NextToken", rows, row, then)
+
 
 def _url(session: Session, scope: Scope) -> str:
     usual = f"https://{scope.service}.{scope.region}.amazonaws.com"
@@ -101,9 +133,9 @@ def _url(session: Session, scope: Scope) -> str:
 def _form(session: Session, service: str, region: str, form: Mapping[str, str], to: str) -> Call:
     """Return the call of an operation of a service that speaks forms and XML."""
     return Call(
-        method="POST",
-        path=_url(session, Scope(service, region)),
-        to=to,
+        "POST",
+        _url(session, Scope(service, region)),
+        to,
         form={**form, "Version": _VERSIONS[service]},
         headers={_SCOPE: f"{service}/{region}"},
     )
@@ -133,12 +165,12 @@ def _of_role(role: AssumeRoleCredentials, session: Session, form: Mapping[str, s
 
 
 async def _assume(session: Session) -> Issued:
-    role, own = session.given(AssumeRoleCredentials), session.context.own_credentials.get(CLOUD.name)
-    if not isinstance(own, AccessKeyCredentials):
-        raise RemoteRefusedError(
-            "the service has no access key of its own, so it can assume no role; use the method access-key, or have "
-            "the service started with --app-credentials cloud=FILE"
-        )
+    role = session.credentials_as(AssumeRoleCredentials)
+    ours = session.as_service(
+        AccessKeyCredentials,
+        "the service has no access key of its own, so it can assume no role; use the method access-key, or have the "
+        "service started with --app-credentials cloud=FILE",
+    )
     form = {
         "Action": "AssumeRole",
         "RoleArn": role.role_arn,
@@ -146,7 +178,6 @@ async def _assume(session: Session) -> Issued:
         "ExternalId": session.context.organization_id,
         "DurationSeconds": str(_SESSION_SECONDS),
     }
-    ours = Session(CLOUD, own, session.context)
     body = (await ours.ask(_of_role(role, session, form, f"assume the role {role.role_arn}"))).body
     parts = {tag: xml_text(body, tag) for tag in _SESSION_PARTS}
     try:
@@ -256,11 +287,11 @@ CLOUD = App(
     title="AWS",
     methods={
         "assume-role": Method(AssumeRoleCredentials),
-        "access-key": Method(AccessKeyCredentials, ShownAccessKey, is_rotatable=True),
+        "access-key": Method(AccessKeyCredentials, ("access_key_id",), is_rotatable=True),
     },
     own=AccessKeyCredentials,
     root=lambda session: session.root(""),
-    headers={},
+    headers=lambda _: {},
     static=_parts,
     issue=_assume,
     stale=EXPIRED,

@@ -7,19 +7,16 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, ShownCredentials
+from keybearer.wire.credentials import Credentials, trimmed
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.strict import EmptyIsAbsent
 
-__all__ = ["AccessKeyCredentials", "AssumeRoleCredentials", "ShownAccessKey"]
+__all__ = ["AccessKeyCredentials", "AssumeRoleCredentials"]
 
-_CREDENTIAL_MAX = 256
 _ROLE_ARN = r"^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]{1,576}$"
 _ROLE_ARN_MAX = 2048
 
-_Trimmed = StringConstraints(
-    strip_whitespace=True, min_length=1, max_length=_CREDENTIAL_MAX, pattern=r"^[!-~]+$"
-)
+_Trimmed = trimmed(256, r"^[!-~]+$")
 
 
 class AccessKeyCredentials(Credentials):
@@ -36,9 +33,3 @@ class AssumeRoleCredentials(Credentials):
         str, StringConstraints(strip_whitespace=True, max_length=_ROLE_ARN_MAX, pattern=_ROLE_ARN)
     ]
     sts_endpoint: Annotated[InstanceUrl | None, EmptyIsAbsent] = None
-
-
-class ShownAccessKey(ShownCredentials):
-    """What is answered of a key; of a role, nothing is."""
-
-    access_key_id: str

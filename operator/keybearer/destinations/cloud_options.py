@@ -12,7 +12,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
-from keybearer.destinations.remote import RemoteUnavailableError, field_of, text_of
+from keybearer.destinations.content import field_of, text_of
+from keybearer.destinations.remote import RemoteUnavailableError
 from keybearer.wire.base import Flag
 from keybearer.wire.destination_forms import SyncOptions
 from keybearer.wire.strict import StrictModel

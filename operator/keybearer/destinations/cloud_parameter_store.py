@@ -15,21 +15,14 @@ from pydantic import AfterValidator, JsonValue, StringConstraints
 from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
-from keybearer.destinations.form import (
-    DestinationKind,
-    Hook,
-    Listing,
-    LookUp,
-    Place,
-    RemoveMany,
-    Row,
-    Table,
-    config_of,
-)
+from keybearer.destinations.content import says, text_of, text_or_none, version_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import Listing, LookUp, Row
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
-from keybearer.destinations.remote import RemoteAnswer, field_of, text_of
+from keybearer.destinations.remote import RemoteAnswer
 from keybearer.destinations.session import Call
+from keybearer.destinations.table import CustomPut, RemoveMany, Table
 from keybearer.wire.destination_forms import DestinationConfig, KeySchema
 from keybearer.wire.key_schema import KEY_PLACEHOLDER
 
@@ -39,13 +32,12 @@ _PAGE = 10
 _DESCRIBED_PAGE = 50
 _DELETED_AT_ONCE = 10
 _DEFAULT_KEY = "alias/aws/ssm"
+_TAGGING = "AddTagsToResource", "RemoveTagsFromResource"
 _NAME_CHARACTERS = 1011
 """Of a whole name; what the ARN takes of them isn't known here."""
 _STANDARD_BYTES = 4096
 _ADVANCED_BYTES = 8192
 """Of a value in a parameter of the advanced tier, which AWS charges for."""
-_VALUES = "GetParametersByPath"
-_DESCRIPTIONS = "DescribeParameters"
 _HINTS = {
     "HierarchyLevelLimitExceededException": "parameters lie 15 levels deep at most",
     "HierarchyTypeMismatchException": "there is one already that is no SecureString; delete it first",
@@ -59,9 +51,12 @@ _HINTS = {
 }
 
 
+_is_downgrade = says(400, "from the advanced-parameter tier")
+"""The parameter is of the advanced tier, from which none goes back."""
+
+
 def _check_within_path(schema: str) -> str:
-    _, _, after = schema.partition(KEY_PLACEHOLDER)
-    if schema.startswith("/") or "/" in after:
+    if schema.startswith("/") or "/" in schema.partition(KEY_PLACEHOLDER)[2]:
         raise ValueError("Key schema extends the path: no slash at its start, and none after {{secretKey}}")
     return schema
 
@@ -85,111 +80,92 @@ class _Parameters:
     """The parameters below the path, with the tags and the keys of encryption that were read."""
 
     def __init__(self, place: Place) -> None:
-        config = place.configured(ParameterStoreConfig)
+        config = place.config_as(ParameterStoreConfig)
         self._path = config.path
         self._listed_path = self._path + place.naming.prefix[: place.naming.prefix.rfind("/") + 1]
-        self._service = CloudService(place.session, Scope("ssm", config.region), "AmazonSSM.", _HINTS)
-        self._extras = Extras(place.optioned(CloudOptions))
+        scope = Scope("ssm", config.region)
+        self._service = CloudService(place.session, scope, "AmazonSSM.", _HINTS, _TAGGING)
+        self._extras = Extras(place.options_as(CloudOptions))
         self._listed: dict[str, Present] = {}
         self._key_ids: dict[str, str] = {}
         self._tags: dict[str, Mapping[str, str]] = {}
-        self._asked = _VALUES
 
     def table(self) -> Table:
         tags = LookUp(call=self._ask_for_tags, present=self._tagged, is_compared_only=True)
         return Table(
             place=f"the path {self._listed_path}",
-            listing=Listing(
-                first=lambda: self._page(_VALUES if self._extras.key_id is None else _DESCRIPTIONS),
-                rows=lambda page: page.get("Parameters", []) if isinstance(page, dict) else None,
-                row=self._row,
-                following=self._next,
-            ),
+            listing=self._listing(),
             look_up=tags if self._extras.manages_tags else None,
-            write=Hook(self._put),
+            write=CustomPut(self._put),
             # Those that are gone already are told as invalid, which is no error.
             remove=RemoveMany(self._deletion, _DELETED_AT_ONCE),
             extras=lambda one: self._extras.wanted(one.metadata),
         )
 
-    def _page(self, operation: str, token: JsonValue = None) -> Call:
-        self._asked = operation
+    def _listing(self) -> Listing:
+        """Return the listing of values, after that of keys of encryption where these are managed."""
+        to = f"list the parameters below {self._listed_path}"
+        body: dict[str, JsonValue] = {"Path": self._listed_path, "WithDecryption": True, "MaxResults": _PAGE}
+        values = self._service.listing("GetParametersByPath", body, to, "Parameters", self._row)
+        if self._extras.key_id is None:
+            return values
         level: JsonValue = {"Key": "Path", "Option": "OneLevel", "Values": [self._listed_path[:-1] or "/"]}
-        bodies: dict[str, dict[str, JsonValue]] = {
-            _VALUES: {"Path": self._listed_path, "WithDecryption": True, "MaxResults": _PAGE},
-            _DESCRIPTIONS: {"ParameterFilters": [level], "MaxResults": _DESCRIBED_PAGE},
-        }
-        body = bodies[operation] | ({"NextToken": token} if token else {})
-        return self._service.call(operation, body, f"list the parameters below {self._listed_path}")
+        body = {"ParameterFilters": [level], "MaxResults": _DESCRIBED_PAGE}
+        return self._service.listing("DescribeParameters", body, to, "Parameters", self._note_key_id, values)
 
-    def _next(self, answer: RemoteAnswer, _: int) -> Call | None:
-        # A page may be empty and be followed by others.
-        if token := field_of(answer.json(), "NextToken"):
-            return self._page(self._asked, token)
-        return self._page(_VALUES) if self._asked == _DESCRIPTIONS else None
+    def _note_key_id(self, described: JsonValue) -> Row:
+        name = self._name_of(described)
+        self._key_ids[name] = text_or_none(described, "KeyId") or ""
+        return Row(name, None)
 
-    def _row(self, one: JsonValue) -> Row | None:
-        name = self._name_of(text_of(one, "Name"))
-        if name is None:
-            return None
-        if self._asked == _DESCRIPTIONS:
-            self._key_ids[name] = str(field_of(one, "KeyId") or "")
-            return Row(name, None)
+    def _row(self, one: JsonValue) -> Row:
+        name = self._name_of(one)
         extras = self._extras.found(self._key_ids.get(name, ""), {})
-        self._listed[name] = Present(text_of(one, "Value"), _version(one), extras)
+        self._listed[name] = Present(text_of(one, "Value"), version_of(one, "Version"), extras)
         return Row(name, self._listed[name])
 
-    def _name_of(self, full: str) -> str | None:
-        if full.startswith(self._path):
-            return full[len(self._path) :]
+    def _name_of(self, one: JsonValue) -> str:
         # At the root /NAME and NAME are the same parameter.
-        return full if self._path == "/" else None
+        return text_of(one, "Name").removeprefix(self._path)
 
     def _ask_for_tags(self, name: str) -> Call:
-        return self._service.call(
-            "ListTagsForResource", self._resource(name), f"list the tags of {self._path}{name}"
-        )
+        to = f"list the tags of {self._path}{name}"
+        return self._service.call("ListTagsForResource", self._resource(name), to)
 
     def _tagged(self, name: str, answer: RemoteAnswer) -> Present:
         tags = self._tags[name] = tags_of(answer.json(), "TagList")
         listed = self._listed[name]
         return Present(listed.value, listed.version, self._extras.found(self._key_ids.get(name, ""), tags))
 
-    async def _put(self, one: Outgoing, _: bool | None) -> str | None:  # noqa: FBT001 - as `Hook` has it
+    async def _put(self, one: Outgoing, _: bool | None) -> str | None:  # noqa: FBT001 - as `CustomPut` has it
+        is_large = len(one.value.encode()) > _STANDARD_BYTES
+        answer = await self._write(one, "Intelligent-Tiering" if is_large else None)
+        if _is_downgrade(answer):
+            answer = await self._write(one, "Advanced")
+        version = version_of(answer.json(), "Version")
+        if self._extras.manages_tags:
+            await self._tag(one, is_new=version == "1")
+        return version
+
+    async def _write(self, one: Outgoing, tier: str | None) -> RemoteAnswer:
         body: dict[str, JsonValue] = {
             "Name": self._path + one.name,
             "Value": one.value,
             "Type": "SecureString",
             "KeyId": self._extras.key_id or _DEFAULT_KEY,
             "Overwrite": True,
+            **({"Tier": tier} if tier else {}),
         }
-        if len(one.value.encode()) > _STANDARD_BYTES:
-            body["Tier"] = "Intelligent-Tiering"
-        answer = await self._write(body)
-        if _is_downgrade(answer):
-            answer = await self._write(body | {"Tier": "Advanced"})
-        version = _version(answer.json())
-        if self._extras.manages_tags:
-            await self._tag(one, is_new=version == "1")
-        return version
-
-    async def _write(self, body: Mapping[str, JsonValue]) -> RemoteAnswer:
         call = self._service.call("PutParameter", body, f"write the parameter {body['Name']}", is_write=True)
-        return await self._service.session.ask(
-            call, also=lambda found: "Tier" not in body and _is_downgrade(found)
-        )
+        return await self._service.session.ask(call, also=lambda found: not tier and _is_downgrade(found))
 
     async def _tag(self, one: Outgoing, *, is_new: bool) -> None:
-        present, to = self._tags.get(one.name), f"tag the parameter {self._path}{one.name}"
+        present = {} if is_new else self._tags.get(one.name)
         if present is None:
-            answer = None if is_new else await self._service.session.ask(self._ask_for_tags(one.name))
-            present = {} if answer is None else tags_of(answer.json(), "TagList")
-        put, remove = self._extras.change(one.metadata, present)
-        resource = self._resource(one.name)
-        if remove:
-            await self._service.ask("RemoveTagsFromResource", {**resource, "TagKeys": remove}, to)
-        if put:
-            await self._service.ask("AddTagsToResource", {**resource, "Tags": put}, to)
+            answer = await self._service.session.ask(self._ask_for_tags(one.name))
+            present = tags_of(answer.json(), "TagList")
+        change = self._extras.change(one.metadata, present)
+        await self._service.tag(self._resource(one.name), change, f"tag the parameter {self._path}{one.name}")
         self._tags[one.name] = self._extras.tags(one.metadata)
 
     def _resource(self, name: str) -> dict[str, JsonValue]:
@@ -198,16 +174,6 @@ class _Parameters:
     def _deletion(self, names: Sequence[str]) -> Call:
         body: dict[str, JsonValue] = {"Names": [self._path + name for name in names]}
         return self._service.call("DeleteParameters", body, f"delete parameters below {self._path}")
-
-
-def _version(one: JsonValue) -> str | None:
-    version = field_of(one, "Version")
-    return str(version) if isinstance(version, int) else None
-
-
-def _is_downgrade(answer: RemoteAnswer) -> bool:
-    """Return whether the parameter is of the advanced tier, from which none goes back."""
-    return answer.status == 400 and b"from the advanced-parameter tier" in answer.body
 
 
 def _traits(config: DestinationConfig) -> Traits:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Literal
 
-import orjson
 from pydantic import BeforeValidator, JsonValue, StringConstraints
 
 from keybearer.base.ids import new_uuid
@@ -19,29 +18,15 @@ from keybearer.destinations.cloud_answers import code_of
 from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
-from keybearer.destinations.form import (
-    DestinationKind,
-    Document,
-    DocumentChange,
-    Found,
-    Hook,
-    Listing,
-    Place,
-    Remove,
-    Row,
-    Table,
-    config_of,
-)
+from keybearer.destinations.content import exact_object, field_of, text_of, text_or_none
+from keybearer.destinations.document import Document, DocumentChange, Found
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import Listing, Row
 from keybearer.destinations.name_rules import NameRules
-from keybearer.destinations.protocol import ForeignContentError, Outgoing, Present, Traits
-from keybearer.destinations.remote import (
-    RemoteAnswer,
-    RemoteRefusedError,
-    RemoteUnavailableError,
-    field_of,
-    text_of,
-)
+from keybearer.destinations.protocol import ForeignContentError, Present, Traits
+from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError, RemoteUnavailableError
 from keybearer.destinations.session import Call
+from keybearer.destinations.table import CustomPut, Remove, Table
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 
 __all__ = ["CLOUD_SECRETS_MANAGER", "ManyToOneConfig", "OneToOneConfig"]
@@ -100,11 +85,13 @@ class _Secrets:
     """What both mappings do with secrets, by their names."""
 
     def __init__(self, place: Place, region: Region) -> None:
-        self.extras = Extras(place.optioned(CloudOptions))
-        self.service = CloudService(place.session, Scope("secretsmanager", region), "secretsmanager.", _HINTS)
-        self.tags: dict[str, Mapping[str, str]] = {}
+        self._naming = place.naming
+        self._extras = Extras(place.options_as(CloudOptions))
+        scope = Scope("secretsmanager", region)
+        self._service = CloudService(place.session, scope, "secretsmanager.", _HINTS)
+        self._tags: dict[str, Mapping[str, str]] = {}
 
-    async def write(
+    async def _put(
         self, name: str, value: str, metadata: Sequence[tuple[str, str]], *, is_there: bool
     ) -> str:
         """Return the id of the version that is current now, in a secret with the tags that it should have."""
@@ -113,124 +100,119 @@ class _Secrets:
             body: dict[str, JsonValue] = {"ClientRequestToken": version, "SecretString": value}
             body |= self._names(name) if is_there else self._creates(name, metadata)
             operation = "UpdateSecret" if is_there else "CreateSecret"
-            call = self.service.call(operation, body, f"write the secret {name}", is_write=True)
-            answer = await self.service.session.ask(call, also=partial(_is_otherwise, is_there))
+            call = self._service.call(operation, body, f"write the secret {name}", is_write=True)
+            answer = await self._service.session.ask(call, also=partial(_is_otherwise, is_there))
             if code_of(answer) == "":
-                if is_there and self.extras.manages_tags:
+                if is_there and self._extras.manages_tags:
                     await self._tag(name, metadata)
-                self.tags[name] = self.extras.tags(metadata)
+                self._tags[name] = self._extras.tags(metadata)
                 return version
             is_there = await self._restore(name) if _is_to_be_deleted(answer) else not is_there
         raise RemoteUnavailableError(f"the secret {name} is still being deleted; its name is free in a while")
 
     def _names(self, name: str) -> dict[str, JsonValue]:
-        key: dict[str, JsonValue] = {"KmsKeyId": self.extras.key_id} if self.extras.key_id else {}
-        return {"SecretId": name, **key}
+        return {"SecretId": name, **({"KmsKeyId": self._extras.key_id} if self._extras.key_id else {})}
 
     def _creates(self, name: str, metadata: Sequence[tuple[str, str]]) -> dict[str, JsonValue]:
-        tags, _ = self.extras.change(metadata, {})
-        return {"Name": name, "KmsKeyId": self.extras.key_id or _DEFAULT_KEY} | (
-            {"Tags": tags} if tags else {}
-        )
+        tags, _ = self._extras.change(metadata, {})
+        key = self._extras.key_id or _DEFAULT_KEY
+        return {"Name": name, "KmsKeyId": key, **({"Tags": tags} if tags else {})}
 
-    def deletion(self, name: str) -> Call:
+    def _deletion(self, name: str) -> Call:
         """Return what schedules a secret for deletion, in 30 days."""
-        return self.service.call("DeleteSecret", {"SecretId": name}, f"delete the secret {name}")
+        return self._service.call("DeleteSecret", {"SecretId": name}, f"delete the secret {name}")
 
     async def _restore(self, name: str) -> bool:
-        call = self.service.call("RestoreSecret", {"SecretId": name}, f"restore the secret {name}")
-        answer = await self.service.session.ask(
+        call = self._service.call("RestoreSecret", {"SecretId": name}, f"restore the secret {name}")
+        answer = await self._service.session.ask(
             call, also=lambda found: code_of(found) in (_NOT_THERE, _WRONG_STATE)
         )
         return code_of(answer) == ""
 
-    async def describe(self, name: str) -> JsonValue:
-        """Return what is known of a secret; its tags are kept."""
-        answer = await self.service.ask("DescribeSecret", {"SecretId": name}, f"describe the secret {name}")
-        described = answer.json()
-        self.tags[name] = tags_of(described, "Tags")
-        return described
+    def _found(self, described: JsonValue) -> Mapping[str, str] | None:
+        """Return what is kept beside a value; the tags are noted by the name of the secret."""
+        tags = self._tags[text_of(described, "Name")] = tags_of(described, "Tags")
+        return self._extras.found(text_or_none(described, "KmsKeyId") or "", tags)
+
+    async def _describe(self, name: str) -> Mapping[str, str] | None:
+        to = f"describe the secret {name}"
+        return self._found((await self._service.ask("DescribeSecret", {"SecretId": name}, to)).json())
 
     async def _tag(self, name: str, metadata: Sequence[tuple[str, str]]) -> None:
-        if name not in self.tags:
-            await self.describe(name)
-        put, remove = self.extras.change(metadata, self.tags[name])
-        to = f"tag the secret {name}"
-        if remove:
-            await self.service.ask("UntagResource", {"SecretId": name, "TagKeys": remove}, to)
-        if put:
-            await self.service.ask("TagResource", {"SecretId": name, "Tags": put}, to)
+        if name not in self._tags:
+            await self._describe(name)
+        change = self._extras.change(metadata, self._tags[name])
+        await self._service.tag({"SecretId": name}, change, f"tag the secret {name}")
 
 
-class _SecretPerKey:
+class _SecretPerKey(_Secrets):
     """`one-to-one`: names are listed, and then the values of those that the key schema makes are asked for."""
 
     def __init__(self, place: Place, region: Region) -> None:
-        self._naming = place.naming
-        self._secrets = _Secrets(place, region)
-        self._asked: tuple[str, dict[str, JsonValue], str] = ("", {}, "")
+        super().__init__(place, region)
         self._ids: list[JsonValue] = []
-        self._extras: dict[str, Mapping[str, str] | None] = {}
+        self._asked: list[JsonValue] = []
+        self._listed: dict[str, Mapping[str, str] | None] = {}
 
     def table(self) -> Table:
-        return Table(
-            place="the secrets of the region",
-            listing=Listing(first=self._first, rows=_rows, row=self._row, following=self._next),
-            write=Hook(self._put),
-            remove=Remove(self._secrets.deletion, is_gone=_is_gone),
-            extras=lambda one: self._secrets.extras.wanted(one.metadata),
-        )
-
-    async def _put(self, one: Outgoing, is_known: bool | None) -> str:  # noqa: FBT001 - as `Hook` has it
-        return await self._secrets.write(one.name, one.value, one.metadata, is_there=is_known is not False)
-
-    def _first(self) -> Call:
-        self._ids, self._extras, self._secrets.tags = [], {}, {}
         prefix: list[JsonValue] = [{"Key": "name", "Values": [self._naming.prefix]}]
         filters: dict[str, JsonValue] = {"Filters": prefix} if self._naming.prefix else {}
-        body: dict[str, JsonValue] = {"MaxResults": _LISTED_PAGE, **filters}
-        return self._page("ListSecrets", body, "list the secrets of the region")
-
-    def _page(self, operation: str, body: dict[str, JsonValue], to: str) -> Call:
-        self._asked = operation, body, to
-        return self._secrets.service.call(operation, body, to)
-
-    def _next(self, answer: RemoteAnswer, _: int) -> Call | None:
-        operation, body, to = self._asked
-        if token := field_of(answer.json(), "NextToken"):
-            return self._page(operation, body | {"NextToken": token}, to)
-        ids, self._ids = self._ids[:_VALUES_AT_ONCE], self._ids[_VALUES_AT_ONCE:]
-        return self._page("BatchGetSecretValue", {"SecretIdList": ids}, "read the secrets") if ids else None
+        return Table(
+            place="the secrets of the region",
+            listing=self._service.listing(
+                "ListSecrets",
+                {"MaxResults": _LISTED_PAGE, **filters},
+                "list the secrets of the region",
+                "SecretList",
+                self._row,
+                then=Listing(
+                    first=self._values,
+                    rows=lambda page: field_of(page, "SecretValues") or [],
+                    row=self._value,
+                    following=self._values,
+                ),
+            ),
+            write=CustomPut(
+                lambda one, is_known: self._put(
+                    one.name, one.value, one.metadata, is_there=is_known is not False
+                )
+            ),
+            remove=Remove(self._deletion, is_gone=_is_gone),
+            extras=lambda one: self._extras.wanted(one.metadata),
+        )
 
     def _row(self, one: JsonValue) -> Row | None:
-        name = text_of(one, "Name")
-        if self._asked[0] == "BatchGetSecretValue":
-            value = field_of(one, "SecretString")
-            text = value if isinstance(value, str) else None
-            return Row(name, Present(text, text_of(one, "VersionId"), self._extras.get(name)))
         if field_of(one, "OwningService"):
             # What another service of AWS keeps there can't be written or deleted by anybody else.
             return None
+        name = text_of(one, "Name")
         if self._naming.key_of(name) is not None:
             self._ids.append(text_of(one, "ARN"))
-        tags = self._secrets.tags[name] = tags_of(one, "Tags")
-        extras = self._extras[name] = self._secrets.extras.found(str(field_of(one, "KmsKeyId") or ""), tags)
+        extras = self._listed[name] = self._found(one)
         return Row(name, Present(None, _current_version(one), extras))
 
+    def _values(self, answer: RemoteAnswer | None = None, _: int = 0) -> Call | None:
+        """Return the call for what an answer left out, or else for the values of the next names."""
+        token = None if answer is None else text_or_none(answer.json(), "NextToken")
+        if not token:
+            self._asked, self._ids = self._ids[:_VALUES_AT_ONCE], self._ids[_VALUES_AT_ONCE:]
+        body: dict[str, JsonValue] = {"SecretIdList": self._asked, **({"NextToken": token} if token else {})}
+        return self._service.call("BatchGetSecretValue", body, "read the secrets") if self._asked else None
 
-def _rows(page: JsonValue) -> JsonValue:
-    return page.get("SecretList", page.get("SecretValues", [])) if isinstance(page, dict) else None
+    def _value(self, one: JsonValue) -> Row:
+        name, value = text_of(one, "Name"), text_or_none(one, "SecretString")
+        return Row(name, Present(value, text_of(one, "VersionId"), self._listed.get(name)))
 
 
-class _JsonSecret:
+class _JsonSecret(_Secrets):
     """`many-to-one`: one secret that holds a JSON object of all keys, as they are; those of others stay in it.
 
     AWS has no write that holds only for what was read: what somebody else changes in between is lost.
     """
 
     def __init__(self, place: Place, config: ManyToOneConfig) -> None:
-        self._name = place.naming.name_of(config.secret_name)
-        self._secrets = _Secrets(place, config.region)
+        super().__init__(place, config.region)
+        self._name = self._naming.name_of(config.secret_name)
         self._is_there = True
 
     def document(self) -> Document:
@@ -238,25 +220,20 @@ class _JsonSecret:
             place=f"the secret {self._name}",
             read=self._read,
             write=self._write,
-            extras=lambda _: self._secrets.extras.wanted(()),
+            extras=lambda _: self._extras.wanted(()),
             is_versioned=True,
         )
 
     async def _read(self) -> Found | None:
-        call = self._secrets.service.call(
-            "GetSecretValue", {"SecretId": self._name}, f"read the secret {self._name}"
-        )
-        answer = await self._secrets.service.session.ask(call, also=_is_gone)
+        call = self._service.call("GetSecretValue", {"SecretId": self._name}, f"read the secret {self._name}")
+        answer = await self._service.session.ask(call, also=_is_gone)
         self._is_there = not _is_gone(answer)
         if not self._is_there:
             return None
-        told, extras = answer.json(), None
-        data = _parsed(field_of(told, "SecretString"))
-        if self._secrets.extras.wanted(()) is not None:
-            described = await self._secrets.describe(self._name)
-            key_id = str(field_of(described, "KmsKeyId") or "")
-            extras = self._secrets.extras.found(key_id, self._secrets.tags[self._name])
-        return Found(data, text_of(told, "VersionId"), extras)
+        content = answer.json()
+        data = _parsed(text_or_none(content, "SecretString") or "")
+        extras = None if self._extras.wanted(()) is None else await self._describe(self._name)
+        return Found(data, text_of(content, "VersionId"), extras)
 
     async def _write(self, change: DocumentChange) -> Found | None:
         version = None
@@ -267,21 +244,16 @@ class _JsonSecret:
                     f"the secret {self._name} would have {size:,} bytes, and AWS takes 64 KiB at most; sync a "
                     "smaller folder to it, or use the mapping behavior one-to-one"
                 )
-            version = await self._secrets.write(self._name, value, (), is_there=self._is_there)
+            version = await self._put(self._name, value, (), is_there=self._is_there)
             self._is_there = True
         elif change.found is not None:
-            await self._secrets.service.session.ask(self._secrets.deletion(self._name), also=_is_gone)
-        return Found(change.whole, version, self._secrets.extras.wanted(()))
+            await self._service.session.ask(self._deletion(self._name), also=_is_gone)
+        return Found(change.whole, version, self._extras.wanted(()))
 
 
-def _parsed(text: JsonValue) -> Mapping[str, JsonValue]:
-    try:
-        orjson.loads(text if isinstance(text, str) else "")  # is stricter: no NaN, and no half of a character
-        # The standard library keeps whole numbers of any size as they are.
-        content: JsonValue = json.loads(str(text))
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
+def _parsed(text: str) -> Mapping[str, JsonValue]:
+    content = exact_object(text)
+    if content is None:
         raise ForeignContentError(f"Failed to import secrets. {_FOREIGN_FORMAT}")
     return content
 
@@ -321,7 +293,7 @@ def _traits(config: DestinationConfig) -> Traits:
 def _open(place: Place) -> Table | Document:
     if isinstance(place.config, ManyToOneConfig):
         return _JsonSecret(place, place.config).document()
-    return _SecretPerKey(place, place.configured(OneToOneConfig).region).table()
+    return _SecretPerKey(place, place.config_as(OneToOneConfig).region).table()
 
 
 CLOUD_SECRETS_MANAGER = DestinationKind(

@@ -13,25 +13,18 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
 from keybearer.destinations.codehost_app import CODEHOST_APP
-from keybearer.destinations.form import (
-    DestinationKind,
-    Hook,
-    Listing,
-    Place,
-    Remove,
-    Row,
-    Table,
-    by_number,
-    config_of,
-)
+from keybearer.destinations.content import field_of, text_of, version_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import Row, by_number
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
-from keybearer.destinations.remote import RemoteUnavailableError, field_of, segment, text_of
+from keybearer.destinations.remote import RemoteUnavailableError, segment
 from keybearer.destinations.session import Call
+from keybearer.destinations.table import CustomPut, Remove, Table
 from keybearer.pki.errors import MalformedError
 from keybearer.pki.sealed_box import sealed
 from keybearer.wire.base import WHOLE
-from keybearer.wire.destination_forms import DestinationConfig
+from keybearer.wire.destination_forms import HOW_WRITTEN, DestinationConfig
 from keybearer.wire.strict import NonEmpty
 
 __all__ = ["CODEHOST", "OrganizationConfig", "RepositoryConfig", "RepositoryEnvironmentConfig"]
@@ -43,6 +36,7 @@ _NAMES = NameRules(
     value_bytes_max=48 * 1024,
 )
 _SELECTED = "selectedRepositoryIds"
+_RepositoryId = Annotated[int, Field(ge=0, le=2**53 - 1), WHOLE]
 
 
 class Visibility(StrEnum):
@@ -58,8 +52,8 @@ class OrganizationConfig(DestinationConfig):
 
     scope: Literal["organization"]
     org: NonEmpty
-    visibility: Visibility
-    selected_repository_ids: tuple[Annotated[int, Field(ge=0, le=2**53 - 1), WHOLE], ...] | None = None
+    visibility: Annotated[Visibility, HOW_WRITTEN]
+    selected_repository_ids: Annotated[tuple[_RepositoryId, ...] | None, HOW_WRITTEN] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -98,52 +92,39 @@ class RepositoryEnvironmentConfig(DestinationConfig):
     env: NonEmpty
 
 
-class _Secrets:
-    def __init__(self, place: Place) -> None:
-        self._session = place.session
-        self._path, self._name = _found_at(place.config)
-        self._audience: dict[str, JsonValue] = {}
-        if isinstance(config := place.config, OrganizationConfig):
-            self._audience["visibility"] = config.visibility.value
-            if config.selected_repository_ids:
-                self._audience["selected_repository_ids"] = list(config.selected_repository_ids)
-        self._key: JsonValue = None
+def _table(place: Place) -> Table:
+    path, name = _found_at(place.config)
+    audience: dict[str, JsonValue] = {}
+    if isinstance(config := place.config, OrganizationConfig):
+        audience["visibility"] = config.visibility.value
+        if config.selected_repository_ids:
+            audience["selected_repository_ids"] = list(config.selected_repository_ids)
+    public_keys: list[JsonValue] = []
 
-    def table(self) -> Table:
-        return Table(
-            place=self._name,
-            listing=Listing(
-                first=lambda: self._page(1),
-                rows=lambda page: field_of(page, "secrets"),
-                row=_row,
-                following=by_number(self._page),
-            ),
-            write=Hook(lambda one, _: self._put(one)),
-            remove=Remove(
-                lambda name: self._call("DELETE", f"delete the secret '{name}'", f"/{segment(name)}")
-            ),
-        )
+    def page(number: int) -> Call:
+        return Call("GET", f"?per_page=100&page={number}", "list the secrets")
 
-    def _call(self, method: str, to: str, path: str, body: JsonValue = None) -> Call:
-        taken = frozenset({404} if method == "DELETE" else ())
-        path = f"{self._path}{path}"
-        return Call(method=method, path=path, to=f"{to} of {self._name}", taken=taken, body=body)
-
-    def _page(self, number: int) -> Call:
-        return self._call("GET", "list the secrets", f"?per_page=100&page={number}")
-
-    async def _put(self, one: Outgoing) -> None:
-        if self._key is None:
-            answer = await self._session.ask(self._call("GET", "give the public key", "/public-key"))
-            self._key = answer.json()
+    async def put(one: Outgoing, _: bool | None) -> None:  # noqa: FBT001 - as `CustomPut` has it
+        if not public_keys:
+            call = Call("GET", f"{path}/public-key", f"give the public key of {name}")
+            public_keys.append((await place.session.ask(call)).json())
+        (key,) = public_keys
         try:
-            value = sealed(one.value, text_of(self._key, "key"))
+            value = sealed(one.value, text_of(key, "key"))
         except MalformedError:
             raise RemoteUnavailableError("GitHub's public key can't be used") from None
-        body = {"encrypted_value": value, "key_id": text_of(self._key, "key_id"), **self._audience}
+        body: JsonValue = {"encrypted_value": value, "key_id": text_of(key, "key_id"), **audience}
         # GitHub's words may be told: no plain value is sent.
-        call = self._call("PUT", f"write the secret '{one.name}'", f"/{segment(one.name)}", body)
-        await self._session.ask(call)
+        to = f"write the secret '{one.name}' of {name}"
+        await place.session.ask(Call("PUT", f"{path}/{segment(one.name)}", to, body=body))
+
+    return Table(
+        place=name,
+        root=path,
+        listing=by_number(page, lambda content: field_of(content, "secrets"), _row),
+        write=CustomPut(put),
+        remove=Remove(lambda key: Call("DELETE", f"/{segment(key)}", f"delete the secret '{key}'")),
+    )
 
 
 def _found_at(config: DestinationConfig) -> tuple[str, str]:
@@ -162,14 +143,12 @@ def _found_at(config: DestinationConfig) -> tuple[str, str]:
 
 
 def _row(listed: JsonValue) -> Row:
-    changed = field_of(listed, "updated_at")
-    return Row(text_of(listed, "name"), Present(None, changed if isinstance(changed, str) else None))
+    return Row(text_of(listed, "name"), Present(None, version_of(listed, "updated_at")))
 
 
 def _same_place(config: DestinationConfig) -> Mapping[str, JsonValue]:
-    # Who may use the secrets of an organization says nothing of where they are; names know no case there.
-    fields = config.model_dump(mode="json", by_alias=True, exclude={"visibility", "selected_repository_ids"})
-    return {name: value.lower() for name, value in fields.items()}
+    # Names know no case there.
+    return {field: str(name).lower() for field, name in config.where().items()}
 
 
 def _traits(config: DestinationConfig) -> Traits:
@@ -185,5 +164,5 @@ CODEHOST = DestinationKind(
     config=config_of(OrganizationConfig, RepositoryConfig, RepositoryEnvironmentConfig, by="scope"),
     place=_same_place,
     traits=_traits,
-    open=lambda place: _Secrets(place).table(),
+    open=_table,
 )

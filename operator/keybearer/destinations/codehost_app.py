@@ -8,28 +8,25 @@ published service's words.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from keybearer.destinations.app import Answers, App, Issued, proves_its_token
+from keybearer.destinations.app import Answers, App, Issued, checked_by
+from keybearer.destinations.content import field_of, text_of
+from keybearer.destinations.login import log_in, signed_claims
 from keybearer.destinations.remote import (
     Limits,
     RemoteAnswer,
     RemoteDeniedError,
     RemoteError,
     RemoteRefusedError,
-    RemoteUnavailableError,
-    field_of,
     segment,
-    text_of,
 )
 from keybearer.destinations.session import Call, Session
-from keybearer.pki.errors import MalformedError
-from keybearer.pki.json_web_token import signed_token
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials, Token, TokenText
+from keybearer.wire.credentials import Credentials, Method, Token, TokenText, trimmed
 from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
@@ -45,14 +42,12 @@ __all__ = [
 _GITHUB = "github.com"
 _HOST = r"^(https?://)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?$"
 _PAGES_MAX = 100
+_PLACE = ("instance_type", "host")
+"""What answers show of all credentials."""
 
 
-def _text(longest: int, pattern: str = r"\S") -> StringConstraints:
-    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest, pattern=pattern)
-
-
-_Host = Annotated[str, _text(300, _HOST), AfterValidator(lambda text: text.rstrip("/"))]
-_Id = Annotated[str, _text(64)]
+_Host = Annotated[str, trimmed(300, _HOST), AfterValidator(lambda text: text.rstrip("/"))]
+_Id = Annotated[str, trimmed(64)]
 
 
 class InstanceType(StrEnum):
@@ -75,14 +70,9 @@ class _HostCredentials(Credentials):
         return self
 
 
-class _Shown(ShownCredentials):
-    instance_type: InstanceType | None = None
-    host: str | None = None
-
-
 class _AppCredentials(_HostCredentials):
     git_hub_app_id: _Id | None = None
-    private_key: Annotated[str, _text(16_384)] | None = Field(default=None, repr=False)
+    private_key: Annotated[str, trimmed(16_384)] | None = Field(default=None, repr=False)
 
     @model_validator(mode="after")
     def _names_the_app_of_its_key(self) -> Self:
@@ -168,37 +158,21 @@ def _held_token(credentials: Credentials) -> str | None:
 
 
 async def _log_installation_in(session: Session) -> Issued:
-    given = session.given(InstallationCredentials)
+    given = session.credentials_as(InstallationCredentials)
     app = given if given.private_key is not None else _own(session, needs_app=True)
-    # GitHub's clock may lag behind ours, so it advises to begin a minute ago; it takes ten minutes at most.
-    begins = session.now() - timedelta(minutes=1)
-    ends = begins + timedelta(minutes=10)
-    claims: dict[str, str | datetime] = {"iat": begins, "exp": ends, "iss": app.git_hub_app_id or ""}
-    try:
-        signed = signed_token(claims, app.private_key or "")
-    except MalformedError:
-        raise RemoteRefusedError("privateKey is no RSA key in PEM without a password") from None
+    # GitHub takes ten minutes at most.
+    signed = signed_claims(
+        session, app.private_key or "", lasts=timedelta(minutes=10), iss=app.git_hub_app_id or ""
+    )
     reasons = {401: "no app has this gitHubAppId and privateKey", 404: "the app has no such installationId"}
     call = Call(
-        method="POST",
-        path=f"/app/installations/{segment(given.installation_id)}/access_tokens",
-        to="log the installation in",
+        "POST",
+        f"/app/installations/{segment(given.installation_id)}/access_tokens",
+        "log the installation in",
         headers={"Authorization": f"Bearer {signed}"},
         explain=lambda answer: reasons.get(answer.status, ""),
     )
-    issued = (await session.ask_without_token(call)).json()
-    try:
-        ends = datetime.fromisoformat(text_of(issued, "expires_at"))
-    except ValueError:
-        raise RemoteUnavailableError("GitHub gives a token without an end that is a time") from None
-    return Issued({"token": text_of(issued, "token")}, ends)
-
-
-async def _check(session: Session) -> None:
-    if _held_token(session.credentials) is None:
-        await proves_its_token(session)
-    else:
-        await session.ask(Call(method="GET", path="/user", to="tell whose token it is"))
+    return await log_in(session, call, token="token", ends="expires_at")
 
 
 async def _exchange(session: Session) -> Credentials:
@@ -222,9 +196,9 @@ async def _exchange(session: Session) -> Credentials:
 async def _token_of_person(session: Session, code: str, own: OwnCredentials) -> tuple[str, bool]:
     """Return what a code is worth, and whether it lasts."""
     call = Call(
-        method="POST",
-        path=f"{_places(session, session.credentials)[1]}/login/oauth/access_token",
-        to="log the person in",
+        "POST",
+        f"{_places(session, session.credentials)[1]}/login/oauth/access_token",
+        "log the person in",
         headers={"Accept": "application/json"},
         form={"client_id": own.client_id, "client_secret": own.client_secret, "code": code},
         holds_values=True,
@@ -249,7 +223,7 @@ async def _prove_installation(session: Session, given: GitHubAppCredentials) -> 
     person = Session(session.app, login, session.context)
     for page in range(1, _PAGES_MAX + 1):
         path = f"/user/installations?per_page=100&page={page}"
-        answer = await person.ask(Call(method="GET", path=path, to="list the person's installations"))
+        answer = await person.ask(Call("GET", path, "list the person's installations"))
         listed = field_of(answer.json(), "installations")
         if isinstance(listed, list) and given.installation_id in [str(field_of(one, "id")) for one in listed]:
             return
@@ -260,7 +234,8 @@ async def _prove_installation(session: Session, given: GitHubAppCredentials) -> 
 
 def _kind(answer: RemoteAnswer) -> type[RemoteError] | None:
     # GitHub answers 200 to a code that it doesn't take, with a word of RFC 6749 section 5.2.
-    is_refused = answer.status == 200 and field_of(answer.json_or_none(), "error") is not None
+    may_refuse = answer.status == 200 and b'"error"' in answer.body
+    is_refused = may_refuse and field_of(answer.json_or_none(), "error") is not None
     return RemoteDeniedError if is_refused else None
 
 
@@ -275,16 +250,16 @@ CODEHOST_APP = App(
     name="codehost",
     title="GitHub",
     methods={
-        "github-app": Method(GitHubAppCredentials, _Shown, kept=InstallationCredentials),
-        "oauth": Method(OAuthCredentials, _Shown, kept=LoginCredentials),
-        "pat": Method(PatCredentials, _Shown),
+        "github-app": Method(GitHubAppCredentials, _PLACE, kept=InstallationCredentials),
+        "oauth": Method(OAuthCredentials, _PLACE, kept=LoginCredentials),
+        "pat": Method(PatCredentials, _PLACE),
     },
     own=OwnCredentials,
     root=lambda session: _places(session, session.credentials)[0],
-    headers={"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
+    headers=lambda _: {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
     static=_held_token,
     issue=_log_installation_in,
-    check=_check,
+    check=checked_by(Call("GET", "/user", "tell whose token it is")),
     exchange=_exchange,
     answers=Answers(
         who="GitHub",

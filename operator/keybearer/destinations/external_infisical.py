@@ -7,34 +7,23 @@ references in them stay text. A batch is one transaction there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import urlencode
 
-from pydantic import JsonValue, StringConstraints
+from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers, App, Issued
-from keybearer.destinations.form import (
-    DestinationKind,
-    Listing,
-    Place,
-    PutMany,
-    RemoveMany,
-    Row,
-    Table,
-    config_of,
-)
+from keybearer.destinations.content import field_of, text_of, text_or_none, version_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import Listing, Row
+from keybearer.destinations.login import log_in
 from keybearer.destinations.protocol import Outgoing, Present
-from keybearer.destinations.remote import (
-    RemoteAnswer,
-    RemoteDeniedError,
-    RemoteError,
-    RemoteUnavailableError,
-    field_of,
-)
+from keybearer.destinations.remote import RemoteAnswer, RemoteDeniedError, RemoteError
 from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import PutMany, RemoveMany, Table
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, Uuid, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
@@ -42,7 +31,6 @@ from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 __all__ = ["EXTERNAL_INFISICAL", "ExternalInfisicalConfig", "MachineIdentityCredentials"]
 
 _BATCH = 100
-_TOKEN_MAX = timedelta(hours=1)
 _NEW = {
     "secrets": "/api/v4/secrets",
     "batch": "/api/v4/secrets/batch",
@@ -57,86 +45,60 @@ _OLD = {
 }
 
 
-def _text(longest: int, pattern: str = r"\S") -> StringConstraints:
-    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest, pattern=pattern)
-
-
 class MachineIdentityCredentials(Credentials):
     """What a machine identity logs in with, by Universal Auth (wire.md section 1.2)."""
 
     instance_url: InstanceUrl
-    machine_identity_client_id: Annotated[
-        str,
-        StringConstraints(
-            strip_whitespace=True, pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
-        ),
-    ]
-    machine_identity_client_secret: Annotated[Confidential, _text(512)]
-
-
-class _Shown(ShownCredentials):
-    instance_url: str
-    machine_identity_client_id: str
+    machine_identity_client_id: Uuid
+    machine_identity_client_secret: Annotated[Confidential, trimmed(512)]
 
 
 class ExternalInfisicalConfig(DestinationConfig):
     """Words of the other server: whether they name something there shows when secrets are carried."""
 
-    project_id: Annotated[str, _text(64)]
-    environment: Annotated[str, _text(ENVIRONMENT_SLUG_MAX)]
-    secret_path: Annotated[str, _text(FOLDER_PATH_MAX)]
+    project_id: Annotated[str, trimmed(64)]
+    environment: Annotated[str, trimmed(ENVIRONMENT_SLUG_MAX)]
+    secret_path: Annotated[str, trimmed(FOLDER_PATH_MAX)]
 
 
 async def _log_in(session: Session) -> Issued:
     """Return a token, and which routes the server has: without the newer ones it answers 404 to them."""
-    given = session.given(MachineIdentityCredentials)
+    given = session.credentials_as(MachineIdentityCredentials)
+    client_id, client_secret = given.machine_identity_client_id, given.machine_identity_client_secret
     call = Call(
-        method="POST",
-        path="/api/v1/auth/universal-auth/login",
-        to="log the machine identity in",
-        body={
-            "clientId": given.machine_identity_client_id,
-            "clientSecret": given.machine_identity_client_secret,
-        },
+        "POST",
+        "/api/v1/auth/universal-auth/login",
+        "log the machine identity in",
+        body={"clientId": client_id, "clientSecret": client_secret},
         holds_values=True,
     )
-    content = (await session.ask_without_token(call)).json()
-    token, seconds = field_of(content, "accessToken"), field_of(content, "expiresIn")
-    if not isinstance(token, str) or not token or not isinstance(seconds, int | float):
-        raise RemoteUnavailableError("the server answers the login of the machine identity without a token")
-    # One without an end is got anew after this time.
-    lasts = (
-        min(timedelta(seconds=seconds), _TOKEN_MAX)
-        if 0 < seconds < _TOKEN_MAX.total_seconds()
-        else _TOKEN_MAX
-    )
-    probe = Call(
-        method="GET",
-        path=_NEW["secrets"],
-        to="say which routes it has",
-        headers={"Authorization": f"Bearer {token}"},
-    )
+    issued = await log_in(session, call, token="accessToken", ends="expiresIn")
+    headers = {"Authorization": f"Bearer {issued.parts['token']}"}
+    probe = Call("GET", _NEW["secrets"], "say which routes it has", headers=headers)
     answer = await session.ask_without_token(probe, also=lambda found: found.status < 500)
-    return Issued({"token": token, "routes": "old" if answer.status == 404 else "new"}, session.now() + lasts)
+    return replace(issued, parts={**issued.parts, "routes": "old" if answer.status == 404 else "new"})
 
 
 def _kind(answer: RemoteAnswer) -> type[RemoteError] | None:
-    waits = answer.status == 200 and field_of(answer.json_or_none(), "approval") is not None
+    # Most answers hold no such word, and are read only once.
+    may_wait = answer.status == 200 and b'"approval"' in answer.body
+    waits = may_wait and field_of(answer.json_or_none(), "approval") is not None
     return RemoteDeniedError if waits else None
 
 
 _APP = App(
     name="external-infisical",
     title="Infisical",
-    methods={"machine-identity": Method(MachineIdentityCredentials, _Shown)},
+    methods={
+        "machine-identity": Method(MachineIdentityCredentials, ("instance_url", "machine_identity_client_id"))
+    },
     # People name the server with the API's path as well as without.
     root=lambda session: (
-        session.given(MachineIdentityCredentials).instance_url.rstrip("/").removesuffix("/api")
+        session.credentials_as(MachineIdentityCredentials).instance_url.rstrip("/").removesuffix("/api")
     ),
     issue=_log_in,
-    stale=frozenset(
-        {401, 403}
-    ),  # published servers answer 403 for a token that has ended (wire.md section 8.2)
+    # Published servers answer 403 for a token that has ended (wire.md section 8.2).
+    stale=frozenset({401, 403}),
     answers=Answers(
         who="the server",
         word=lambda content: field_of(content, "error"),
@@ -147,9 +109,11 @@ _APP = App(
 
 
 class _Folder:
+    """The calls of one folder, to the routes that the server has."""
+
     def __init__(self, place: Place) -> None:
         self._session = place.session
-        self._config = place.configured(ExternalInfisicalConfig)
+        self._config = place.config_as(ExternalInfisicalConfig)
         self._routes = _NEW
 
     def table(self) -> Table:
@@ -165,59 +129,42 @@ class _Folder:
         self._routes = _OLD if (await self._session.token())["routes"] == "old" else _NEW
 
     def _where(self) -> dict[str, JsonValue]:
-        given = self._config
-        return {
-            self._routes["project"]: given.project_id,
-            "environment": given.environment,
-            "secretPath": given.secret_path,
-        }
+        given = self._config.where()
+        return {self._routes["project"]: given.pop("projectId"), **given}
 
     def _list(self) -> Call:
         asked = {"viewSecretValue": "true", "expandSecretReferences": "false", "recursive": "false"}
         query = urlencode({**self._where(), **asked, self._routes["imports"]: "false"})
-        return Call(method="GET", path=f"{self._routes['secrets']}?{query}", to="list secrets")
+        return Call("GET", f"{self._routes['secrets']}?{query}", "list secrets")
 
     def _put(self, batch: Sequence[Outgoing]) -> Call:
         items: list[JsonValue] = [{"secretKey": one.name, "secretValue": one.value} for one in batch]
         named = f"the secret '{batch[0].name}'" if len(batch) == 1 else "a batch of secrets"
         body: JsonValue = {**self._where(), "mode": "upsert", "secrets": items}
-        return Call(
-            method="PATCH", path=self._routes["batch"], to=f"write {named}", body=body, holds_values=True
-        )
+        return Call("PATCH", self._routes["batch"], f"write {named}", body=body, holds_values=True)
 
     def _remove(self, names: Sequence[str]) -> Call:
         items: list[JsonValue] = [{"secretKey": name, "type": "shared"} for name in names]
         body: JsonValue = {**self._where(), "secrets": items}
-        return Call(
-            method="DELETE",
-            path=self._routes["batch"],
-            to="remove secrets",
-            body=body,
-            taken=frozenset({404}),
-        )
+        return Call("DELETE", self._routes["batch"], "remove secrets", body=body, taken=frozenset({404}))
 
 
 def _versions(answer: RemoteAnswer) -> Mapping[str, str]:
     written = field_of(answer.json(), "secrets")
-    told = (
-        {str(field_of(one, "secretKey")): field_of(one, "version") for one in written}
-        if isinstance(written, list)
-        else {}
-    )
-    return {name: str(version) for name, version in told.items() if isinstance(version, int)}
+    items = written if isinstance(written, list) else []
+    told = [(text_or_none(one, "secretKey"), version_of(one, "version")) for one in items]
+    return {name: version for name, version in told if name and version}
 
 
 def _row(secret: JsonValue) -> Row | None:
     if (field_of(secret, "type") or "shared") != "shared":
         return None
-    name, value, version = (field_of(secret, part) for part in ("secretKey", "secretValue", "version"))
     if field_of(secret, "secretValueHidden") is True:
         raise RemoteDeniedError(
             "the machine identity may not see the values of secrets there, which a sync needs"
         )
-    if not isinstance(name, str) or not name or not isinstance(value, str):
-        raise RemoteUnavailableError("the server lists a secret that has no key or no value")
-    return Row(name, Present(value, str(version) if isinstance(version, int) else None))
+    value = text_of(secret, "secretValue", may_be_empty=True)
+    return Row(text_of(secret, "secretKey"), Present(value, version_of(secret, "version")))
 
 
 EXTERNAL_INFISICAL = DestinationKind(

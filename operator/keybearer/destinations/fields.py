@@ -67,7 +67,7 @@ def config_forms(kind: DestinationKind) -> tuple[Form, ...]:
 
 
 def _fields(schema: _Schema, shared: _Schema, secret: frozenset[str] = frozenset()) -> tuple[Field, ...]:
-    """Return the fields of an object, those first that must be given; one that takes only null is none."""
+    """Return the fields of an object, required ones first; a field that takes only null is left out."""
     required = schema.get("required")
     needed = required if isinstance(required, list) else []
     fields = [

@@ -6,74 +6,39 @@ https://docs.gitlab.com/ci/variables (2026-11-23). Configuration and credentials
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
-from enum import StrEnum
 from typing import Annotated, Literal, cast
 from urllib.parse import quote
 
 from pydantic import BeforeValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.app import Answers, App, in_header
-from keybearer.destinations.form import (
-    CreateOrUpdate,
-    DestinationKind,
-    Listing,
-    Place,
-    Remove,
-    Row,
-    Table,
-    by_number,
-    config_of,
-)
+from keybearer.destinations.app import Answers, App, checked_by, in_header
+from keybearer.destinations.content import field_of, says, text_of, text_or_none
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.listing import Row, by_number
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
-from keybearer.destinations.remote import (
-    RemoteAnswer,
-    RemoteRefusedError,
-    RemoteUnavailableError,
-    field_of,
-    segment,
-)
+from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError, segment
 from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import CreateOrUpdate, Remove, Table
 from keybearer.wire.base import Flag
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials, Token
-from keybearer.wire.destination_forms import DestinationConfig
+from keybearer.wire.credentials import Credentials, Method, Token
+from keybearer.wire.destination_forms import HOW_WRITTEN, DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.strict import EmptyIsAbsent, NonEmpty
 
 __all__ = ["GITLAB", "AccessTokenCredentials", "GroupConfig", "ProjectConfig"]
 
 
-class AccessTokenType(StrEnum):
-    """Whose token it is; both travel the same way."""
-
-    PERSONAL = "personal"
-    PROJECT = "project"
-
-
-class _Shown(ShownCredentials):
-    access_token_type: AccessTokenType
-    instance_url: str | None = None
-
-
 class AccessTokenCredentials(Credentials):
     """A token of a person, project or group with the scope `api`."""
 
     access_token: Token
-    access_token_type: AccessTokenType
+    access_token_type: Literal["personal", "project"]  # whose it is; both travel the same way
     instance_url: Annotated[InstanceUrl | None, EmptyIsAbsent] = None
 
 
-async def _check(session: Session) -> None:
-    """Ask whose token it is; those of projects and groups belong to a user of their own."""
-    answer = await session.ask(Call(method="GET", path="/user", to="tell whose token it is"))
-    if field_of(answer.json(), "username") is None:
-        raise RemoteUnavailableError("what answers at this instanceUrl is no GitLab")
-
-
 def _root(session: Session) -> str:
-    given = session.given(AccessTokenCredentials).instance_url
+    given = session.credentials_as(AccessTokenCredentials).instance_url
     return f"{given.rstrip('/') if given else session.root('https://gitlab.com')}/api/v4"
 
 
@@ -86,11 +51,12 @@ def _complaint(content: JsonValue) -> str:
 _APP = App(
     name="gitlab",
     title="GitLab",
-    methods={"access-token": Method(AccessTokenCredentials, _Shown)},
+    methods={"access-token": Method(AccessTokenCredentials, ("access_token_type", "instance_url"))},
     root=_root,
     static=lambda credentials: cast("AccessTokenCredentials", credentials).access_token,
     authorize=in_header("PRIVATE-TOKEN"),
-    check=_check,
+    # Tokens of projects and groups belong to a user of their own.
+    check=checked_by(Call("GET", "/user", "tell whose token it is"), shows="username"),
     answers=Answers(
         who="GitLab",
         message=lambda content: field_of(content, "message") or field_of(content, "error_description"),
@@ -103,23 +69,20 @@ _APP = App(
 )
 
 
-def _all_if_absent(given: object) -> object:
-    return "*" if given is None or given == "" else given
-
-
-def _off_if_absent(given: object) -> object:
-    return False if given is None else given
-
-
-_Mark = Annotated[Flag, BeforeValidator(_off_if_absent)]
+_Mark = Annotated[Flag, BeforeValidator(lambda given: False if given is None else given), HOW_WRITTEN]
+_Name = Annotated[NonEmpty | None, HOW_WRITTEN]
+"""For people; places are told apart by their numbers or paths."""
+_Scope = Annotated[
+    str,
+    BeforeValidator(lambda given: "*" if given is None or given == "" else given),
+    StringConstraints(max_length=255),
+]
 
 
 class _VariablesConfig(DestinationConfig):
     """What is the same for both; answers always have these fields, as the published service's do."""
 
-    target_environment: Annotated[str, BeforeValidator(_all_if_absent), StringConstraints(max_length=255)] = (
-        "*"
-    )
+    target_environment: _Scope = "*"
     should_protect_secrets: _Mark = False
     should_mask_secrets: _Mark = False
     should_hide_secrets: _Mark = False
@@ -135,7 +98,7 @@ class ProjectConfig(_VariablesConfig):
 
     scope: Literal["project"]
     project_id: NonEmpty
-    project_name: NonEmpty | None = None
+    project_name: _Name = None
 
 
 class GroupConfig(_VariablesConfig):
@@ -143,7 +106,7 @@ class GroupConfig(_VariablesConfig):
 
     scope: Literal["group"]
     group_id: NonEmpty
-    group_name: NonEmpty | None = None
+    group_name: _Name = None
 
 
 def _traits(config: DestinationConfig) -> Traits:
@@ -161,119 +124,68 @@ def _traits(config: DestinationConfig) -> Traits:
     return Traits(has_readable_values=not given.should_hide_secrets, rules=rules)
 
 
-def _marks(*marks: bool) -> Mapping[str, str]:
-    return dict(zip(("protected", "masked", "hidden"), map(str, marks), strict=True))
+_is_taken = says(400, "taken", "message", "key")
+_is_missing = says(404, "Variable", "message")  # for a missing project or group, the message names that
 
 
-class _Variables:
-    """The variables of one environment scope; `*` is one of them, the one for all environments."""
+def _table(place: Place) -> Table:
+    """Return the variables of one environment scope; `*` is one of them, the one for all environments."""
+    config = cast("ProjectConfig | GroupConfig", place.config)
+    scope, is_group = config.target_environment, isinstance(config, GroupConfig)
+    identity = config.group_id if isinstance(config, GroupConfig) else config.project_id
+    name = f"the {config.scope} '{identity}'"
+    query = f"?filter%5Benvironment_scope%5D={quote(scope, safe='')}"
+    marked: dict[str, JsonValue] = {"protected": config.should_protect_secrets, "masked": config.is_masked}
+    marks = {mark: str(is_on) for mark, is_on in marked.items()} | {"hidden": str(config.should_hide_secrets)}
 
-    def __init__(self, place: Place) -> None:
-        self._config = config = cast("ProjectConfig | GroupConfig", place.config)
-        self._scope = config.target_environment
-        if isinstance(config, ProjectConfig):
-            self._root, self._name = (
-                f"/projects/{segment(config.project_id)}",
-                f"the project '{config.project_id}'",
-            )
-        else:
-            self._root, self._name = f"/groups/{segment(config.group_id)}", f"the group '{config.group_id}'"
-        self._root += "/variables"
+    def page(number: int) -> Call:
+        return Call("GET", f"?per_page=100&page={number}", "list the variables")
 
-    def table(self) -> Table:
-        config = self._config
-        marks = _marks(config.should_protect_secrets, config.is_masked, config.should_hide_secrets)
-        return Table(
-            place=self._name,
-            listing=Listing(
-                first=lambda: self._page(1),
-                rows=lambda page: page,
-                row=self._row,
-                following=by_number(self._page),
-            ),
-            write=CreateOrUpdate(
-                create=self._create,
-                update=lambda one: self._write("PUT", self._path(one.name), one, {}),
-                is_taken=_is_taken,
-                is_missing=_has_no_variable,
-                # Where the filter fits none of a group's, GitLab updates a variable of that key in another scope.
-                creates_first=isinstance(config, GroupConfig),
-                # Only a new variable can be hidden, and none can be shown again.
-                is_replaced=lambda present: (present.extras or marks)["hidden"] != marks["hidden"],
-                version=self._check_scope,
-            ),
-            remove=Remove(
-                lambda key: self._call("DELETE", self._path(key), f"delete the variable '{key}'", {404})
-            ),
-            extras=lambda _: marks,
-        )
-
-    def _call(self, method: str, path: str, to: str, taken: Collection[int] = ()) -> Call:
-        return Call(method=method, path=path, to=f"{to} of {self._name}", taken=frozenset(taken))
-
-    def _path(self, key: str) -> str:
-        return f"{self._root}/{segment(key)}?filter%5Benvironment_scope%5D={quote(self._scope, safe='')}"
-
-    def _page(self, number: int) -> Call:
-        return self._call("GET", f"{self._root}?per_page=100&page={number}", "list the variables")
-
-    def _row(self, listed: JsonValue) -> Row:
-        key, value = field_of(listed, "key"), field_of(listed, "value")
-        if not isinstance(key, str):
-            raise RemoteUnavailableError("GitLab lists a variable without a key")
-        if (field_of(listed, "environment_scope") or "*") != self._scope:
+    def row(listed: JsonValue) -> Row:
+        key = text_of(listed, "key")
+        if (field_of(listed, "environment_scope") or "*") != scope:
             return Row(key, None)
-        hidden = field_of(listed, "hidden")
-        marks = _marks(
-            field_of(listed, "protected") is True,
-            field_of(listed, "masked") is True,
+        found = {mark: str(field_of(listed, mark) is True) for mark in marks}
+        if field_of(listed, "hidden") is None:
             # A GitLab that can't hide variables doesn't show whether they are hidden.
-            self._config.should_hide_secrets if hidden is None else hidden is True,
+            found["hidden"] = marks["hidden"]
+        return Row(key, Present(text_or_none(listed, "value"), extras=found))
+
+    def write(method: str, path: str, one: Outgoing, **more: JsonValue) -> Call:
+        body: JsonValue = {"value": one.value, "raw": True, **marked, **more}
+        return Call(method, path, f"write the variable '{one.name}'", body=body, holds_values=True)
+
+    def create(one: Outgoing) -> Call:
+        hidden: dict[str, JsonValue] = {"masked_and_hidden": True} if config.should_hide_secrets else {}
+        return write(
+            "POST", "", one, key=one.name, variable_type="env_var", environment_scope=scope, **hidden
         )
-        return Row(key, Present(value if isinstance(value, str) else None, extras=marks))
 
-    def _create(self, one: Outgoing) -> Call:
-        more: dict[str, JsonValue] = {
-            "key": one.name,
-            "variable_type": "env_var",
-            "environment_scope": self._scope,
-        }
-        if self._config.should_hide_secrets:
-            more["masked_and_hidden"] = True
-        return self._write("POST", self._root, one, more)
-
-    def _write(self, method: str, path: str, one: Outgoing, more: Mapping[str, JsonValue]) -> Call:
-        body: dict[str, JsonValue] = {
-            "value": one.value,
-            "raw": True,
-            "protected": self._config.should_protect_secrets,
-            "masked": self._config.is_masked,
-            **more,
-        }
-        call = self._call(method, path, f"write the variable '{one.name}'")
-        return replace(call, body=body, holds_values=True)
-
-    def _check_scope(self, answer: RemoteAnswer) -> None:
-        if (field_of(answer.json(), "environment_scope") or self._scope) != self._scope:
+    def check_scope(answer: RemoteAnswer) -> None:
+        if (field_of(answer.json(), "environment_scope") or scope) != scope:
             raise RemoteRefusedError(
-                f"GitLab wrote a variable of {self._name} in another environment scope: it has no such scopes for "
-                "groups, or somebody deleted the variable of this scope meanwhile; look there"
+                f"GitLab wrote a variable of {name} in another environment scope: it has no such scopes for groups, "
+                "or somebody deleted the variable of this scope meanwhile; look there"
             )
 
-
-def _has_no_variable(answer: RemoteAnswer) -> bool:
-    """Whether the variable is missing; where project or group are, the message names those."""
-    return answer.status == 404 and "Variable" in str(field_of(answer.json_or_none(), "message"))
-
-
-def _is_taken(answer: RemoteAnswer) -> bool:
-    return answer.status == 400 and "taken" in str(field_of(answer.json_or_none(), "message", "key"))
-
-
-def _same_place(config: DestinationConfig) -> Mapping[str, JsonValue]:
-    # How variables are marked says nothing of where they are, and names are there for people.
-    told = {"scope", "project_id", "group_id", "target_environment"}
-    return config.model_dump(mode="json", by_alias=True, include=told)
+    return Table(
+        place=name,
+        root=f"/{config.scope}s/{segment(identity)}/variables",
+        listing=by_number(page, lambda content: content, row),
+        write=CreateOrUpdate(
+            create=create,
+            update=lambda one: write("PUT", f"/{segment(one.name)}{query}", one),
+            is_taken=_is_taken,
+            is_missing=_is_missing,
+            # Where the filter fits none of a group's, GitLab updates a variable of that key in another scope.
+            creates_first=is_group,
+            # Only a new variable can be hidden, and none can be shown again.
+            is_replaced=lambda present: (present.extras or marks)["hidden"] != marks["hidden"],
+            version=check_scope,
+        ),
+        remove=Remove(lambda key: Call("DELETE", f"/{segment(key)}{query}", f"delete the variable '{key}'")),
+        extras=lambda _: marks,
+    )
 
 
 GITLAB = DestinationKind(
@@ -282,7 +194,6 @@ GITLAB = DestinationKind(
     app=_APP,
     can_import=False,
     config=config_of(ProjectConfig, GroupConfig, by="scope"),
-    place=_same_place,
     traits=_traits,
-    open=lambda place: _Variables(place).table(),
+    open=_table,
 )

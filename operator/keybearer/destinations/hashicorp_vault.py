@@ -7,30 +7,28 @@ secret is refused. With version 2 each write holds only for the version that was
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator, JsonValue, StringConstraints
 
-from keybearer.destinations.app import Answers, App, Issued
-from keybearer.destinations.form import DestinationKind, Document, DocumentChange, Found, Place, config_of
+from keybearer.destinations.app import Answers, App, Issued, checked_by, in_header
+from keybearer.destinations.content import exact_object, field_of, says
+from keybearer.destinations.document import Document, DocumentChange, Found
+from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.login import log_in
 from keybearer.destinations.remote import (
     RemoteAnswer,
     RemoteDeniedError,
     RemoteMissingError,
     RemoteRefusedError,
-    RemoteRequest,
     RemoteUnavailableError,
-    field_of,
     segment,
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.strict import EmptyIsAbsent
@@ -41,43 +39,32 @@ _STRINGS = 800
 """Strings of one request, keys counted: 400 keys with their values. OpenBao takes 1,000 by default since 2.4.1
 (`max_request_json_strings` of its listener); Vault takes 10,000 keys since 1.20.3 (`max_json_object_entry_count`)."""
 _STRINGS_MIN = 50
-_TOO_MANY = (b"exceeded maximum number of strings", b"exceeds allowed entry count")
-_TOKEN_MAX = timedelta(hours=1)
-"""A token without an end is got anew after this time."""
+_TOO_MANY = says(400, "exceeded maximum number of strings"), says(400, "exceeds allowed entry count")
 
 
-def _text(longest: int, pattern: str = r"\S", least: int = 1) -> StringConstraints:
-    return StringConstraints(strip_whitespace=True, min_length=least, max_length=longest, pattern=pattern)
+_Namespace = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=512, pattern="^[!-~]*$"),
+    AfterValidator(lambda text: text.strip("/")),
+]
 
 
 class _VaultCredentials(Credentials):
     instance_url: InstanceUrl
-    namespace: Annotated[
-        Annotated[str, _text(512, "^[!-~]*$", 0), AfterValidator(lambda text: text.strip("/"))] | None,
-        EmptyIsAbsent,
-    ] = None
+    namespace: Annotated[_Namespace | None, EmptyIsAbsent] = None
 
 
 class AccessTokenCredentials(_VaultCredentials):
     """A token of the server, which is not renewed here."""
 
-    access_token: Annotated[Confidential, _text(4096)]
+    access_token: Annotated[Confidential, trimmed(4096)]
 
 
 class AppRoleCredentials(_VaultCredentials):
     """A role's pair of ids, with the method mounted at its usual place, `approle`."""
 
-    role_id: Annotated[str, _text(4096)]
-    secret_id: Annotated[Confidential, _text(4096)]
-
-
-class _Shown(ShownCredentials):
-    instance_url: str
-    namespace: str | None = None
-
-
-class _ShownRole(_Shown):
-    role_id: str
+    role_id: Annotated[str, trimmed(4096)]
+    secret_id: Annotated[Confidential, trimmed(4096)]
 
 
 def _within(text: str) -> str:
@@ -96,49 +83,27 @@ def _path(text: str) -> str:
 class VaultConfig(DestinationConfig):
     """Slashes around either are dropped."""
 
-    mount: Annotated[str, _text(128), AfterValidator(_within)]
-    path: Annotated[str, _text(128), AfterValidator(_path)]
-
-
-async def _check(session: Session) -> None:
-    if isinstance(session.credentials, AppRoleCredentials):
-        session.forget_token()  # what was got before proves nothing of now
-        await session.token()
-        return
-    call = Call(method="GET", path="/v1/auth/token/lookup-self", to="look the access token up")
-    if (await session.ask(call, also=lambda answer: answer.status == 403)).status == 403:
-        raise RemoteDeniedError("Vault doesn't take the access token; is it of this server and namespace?")
+    mount: Annotated[str, trimmed(128), AfterValidator(_within)]
+    path: Annotated[str, trimmed(128), AfterValidator(_path)]
 
 
 async def _log_in(session: Session) -> Issued:
-    given = session.given(AppRoleCredentials)
-    body: JsonValue = {"role_id": given.role_id, "secret_id": given.secret_id}
-    path, headers = "/v1/auth/approle/login", _headers(given)
+    given = session.credentials_as(AppRoleCredentials)
     call = Call(
-        method="POST",
-        path=path,
-        to="log the role in at auth/approle",
-        body=body,
-        headers=headers,
+        "POST",
+        "/v1/auth/approle/login",
+        "log the role in at auth/approle",
+        body={"role_id": given.role_id, "secret_id": given.secret_id},
         holds_values=True,
+        explain=lambda _: "roleId and secretId give no token at auth/approle",
     )
-    answer = await session.ask_without_token(call, also=lambda found: found.status == 400)
-    if answer.status == 400:
-        raise RemoteDeniedError("Vault gives no token for this roleId and secretId at auth/approle")
-    token, seconds = (field_of(answer.json(), "auth", part) for part in ("client_token", "lease_duration"))
-    if not isinstance(token, str) or not token or not isinstance(seconds, int) or isinstance(seconds, bool):
-        raise RemoteUnavailableError("Vault answers the login at auth/approle without a token")
-    return Issued({"token": token}, session.now() + min(timedelta(seconds=seconds) or _TOKEN_MAX, _TOKEN_MAX))
+    return await log_in(session, call, token="auth.client_token", ends="auth.lease_duration")
 
 
-def _headers(credentials: Credentials) -> dict[str, str]:
+def _headers(credentials: Credentials) -> Mapping[str, str]:
     namespace = credentials.namespace if isinstance(credentials, _VaultCredentials) else None
-    return {"X-Vault-Request": "true", **({"X-Vault-Namespace": namespace} if namespace else {})}
-
-
-def _authorize(request: RemoteRequest, parts: Mapping[str, str], session: Session) -> RemoteRequest:
-    headers = {**request.headers, **_headers(session.credentials), "X-Vault-Token": parts["token"]}
-    return replace(request, headers=headers)
+    named = {"X-Vault-Namespace": namespace} if namespace else {}
+    return {"Accept": "application/json", "X-Vault-Request": "true", **named}
 
 
 def _said(content: JsonValue) -> JsonValue:
@@ -146,32 +111,39 @@ def _said(content: JsonValue) -> JsonValue:
     return "; ".join(text for text in errors if isinstance(text, str)) if isinstance(errors, list) else None
 
 
-def _is_upgrading(answer: RemoteAnswer) -> bool:
-    """Return whether the engine answers as for a moment after it was mounted, or after its version was raised."""
-    return answer.status == 400 and b"from non-versioned to versioned data" in answer.body
-
-
-def _explain(answer: RemoteAnswer) -> str:
-    return "the secrets engine is being made ready" if _is_upgrading(answer) else ""
+_is_upgrading = says(400, "from non-versioned to versioned data")
+"""The engine was just mounted, or its version was just raised."""
+_is_not_shown = says(403, "preflight")
+_is_too_large = says(500, "value being too large")
+_was_changed = says(400, "check-and-set")
 
 
 _APP = App(
     name="hashicorp-vault",
     title="Hashicorp Vault",
     methods={
-        "access-token": Method(AccessTokenCredentials, _Shown),
-        "app-role": Method(AppRoleCredentials, _ShownRole),
+        "access-token": Method(AccessTokenCredentials, ("instance_url", "namespace")),
+        "app-role": Method(AppRoleCredentials, ("instance_url", "namespace", "role_id")),
     },
-    root=lambda session: session.given(_VaultCredentials).instance_url.rstrip("/"),
+    root=lambda session: session.credentials_as(_VaultCredentials).instance_url.rstrip("/"),
     static=lambda given: given.access_token if isinstance(given, AccessTokenCredentials) else None,
     issue=_log_in,
     stale=frozenset({401, 403}),
-    authorize=_authorize,
-    check=_check,
+    headers=_headers,
+    authorize=in_header("X-Vault-Token"),
+    check=checked_by(
+        Call(
+            "GET",
+            "/v1/auth/token/lookup-self",
+            "look the access token up",
+            denials=frozenset({403}),
+            explain=lambda _: "an access token has to be of this server and namespace",
+        )
+    ),
     answers=Answers(
         who="Vault",
         message=_said,
-        kind=lambda answer: RemoteUnavailableError if _is_upgrading(answer) else None,
+        is_busy=_is_upgrading,
         hints={
             403: "the token is no good there, or its policies don't allow it",
             503: "it may be sealed, or not the active one",
@@ -185,7 +157,7 @@ class _Secret:
 
     def __init__(self, place: Place) -> None:
         self._session = place.session
-        self._config = place.configured(VaultConfig)
+        self._config = place.config_as(VaultConfig)
         self._place = f"{self._config.mount}/{self._config.path}"
         self._is_versioned: bool | None = None
         self._may_patch = True
@@ -197,13 +169,7 @@ class _Secret:
         )
 
     async def _read(self) -> Found | None:
-        call = Call(
-            method="GET",
-            path=await self._url(),
-            to=f"read {self._place}",
-            taken=frozenset({404}),
-            explain=_explain,
-        )
+        call = Call("GET", await self._url(), f"read {self._place}", taken=frozenset({404}))
         answer = await self._session.ask(call)
         content = _content(answer).get("data") if answer.body else None
         version = field_of(content, "metadata", "version") if self._is_versioned else None
@@ -225,15 +191,16 @@ class _Secret:
         data = change.entries if is_patch else change.whole
         # Version 1 holds no secret without keys.
         method = "PATCH" if is_patch else "POST" if data or self._is_versioned else "DELETE"
-        body = {"options": {"cas": version}, "data": data} if self._is_versioned else data
+        body: JsonValue = dict(data) or None
+        if self._is_versioned:
+            body = {"options": {"cas": version}, "data": dict(data)}
         call = Call(
-            method=method,
-            path=await self._url(),
-            to=f"write {self._place}",
-            body=json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() if body else None,
-            headers={"Content-Type": f"application/{'merge-patch+' if is_patch else ''}json"} if body else {},
+            method,
+            await self._url(),
+            f"write {self._place}",
+            body=body,
+            headers={"Content-Type": "application/merge-patch+json"} if is_patch else {},
             holds_values=True,
-            explain=_explain,
         )
         answer = await self._session.ask(
             call, also=lambda found: self._is_to_be_tried_anew(found, len(data), is_patch=is_patch)
@@ -249,17 +216,16 @@ class _Secret:
             # Policies grant `patch` apart from the rest, and servers before 1.9 know none: the whole may be taken.
             self._may_patch = False
             return True
-        if answer.status == 400 and any(text in answer.body for text in _TOO_MANY):
+        if any(says_so(answer) for says_so in _TOO_MANY):
             self._send_less(keys)
             return True
-        if answer.status == 413 or (answer.status == 500 and b"value being too large" in answer.body):
+        if answer.status == 413 or _is_too_large(answer):
             raise RemoteRefusedError(
                 f"the secret {self._place} would be larger than the server takes (Vault answers {answer.status}): "
                 "sync a smaller folder to it, or raise max_entry_size of its storage and max_request_size of its "
                 "listener"
             )
-        was_changed = answer.status == 400 and b"check-and-set" in answer.body
-        return (is_patch and answer.status == 404) or (was_changed and bool(self._is_versioned))
+        return (is_patch and answer.status == 404) or (_was_changed(answer) and bool(self._is_versioned))
 
     def _send_less(self, keys: int) -> None:
         told = f"Vault takes fewer than the {keys:,} keys of {self._place} in one request"
@@ -284,11 +250,8 @@ class _Secret:
 
     async def _look_up_version(self) -> bool:
         mount = self._config.mount
-        to = f"show the secrets engine at {mount}"
-        call = Call(
-            method="GET", path=f"/v1/sys/internal/ui/mounts/{_quoted(mount)}", to=to, explain=_explain
-        )
-        answer = await self._session.ask(call, also=_is_not_shown)
+        path, to = f"/v1/sys/internal/ui/mounts/{_quoted(mount)}", f"show the secrets engine at {mount}"
+        answer = await self._session.ask(Call("GET", path, to), also=_is_not_shown)
         if _is_not_shown(answer):
             raise RemoteDeniedError(
                 f"Vault shows no secrets engine at {mount}: none is there, or the token may do nothing in it"
@@ -299,10 +262,6 @@ class _Secret:
         if (kind := field_of(engine, "type")) not in ("kv", "generic"):
             raise RemoteRefusedError(f"the secrets engine at {mount} is of type {kind!s:.40}, not kv")
         return field_of(engine, "options", "version") == "2"
-
-
-def _is_not_shown(answer: RemoteAnswer) -> bool:
-    return answer.status == 403 and b"preflight" in answer.body
 
 
 def _count(content: JsonValue) -> int:
@@ -323,12 +282,8 @@ def _count(content: JsonValue) -> int:
 
 
 def _content(answer: RemoteAnswer) -> dict[str, JsonValue]:
-    try:
-        # Unlike the parser of other remotes' answers this one keeps whole numbers of any size as they are.
-        content: object = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
+    content = exact_object(answer.body)
+    if content is None:
         raise RemoteUnavailableError(f"Vault answers {answer.status} with something other than a JSON object")
     return content
 

@@ -12,10 +12,12 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.json_schema import WithJsonSchema
 
 from keybearer.destinations.app import Answers, App
-from keybearer.destinations.remote import RemoteDeniedError, RemoteUnavailableError, field_of
-from keybearer.destinations.session import Call, Session
+from keybearer.destinations.content import field_of, text_or_none
+from keybearer.destinations.login import client_credentials
+from keybearer.destinations.remote import RemoteUnavailableError
+from keybearer.destinations.session import Session
 from keybearer.wire.base import Confidential
-from keybearer.wire.credentials import Credentials, Method, ShownCredentials
+from keybearer.wire.credentials import Credentials, Method
 
 __all__ = ["IDP", "ClientCredentials"]
 
@@ -50,43 +52,26 @@ class ClientCredentials(Credentials):
     ]
 
 
-class _Shown(ShownCredentials):
-    domain: str
-    client_id: str
-    audience: str
-
-
 async def _check(session: Session) -> None:
     """Return if the provider gives a bearer token, which is thrown away."""
-    given = session.given(ClientCredentials)
-    call = Call(
-        method="POST",
-        path="/oauth/token",
-        to="log the client in",
-        form={
-            "grant_type": "client_credentials",
-            "client_id": given.client_id,
-            "client_secret": given.client_secret,
-            "audience": given.audience,
-        },
-        holds_values=True,
-    )
-    kind = field_of((await session.ask_without_token(call)).json(), "token_type")
-    if not isinstance(kind, str) or kind.lower() != "bearer":
+    given = session.credentials_as(ClientCredentials)
+    client = given.client_id, given.client_secret
+    call = client_credentials("/oauth/token", client, to="log the client in", audience=given.audience)
+    kind = text_or_none((await session.ask_without_token(call)).json(), "token_type")
+    if kind is None or kind.lower() != "bearer":
         raise RemoteUnavailableError("the identity provider answers without a token of type Bearer")
 
 
-_ADVICE = "see to clientId, clientSecret and audience"
+_ADVICE = "check clientId, clientSecret and audience"
 IDP = App(
     name="idp",
     title="Identity Provider",
-    methods={"client-credentials": Method(ClientCredentials, _Shown)},
-    root=lambda session: f"https://{session.given(ClientCredentials).domain}",
+    methods={"client-credentials": Method(ClientCredentials, ("domain", "client_id", "audience"))},
+    root=lambda session: f"https://{session.credentials_as(ClientCredentials).domain}",
     check=_check,
     answers=Answers(
         who="the identity provider",
         word=lambda content: field_of(content, "error"),
-        kind=lambda answer: RemoteDeniedError if answer.status == 400 else None,
         hints={
             **dict.fromkeys((400, 401, 403), _ADVICE),
             404: "the domain has no /oauth/token; is it the identity provider's?",

@@ -53,7 +53,7 @@ class Present:
 
     Attributes:
         value: None where it doesn't come back.
-        version: changes whenever the remote's value does, a time stamp or number; None where there is none.
+        version: changes whenever the remote's value does, a time stamp or number; None if it has no version.
         extras: what is kept beside the value and managed by us (tags, say), as `Destination.extras_of` has it.
     """
 

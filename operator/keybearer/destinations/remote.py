@@ -30,11 +30,9 @@ __all__ = [
     "RemoteRequest",
     "RemoteThrottledError",
     "RemoteUnavailableError",
-    "field_of",
     "is_too_many",
     "quotable",
     "segment",
-    "text_of",
 ]
 
 _OPAQUE = re.compile(r"[A-Za-z0-9_.+=-]{20,}")
@@ -109,7 +107,7 @@ class RemoteAnswer:
         """Return the body read as JSON.
 
         Raises:
-            RemoteUnavailableError: it is none; what answers is hardly the remote that was meant.
+            RemoteUnavailableError: it isn't JSON; what answers is hardly the remote that was meant.
         """
         try:
             content: JsonValue = orjson.loads(self.body)
@@ -182,25 +180,6 @@ class Http(Protocol):
             RemoteUnavailableError: it can't be reached or verified, took too long, or answers too much.
         """
         ...
-
-
-def field_of(content: JsonValue, *names: str) -> JsonValue:
-    """Return the field of an object, or of an object within it; None where there is none."""
-    for name in names:
-        content = content.get(name) if isinstance(content, dict) else None
-    return content
-
-
-def text_of(content: JsonValue, *names: str) -> str:
-    """Return the text in the field of an object, or of an object within it.
-
-    Raises:
-        RemoteUnavailableError: there is none, or it is empty; what answers is hardly the remote that was meant.
-    """
-    found = field_of(content, *names)
-    if not isinstance(found, str) or not found:
-        raise RemoteUnavailableError(f"the remote answers without {'.'.join(names)}")
-    return found
 
 
 def quotable(text: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 from urllib.parse import urlencode
 
-import orjson
 from pydantic import JsonValue
 
 from keybearer.destinations.app import App, Issued
@@ -35,6 +35,8 @@ _WORD = re.compile(r"[A-Za-z_]{1,64}((, | and )[A-Za-z_]{1,64}){0,4}")
 """Words of an error as vendors have them; a value that a remote repeats in their place hardly looks so."""
 _RECOGNIZED_MIN = 6
 """Characters of a part of a token that is looked for in a remote's words: shorter ones are words themselves."""
+_BUSY_TRIES = 10
+_BUSY_PAUSE = timedelta(seconds=2)
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
 
@@ -59,30 +61,33 @@ class AppContext:
     own_credentials: Mapping[str, Credentials] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """One request of an API.
 
     Attributes:
-        to: what is asked for, as messages say it: "GitLab refuses to ...".
         path: quoted, from the root of the API on, with its query; or a whole URL.
-        body: sent as JSON; bytes are sent as they are.
+        to: what is asked for, as messages say it: "GitLab refuses to ...".
+        body: sent as JSON.
         form: sent instead of a body, as endpoints for tokens take it (RFC 6749 section 4).
         taken: statuses that are no error here, beside those of success.
         holds_values: whether what is sent holds a value or credential: what the remote says of it isn't shown then.
         is_repeatable: whether nothing is lost if it is carried out twice, because no answer to the first one came.
+        denials: statuses, beside 401, that say that the credentials are wrong, and not that they may too little.
         explain: what people can do about a refusal, read from the answer; it repeats nothing that was sent.
     """
 
     method: str
     path: str
     to: str
-    body: JsonValue | bytes = field(default=None, repr=False)
+    _: KW_ONLY
+    body: JsonValue = field(default=None, repr=False)
     form: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     taken: frozenset[int] = frozenset()
     holds_values: bool = False
     is_repeatable: bool = True
+    denials: frozenset[int] = frozenset()
     explain: Callable[[RemoteAnswer], str] = lambda _: ""
 
 
@@ -99,11 +104,13 @@ class Session:
         self.app = app
         self.credentials = credentials
         self.context = context
-        self._own_key = self._key_of(credentials)
+        # An app may say of an organization that these credentials aren't for it: it gets no other's token.
+        digest = hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
+        self._key = app.name, context.organization_id, digest
         self._sent: tuple[str, ...] = ()
         self._has_new_token = False
 
-    def given(self, kind: type[_C]) -> _C:
+    def credentials_as(self, kind: type[_C]) -> _C:
         """Return the credentials as those of one method.
 
         Raises:
@@ -112,6 +119,17 @@ class Session:
         if not isinstance(self.credentials, kind):
             raise TypeError(type(self.credentials).__name__)
         return self.credentials
+
+    def as_service(self, kind: type[Credentials], otherwise: str) -> Session:
+        """Return a session of the credentials that the service itself has at the app.
+
+        Raises:
+            RemoteRefusedError: it has none of that class; the text is `otherwise`.
+        """
+        own = self.context.own_credentials.get(self.app.name)
+        if not isinstance(own, kind):
+            raise RemoteRefusedError(otherwise)
+        return Session(self.app, own, self.context)
 
     def root(self, usual: str) -> str:
         """Return where the app is: at its usual place, unless the operator of the service says otherwise."""
@@ -142,18 +160,11 @@ class Session:
             self._has_new_token = True
             return await issue(self)
 
-        return await self.kept(self.credentials, get_new)
+        return await self.context.short_lived.get(self._key, get_new)
 
-    async def kept(
-        self, credentials: Credentials, issue: Callable[[], Awaitable[Issued]]
-    ) -> Mapping[str, str]:
-        """Return the token that is kept for these credentials, or a new one."""
-        return await self.context.short_lived.get(self._key(credentials), issue)
-
-    def forget_token(self, *others: Credentials) -> None:
-        """Have the next request get a new token for these credentials and for the session's own."""
-        for credentials in (self.credentials, *others):
-            self.context.short_lived.forget(self._key(credentials))
+    def forget_token(self) -> None:
+        """Have the next request get a new token."""
+        self.context.short_lived.forget(self._key)
 
     async def ask(
         self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
@@ -167,20 +178,20 @@ class Session:
         answer = await self._authorized(call, sent)
         if self._is_stale(answer) and await self._has_another_than(sent):
             answer = await self._authorized(call, await self.token())
-        return answer if also(answer) else self.judged(answer, call)
+        return answer if also(answer) else self._judged(answer, call)
 
     async def ask_without_token(
         self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
     ) -> RemoteAnswer:
         """Return the answer to a login, as `ask` does."""
-        answer = await self._send(self._request(call))
-        return answer if also(answer) else self.judged(answer, call)
+        answer = await self._send(self._request(call), call)
+        return answer if also(answer) else self._judged(answer, call)
 
-    def judged(self, answer: RemoteAnswer, call: Call) -> RemoteAnswer:
-        """Return the answer if it is a good one for the call.
+    def _judged(self, answer: RemoteAnswer, call: Call) -> RemoteAnswer:
+        """Return the answer if it is one of success for the call.
 
         Raises:
-            RemoteError: it is none.
+            RemoteError: it is a refusal or a failure.
         """
         if (
             200 <= answer.status < 300 and self.app.answers.kind(answer) is None
@@ -210,22 +221,27 @@ class Session:
 
     async def _authorized(self, call: Call, parts: Mapping[str, str]) -> RemoteAnswer:
         self._sent = tuple(part for part in parts.values() if len(part) >= _RECOGNIZED_MIN)
-        return await self._send(self.app.authorize(self._request(call), parts, self))
+        return await self._send(self.app.authorize(self._request(call), parts, self), call)
 
-    async def _send(self, request: RemoteRequest) -> RemoteAnswer:
-        return await self.context.http.send(
-            request, limits=self.app.answers.limits, place=":".join(self._key(self.credentials))
+    async def _send(self, request: RemoteRequest, call: Call) -> RemoteAnswer:
+        answers = self.app.answers
+        for _ in range(_BUSY_TRIES):
+            answer = await self.context.http.send(request, limits=answers.limits, place=":".join(self._key))
+            if not answers.is_busy(answer):
+                return answer
+            await self.pause(_BUSY_PAUSE)
+        raise RemoteUnavailableError(
+            f"{answers.who} can't {call.to} yet: it was busy with an earlier change at each of {_BUSY_TRIES} tries"
         )
 
     def _request(self, call: Call) -> RemoteRequest:
-        headers = {**self.app.headers, **call.headers}
+        headers = {**self.app.headers(self.credentials), **call.headers}
         content = urlencode(call.form).encode()
         if content:
             headers.setdefault("Content-Type", _FORM)
-        elif isinstance(call.body, bytes):
-            content = call.body
         elif call.body is not None:
-            content = orjson.dumps(call.body)
+            # Unlike other writers this one takes whole numbers of any size.
+            content = json.dumps(call.body, ensure_ascii=False, separators=(",", ":")).encode()
         if content:
             headers.setdefault("Content-Type", _JSON)
         url = call.path if "://" in call.path else f"{self.app.root(self)}{call.path}"
@@ -236,11 +252,12 @@ class Session:
         content = answers.content(answer)
         said = self._said(content, call)
         advice = answers.hints.get(_text(answers.word(content))) or answers.hints.get(status, "")
-        explained = call.explain(answer)
+        explained = call.explain(answer) if status < 500 else ""
         ending = f"{f'; {explained}' if explained else ''}{f'; {advice}' if advice else ''}{said}"
-        kind = answers.kind(answer) or _kind_of(status)
+        is_wrong = status == 401 or status in call.denials
+        kind = answers.kind(answer) or (RemoteDeniedError if is_wrong else _kind_of(status))
         if issubclass(kind, RemoteDeniedError):
-            if status == 401:
+            if is_wrong:
                 return kind(f"{answers.who} doesn't take the credentials{ending}")
             return kind(f"the credentials may not {call.to}{ending}")
         if issubclass(kind, RemoteMissingError):
@@ -262,15 +279,6 @@ class Session:
         if not isinstance(message, str) or not message.strip() or any(part in message for part in self._sent):
             return named
         return f"{named}: {quotable(re.sub(r'[^ -~]+', ' ', message))}"
-
-    def _key(self, credentials: Credentials) -> tuple[str, ...]:
-        # Its own is asked for with each request, and takes a digest.
-        return self._own_key if credentials is self.credentials else self._key_of(credentials)
-
-    def _key_of(self, credentials: Credentials) -> tuple[str, ...]:
-        # An app may say of an organization that these credentials aren't for it: it gets no other's token.
-        organization = self.context.organization_id
-        return self.app.name, organization, hashlib.sha256(credentials.model_dump_json().encode()).hexdigest()
 
 
 def _text(content: JsonValue) -> str:

@@ -10,8 +10,19 @@ from pydantic import Field, StringConstraints
 
 from keybearer.wire.strict import StrictModel
 
-__all__ = ["Credentials", "DescribedApp", "Method", "ShownCredentials", "Token", "TokenText"]
+__all__ = ["Credentials", "DescribedApp", "Method", "Token", "TokenText", "Uuid", "trimmed"]
 
+
+def trimmed(longest: int, pattern: str = r"\S") -> StringConstraints:
+    """Return the bounds of a text of one character at least, from which white space around it is dropped."""
+    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest, pattern=pattern)
+
+
+Uuid = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
+]
+"""An id in the form of a UUID, in upper or lower case."""
 TokenText = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024, pattern="^[!-~]+$")
 ]
@@ -24,24 +35,20 @@ class Credentials(StrictModel):
     """Credentials as they are given; fields that are secret are `Confidential`."""
 
 
-class ShownCredentials(StrictModel):
-    """Credentials as they are answered: without what is secret."""
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """One way to authenticate with an app.
 
     Attributes:
         given: what is given for it.
-        shown: what is answered: the fields of the kept credentials that it has as well.
+        answered: the fields of the stored credentials that answers show. A field that isn't named is never shown.
         kept: what is stored where that isn't what is given: a code is good for one exchange. The app then has an
             `exchange`.
         is_rotatable: whether its credentials can replace themselves. The app then has a `rotation`.
     """
 
     given: type[Credentials]
-    shown: type[ShownCredentials] = ShownCredentials
+    answered: tuple[str, ...] = ()
     kept: type[Credentials] | None = None
     is_rotatable: bool = False
 
@@ -49,6 +56,12 @@ class Method:
     def stored(self) -> type[Credentials]:
         """What is stored."""
         return self.kept or self.given
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """What is answered of the stored credentials, by the names of fields on the wire."""
+        fields = self.stored.model_fields
+        return frozenset(fields[name].alias or name for name in self.answered)
 
 
 class DescribedApp(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, JsonValue
 
 from keybearer.wire.base import Flag
 from keybearer.wire.key_schema import KEY_SCHEMA_PATTERN, check_key_schema
@@ -13,6 +13,7 @@ from keybearer.wire.limits import KEY_SCHEMA_MAX
 from keybearer.wire.strict import StrictModel
 
 __all__ = [
+    "HOW_WRITTEN",
     "DestinationConfig",
     "ImportBehavior",
     "InitialSyncBehavior",
@@ -52,5 +53,14 @@ class SyncOptions(StrictModel):
     disable_secret_deletion: Flag | None = None
 
 
+HOW_WRITTEN = "how something is written, not where"
+"""Of a field of a configuration: two that differ in such fields alone name the same place."""
+
+
 class DestinationConfig(StrictModel):
     """Where within the remote the secrets go; each destination has its own fields."""
+
+    def where(self) -> dict[str, JsonValue]:
+        """Return what of it tells one place from another."""
+        how = {name for name, field in type(self).model_fields.items() if HOW_WRITTEN in field.metadata}
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=how)

@@ -321,12 +321,13 @@ async def test_the_usual_places_are_the_vendor_s(way: WayOut, scope: str, url: s
         raise RemoteUnavailableError("far away")
 
     token = Issued({"token": "cnry-t"}, datetime.max.replace(tzinfo=UTC))
-    session = Session(GCP_SECRET_MANAGER.app, credentials(), way.context)
 
-    async def issue() -> Issued:
+    async def issue(_: Session) -> Issued:
         return token
 
-    await session.kept(credentials(), issue)
+    await Session(
+        dataclasses.replace(GCP_SECRET_MANAGER.app, issue=issue), credentials(), way.context
+    ).token()
     way.context = dataclasses.replace(way.context, endpoints={})
     spoil(way, request=note)
     with pytest.raises(RemoteUnavailableError):

@@ -355,7 +355,7 @@ def quota(place: VaultPlace) -> Iterator[Callable[[], None]]:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_an_engine_that_was_just_mounted_is_worth_another_try(
+async def test_an_engine_that_was_just_mounted_is_waited_for_a_moment(
     secret: Secret, vault_place: VaultPlace, method: str
 ) -> None:
     told = (
@@ -366,7 +366,7 @@ async def test_an_engine_that_was_just_mounted_is_worth_another_try(
     )
     with (
         vault_place.proxy.answering(at_secret, 400, {"errors": [told]}),
-        pytest.raises(RemoteUnavailableError, match="being made ready"),
+        pytest.raises(RemoteUnavailableError, match="yet: it was busy"),
     ):
         await run(secret(), change_of({"ONE": "cnry-1"}))
 

@@ -122,8 +122,7 @@ def test_fields_are_trimmed_and_the_secret_is_never_shown() -> None:
     taken = ClientCredentials.model_validate(spaced)
     assert taken.written() == fields
     assert "cnry-" not in repr(taken)
-    shown = IDP.methods["client-credentials"].shown
-    assert {str(info.alias) for info in shown.model_fields.values()} == fields.keys() - {"clientSecret"}
+    assert IDP.methods["client-credentials"].shown == fields.keys() - {"clientSecret"}
     for name in fields:
         for wrong in ("", " ", None, 1):
             with pytest.raises(ValidationError) as caught:

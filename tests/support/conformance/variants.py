@@ -11,7 +11,8 @@ import pytest
 
 from keybearer.destinations import bounds
 from keybearer.destinations.engine.opening import Opening, open_destination
-from keybearer.destinations.form import CreateOrUpdate, DestinationKind, Listing, Place, Table
+from keybearer.destinations.form import DestinationKind, Place
+from keybearer.destinations.listing import Listing
 from keybearer.destinations.protocol import Change, Destination, Outgoing, Present, Refused, Traits, Written
 from keybearer.destinations.remote import (
     NO_LIMITS,
@@ -21,6 +22,7 @@ from keybearer.destinations.remote import (
     RemoteUnavailableError,
 )
 from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import CreateOrUpdate, Table
 
 __all__ = ["VARIANTS", "Variant", "of_table"]
 

@@ -238,7 +238,7 @@ async def test_a_token_of_another_service_is_kept_as_long_as_it_surely_holds(
         (
             Reply(200, {"accessToken": "cnry-t", "expiresIn": "cnry-s"}),
             RemoteUnavailableError,
-            "without a token",
+            "expiresIn until when it holds",
         ),
     ],
 )

@@ -38,9 +38,7 @@ def test_all_but_the_secret_part_is_shown(name: str) -> None:
     expected = {key: value for key, value in given.items() if key not in secret}
     shown = {key: fields[key] for key in fields if key not in secret and fields[key] is not None}
     assert shown == expected
-    model = method.shown.model_validate(shown)
-    assert model.model_dump(by_alias=True, exclude_none=True) == expected
-    assert {info.alias for info in method.shown.model_fields.values()} == fields.keys() - secret
+    assert method.shown == fields.keys() - secret
 
 
 @pytest.mark.parametrize("name", METHODS)

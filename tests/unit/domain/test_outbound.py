@@ -14,7 +14,7 @@ import pytest
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.destinations.cloud_credentials import AccessKeyCredentials
-from keybearer.destinations.gitlab import GITLAB, AccessTokenCredentials, AccessTokenType
+from keybearer.destinations.gitlab import GITLAB, AccessTokenCredentials
 from keybearer.destinations.remote import RemoteRefusedError, RemoteRequest
 from keybearer.domain.outbound import Outbound, OutboundSettings, Remotes, outbound_of
 from keybearer.outbound.errors import OutboundRefusedError
@@ -116,7 +116,7 @@ class TestEndpoints:
             assert (await context.http.send(RemoteRequest("GET", context.endpoints["cloud"]))).status == 200
             named = AccessTokenCredentials(
                 access_token="cnry-token",
-                access_token_type=AccessTokenType.PERSONAL,
+                access_token_type="personal",
                 instance_url=f"http://127.0.0.1:{port}",
             )
             for app in ("gitlab", "codehost", "hashicorp-vault"):

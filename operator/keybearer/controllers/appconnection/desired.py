@@ -124,10 +124,9 @@ def _require_hidden(spec: AppConnectionSpec, method: Method) -> None:
     Raises:
         StalledError: it holds a field that is secret; the message names the field alone.
     """
-    shown = {field.alias or name for name, field in method.shown.model_fields.items()}
     secret = {field.alias or name for name, field in method.given.model_fields.items() if not field.repr}
     for name, source in sorted(spec.credentials.items()):
-        if source.value is not None and name in secret and name not in shown:
+        if source.value is not None and name in secret and name not in method.shown:
             raise StalledError(
                 Reason.CREDENTIALS_INVALID,
                 f"spec.credentials.{name} is secret: put it into a Secret, give valueFrom.secretKeyRef instead of "

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from keybearer.base.runs import in_chunks
 from keybearer.destinations.bounds import Bounds
-from keybearer.destinations.form import Document, DocumentChange, Found
+from keybearer.destinations.document import Document, DocumentChange, Found
 from keybearer.destinations.protocol import (
     Change,
     ForeignContentError,

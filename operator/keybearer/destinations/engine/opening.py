@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from keybearer.destinations.document import Document
 from keybearer.destinations.engine.document import DocumentDestination
 from keybearer.destinations.engine.table import TableDestination
-from keybearer.destinations.form import DestinationKind, Document, Place, Table
+from keybearer.destinations.form import DestinationKind, Place
 from keybearer.destinations.protocol import Destination
 from keybearer.destinations.session import AppContext, Session
+from keybearer.destinations.table import Table
 from keybearer.wire.credentials import Credentials
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 from keybearer.wire.key_schema import KeyNaming

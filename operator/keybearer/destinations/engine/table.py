@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from keybearer.base.runs import in_chunks, in_runs
 from keybearer.destinations.bounds import Bounds
 from keybearer.destinations.engine.looking_up import each
-from keybearer.destinations.form import (
-    CreateOrUpdate,
-    Hook,
-    Listing,
-    LookUp,
-    Put,
-    PutMany,
-    Remove,
-    RemoveMany,
-    Row,
-    Shut,
-    Spelling,
-    Table,
-)
+from keybearer.destinations.listing import Listing, LookUp, Row, Unusable
 from keybearer.destinations.protocol import Change, Outgoing, Present, Refused, Traits, Written
 from keybearer.destinations.remote import (
     RemoteAnswer,
@@ -29,12 +16,23 @@ from keybearer.destinations.remote import (
     RemoteRefusedError,
     RemoteUnavailableError,
 )
-from keybearer.destinations.session import Session
+from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import (
+    CreateOrUpdate,
+    CustomPut,
+    Put,
+    PutMany,
+    Remove,
+    RemoveMany,
+    Spelling,
+    Table,
+)
 from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["TableDestination"]
 
 _TRIES = 3
+_PREPARATIONS = 10
 _PAGES_MAX = 4000
 """After so many a list has no end; the smallest pages of a vendor have ten entries."""
 
@@ -56,7 +54,7 @@ class TableDestination:
         self._naming = naming
         self._known: Mapping[str, Present] | None = None
         self._spelt: dict[str, str] = {}
-        self._shut: dict[str, str] = {}
+        self._unusable: dict[str, str] = {}
         self._is_prepared = False
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:
@@ -74,18 +72,18 @@ class TableDestination:
         wanted = _by_fold(names, spelling)
         found: dict[str, Present] = {}
         bounds, counted = Bounds(), set[str]()
-        self._spelt, self._shut = {}, {}
-        async for row in self._listed(self._table.listing):
+        self._spelt, self._unusable = {}, {}
+        async for row in self._listed():
             value = row.present.value if isinstance(row.present, Present) else None
             if row.name in counted:
                 bounds.grow(value or "")
             else:
                 counted.add(row.name)
                 bounds.add(row.name, value or "")
-            if isinstance(row.present, Shut):
-                self._shut[spelling.fold(row.name)] = row.present.reason
+            if isinstance(row.present, Unusable):
+                self._unusable[spelling.fold(row.name)] = row.present.reason
             elif row.present is not None:
-                ours = wanted.get(spelling.fold(row.name)) or [spelling.read(row.name)]
+                ours = wanted.get(spelling.fold(row.name)) or [self._name_of(row.name)]
                 found |= dict.fromkeys(ours, row.present)
                 self._spelt |= dict.fromkeys(ours, row.name)
         if self._table.look_up is not None:
@@ -93,10 +91,25 @@ class TableDestination:
         self._known = found
         return found
 
-    async def _listed(self, listing: Listing) -> AsyncIterator[Row]:
-        call = listing.first()
-        for page in range(1, _PAGES_MAX + 1):
-            answer = await self._session.ask(call)
+    async def _ask(
+        self, call: Call, *, also: Callable[[RemoteAnswer], bool] = lambda _: False
+    ) -> RemoteAnswer:
+        return await self._session.ask(self._table.placed(call), also=also)
+
+    async def _listed(self) -> AsyncIterator[Row]:
+        listing: Listing | None = self._table.listing
+        while listing is not None:
+            async for row in self._pages(listing):
+                yield row
+            listing = listing.then
+
+    async def _pages(self, listing: Listing) -> AsyncIterator[Row]:
+        call, page = listing.first(), 0
+        while call is not None:
+            if page == _PAGES_MAX:
+                raise RemoteUnavailableError(f"there is no end to the list of {self._table.place}")
+            page += 1
+            answer = await self._ask(call)
             rows = listing.rows(answer.json())
             if not isinstance(rows, list):
                 raise RemoteUnavailableError(
@@ -107,11 +120,7 @@ class TableDestination:
                 if row is not None:
                     yield row
             # Vendors' links are read for what follows and never followed to another host.
-            following = listing.following(answer, page)
-            if following is None:
-                return
-            call = following
-        raise RemoteUnavailableError(f"there is no end to the list of {self._table.place}")
+            call = listing.following(answer, page)
 
     async def _look_up(
         self, look_up: LookUp, found: dict[str, Present], wanted: frozenset[str], bounds: Bounds
@@ -120,15 +129,18 @@ class TableDestination:
 
         async def one(asked: tuple[str, list[str]]) -> None:
             spelt, ours = asked
-            answer = await self._session.ask(look_up.call(spelt), also=look_up.taken)
-            present = look_up.present(spelt, answer)
+            answer = await self._ask(
+                look_up.call(spelt), also=lambda found: found.status == 404 or look_up.taken(found)
+            )
+            is_gone = answer.status == 404 and not look_up.taken(answer)
+            present = None if is_gone else look_up.present(spelt, answer)
             if isinstance(present, Present):
                 if not look_up.is_compared_only:
                     bounds.grow(present.value or "")
                 found.update(dict.fromkeys(ours, present))
                 return
-            if isinstance(present, Shut):
-                self._shut[self._table.spelling.fold(spelt)] = present.reason
+            if isinstance(present, Unusable):
+                self._unusable[self._table.spelling.fold(spelt)] = present.reason
             for name in ours:
                 del found[name]
 
@@ -187,7 +199,7 @@ class TableDestination:
             yield outcome
 
     async def _put_each(
-        self, write: Put | CreateOrUpdate | Hook, put: Sequence[Outgoing]
+        self, write: Put | CreateOrUpdate | CustomPut, put: Sequence[Outgoing]
     ) -> AsyncIterator[Written | Refused]:
         for one in put:
             outcome: Written | Refused
@@ -203,7 +215,7 @@ class TableDestination:
         while waiting:
             batch = waiting.pop()
             try:
-                versions = write.versions(await self._session.ask(write.call(batch)))
+                versions = write.versions(await self._ask(write.call(batch)))
             except RemoteRefusedError as error:
                 if len(batch) == 1:
                     yield Refused.by(error, batch[0].name)
@@ -217,6 +229,12 @@ class TableDestination:
     def _spelling_of(self, name: str) -> str:
         return self._spelt.get(name) or self._table.spelling.spelt(name)
 
+    def _name_of(self, spelt: str) -> str:
+        """Return the sync's name for an entry; one that the key schema doesn't make has the remote's name."""
+        spelling = self._table.spelling.spelt
+        key = KeyNaming(spelling(self._naming.prefix), spelling(self._naming.suffix)).key_of(spelt)
+        return spelt if key is None else self._naming.name_of(key)
+
     def _reason_against(self, name: str, held: Mapping[str, Sequence[str]]) -> str | None:
         """Return why a name is not written although the destination would take such names; None if it is."""
         fold = self._table.spelling.fold(name)
@@ -224,21 +242,38 @@ class TableDestination:
         if len(same) > 1:
             named = " and ".join(repr(one) for one in sorted(same))
             return f"the names {named} are the same for the destination; rename one of them"
-        if fold in self._shut:
+        if fold in self._unusable:
             return (
-                f"'{name}' {self._shut[fold]} at the destination, so it is left as it is; see to it there, or rename "
-                "the secret here"
+                f"'{name}' {self._unusable[fold]} at the destination, so it is left as it is; change that there, or "
+                "rename the secret here"
             )
         return None
 
-    async def _put(self, write: Put | CreateOrUpdate | Hook, one: Outgoing, name: str) -> str | None:
+    async def _put(self, write: Put | CreateOrUpdate | CustomPut, one: Outgoing, name: str) -> str | None:
         match write:
             case Put():
-                return write.version(await self._session.ask(write.call(one)))
+                return write.version(await self._put_prepared(write, one, name))
             case CreateOrUpdate():
                 return write.version(await self._create_or_update(write, one, name))
-            case Hook():
+            case CustomPut():
                 return await write.put(one, None if self._known is None else name in self._known)
+
+    async def _put_prepared(self, write: Put, one: Outgoing, name: str) -> RemoteAnswer:
+        call, preparation = write.call(one), write.preparation
+        if preparation is None:
+            return await self._ask(call)
+        if preparation.is_for_new and self._known is not None and name not in self._known:
+            await self._ask(preparation.call(one))
+        for _ in range(_PREPARATIONS):
+            answer = await self._ask(call, also=preparation.is_needed)
+            if not preparation.is_needed(answer):
+                return answer
+            # Somebody may have undone, or be doing, the same meanwhile.
+            await self._ask(preparation.call(one))
+            await self._session.pause(preparation.pause)
+        raise RemoteUnavailableError(
+            f"'{name}' can't be written to {self._table.place} yet: it isn't ready after {_PREPARATIONS} attempts"
+        )
 
     async def _create_or_update(self, write: CreateOrUpdate, one: Outgoing, name: str) -> RemoteAnswer:
         present = None if self._known is None else self._known.get(name)
@@ -251,7 +286,7 @@ class TableDestination:
             call, is_wrong = (
                 (write.create(one), write.is_taken) if is_creation else (write.update(one), write.is_missing)
             )
-            answer = await self._session.ask(call, also=is_wrong)
+            answer = await self._ask(call, also=is_wrong)
             if not is_wrong(answer):
                 return answer
         raise RemoteUnavailableError(f"'{name}' comes and goes in {self._table.place}")
@@ -275,7 +310,7 @@ class TableDestination:
 
     async def _remove_batch(self, remove: RemoveMany, names: Sequence[str]) -> None:
         for _ in range(_TRIES):
-            if not names or (await self._session.ask(remove.call(names))).status != 404:
+            if not names or (await self._ask(remove.call(names))).status != 404:
                 return
             present = await self.read(names)
             names = [name for name in names if name in present]
@@ -284,10 +319,14 @@ class TableDestination:
         )
 
     async def _remove(self, remove: Remove, name: str) -> None:
-        answer = await self._session.ask(remove.call(name), also=remove.is_gone)
+        answer = await self._ask(
+            remove.call(name), also=lambda found: found.status == 404 or remove.is_gone(found)
+        )
         if answer.status == 404:
             # Either somebody was faster, or the whole place can't be seen any more: then nothing was removed.
-            await self._session.ask(self._table.listing.first())
+            call = self._table.listing.first()
+            if call is not None:
+                await self._ask(call)
 
 
 def _weight(one: Outgoing) -> int:

@@ -79,8 +79,7 @@ def kept_form(credentials: Credentials) -> dict[str, JsonValue]:
 
 def shown_form(method: Method, kept: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return what of kept credentials is no secret."""
-    names = {field.alias or name for name, field in method.shown.model_fields.items()}
-    return {name: value for name, value in kept.items() if name in names}
+    return {name: value for name, value in kept.items() if name in method.shown}
 
 
 def _read(app: App, connection: AppConnection, kept: Mapping[str, JsonValue]) -> Credentials:

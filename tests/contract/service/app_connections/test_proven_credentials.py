@@ -30,7 +30,7 @@ class TestRefusedByTheRemote:
         refusal = connections.make(status=400, name=name, credentials=credentials)
         assert refusal["message"] == (
             "Unable to validate connection: verify credentials: the identity provider doesn't take the credentials; "
-            "see to clientId, clientSecret and audience (access_denied)"
+            "check clientId, clientSecret and audience (access_denied)"
         )
         missing = admin.json("GET", f"{IDP}/connection-name/{name}", status=404)
         assert missing["message"] == f"Could not find App Connection with name {name}"

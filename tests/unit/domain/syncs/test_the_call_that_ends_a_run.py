@@ -12,12 +12,15 @@ import pytest
 
 from keybearer.destinations.app import Answers, App
 from keybearer.destinations.catalogue import Catalogue
+from keybearer.destinations.content import text_of
 from keybearer.destinations.engine.table import TableDestination
-from keybearer.destinations.form import DestinationKind, Listing, Place, Put, Remove, Row, Table, config_of
+from keybearer.destinations.form import DestinationKind, Place, config_of
 from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT
+from keybearer.destinations.listing import Listing, Row
 from keybearer.destinations.protocol import Present, Traits
-from keybearer.destinations.remote import NO_LIMITS, Limits, RemoteAnswer, RemoteRequest, text_of
+from keybearer.destinations.remote import NO_LIMITS, Limits, RemoteAnswer, RemoteRequest
 from keybearer.destinations.session import Call, Session
+from keybearer.destinations.table import Put, Remove, Table
 from keybearer.domain.syncs.queueing import queue
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobKind
