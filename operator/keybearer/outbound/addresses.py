@@ -1,4 +1,4 @@
-"""Which addresses lie inside: what a caller's data must not reach by way of the service. Pure."""
+"""Decides which addresses are inner ones, which a caller's data must not reach through the service. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _METADATA = frozenset(
         ),
     )
 )
-"""Where clouds answer machines of theirs with credentials, beside link-local addresses."""
+"""Where clouds give credentials to their machines, apart from link-local addresses."""
 
 
 def plain_address(text: str) -> Address | None:
@@ -53,7 +53,7 @@ def plain_address(text: str) -> Address | None:
 def inner_kind(address: Address) -> str | None:
     """Return what kind of inner address it is, in words for a message; None for one of the open Internet.
 
-    An IPv4 address that hides in an IPv6 one is judged as what a router or kernel would make of it.
+    An IPv4 address that is embedded in an IPv6 one is judged as IPv4, as a router or kernel treats it.
     """
     if isinstance(address, ipaddress.IPv6Address):
         hidden = _hidden(address)

@@ -1,4 +1,4 @@
-"""What `keybearer serve --allow-outbound` lists: places inside that callers' data may name after all. Pure."""
+"""The list of `keybearer serve --allow-outbound`: inner places that callers' data may name. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["AllowedOutbound", "parse_allowed"]
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,252})")
 _BY_NAME = frozenset({None, "private", "loopback", "reserved"})
-"""What a listed name opens: whoever runs its DNS must not turn it to a cloud's metadata, link-local or elsewhere."""
+"""Kinds of addresses that a listed name allows: its DNS must not lead to cloud metadata or link-local addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One entry: a range of addresses or a name, at one port or at all."""
+    """One entry: a range of addresses or a name, with one port or all ports."""
 
     place: Network | str
     port: int | None
@@ -50,7 +50,7 @@ class AllowedOutbound:
 
 
 def parse_allowed(texts: Iterable[str]) -> AllowedOutbound:
-    """Return the list that is written `CIDR|HOST[:PORT]`; an IPv6 address with a port stands in brackets.
+    """Return a list of entries `CIDR|HOST[:PORT]`; an IPv6 address with a port is in brackets.
 
     Raises:
         ConfigurationError: an entry has another form.

@@ -1,4 +1,4 @@
-"""Why a call out of the service did not come to an answer. The texts name no credential and no answer."""
+"""Errors of calls out of the service. Their messages contain no credentials and no answers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ __all__ = ["OutboundError", "OutboundFailedError", "OutboundRefusedError"]
 
 
 class OutboundError(KeybearerError):
-    """A call that brought no answer."""
+    """A call got no usable answer."""
 
 
 class OutboundRefusedError(OutboundError):
-    """The gate lets nobody go there."""
+    """The gate does not allow this host."""
 
 
 class OutboundFailedError(OutboundError):
-    """The other side can't be reached, isn't who it should be, or answers something that can't be used."""
+    """The host can't be reached or verified, or its answer can't be used."""

@@ -1,8 +1,7 @@
-"""The one way out of the service for what a caller's data can aim.
+"""Checks every host that a caller's data names before the service connects to it.
 
-A name is resolved once, every address that comes back is judged, and the connection goes to one of the addresses
-that passed: a name that answers otherwise a moment later changes nothing. Whoever connects asks here first; TLS is
-still verified against the name.
+A name is resolved once, all its addresses are checked, and the connection goes to one that passed. If the name
+resolves to something else a moment later, that changes nothing. TLS is still verified against the name.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from keybearer.outbound.urls import folded_host
 __all__ = ["CONNECT_SECONDS", "CheckedPlace", "Gate", "Resolver", "resolve_by_system"]
 
 Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]
-"""Gives the addresses of a name; raises OSError where there are none."""
+"""Returns the addresses of a name; raises OSError if there are none."""
 
 _MAX_ADDRESSES = 4
-"""How many addresses of one name are tried: each may take its whole time to fail."""
+"""How many addresses of one name are tried: each may take the full time limit to fail."""
 CONNECT_SECONDS = 5.0
-"""For a name to resolve, and for each of its addresses to take a connection."""
+"""Time limit for resolving a name, and for connecting to each of its addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,8 @@ class CheckedPlace:
     Attributes:
         host: as it was named; TLS is verified against it.
         port: to connect to.
-        addresses: that were judged; no other may be connected to. At least one.
-        listed: whether `--allow-outbound` names them, so that what is bad style elsewhere (no TLS) may do here.
+        addresses: that passed; no other may be connected to. At least one.
+        listed: whether `--allow-outbound` lists them, so that connections without TLS are allowed.
     """
 
     host: str
@@ -54,10 +53,9 @@ class Gate:
         self._resolve = resolve or resolve_by_system
 
     def opened_to(self, place: str) -> Gate:
-        """Return a gate that lets this one place through as well, as if it were listed.
+        """Return a gate that allows this place too, as if it were listed.
 
-        Whoever goes through it has seen to it that what is sent there is meant for it: data of callers may name the
-        place, too.
+        Data of callers may name the same place, so use this gate only for requests that are meant for it.
 
         Args:
             place: HOST:PORT.
@@ -71,7 +69,7 @@ class Gate:
         """Return the addresses of the host that may be connected to.
 
         Raises:
-            OutboundRefusedError: all of them lie inside, and none is listed.
+            OutboundRefusedError: all of them are inner addresses, and none is listed.
             OutboundFailedError: the host has no address.
         """
         name = folded_host(host)
@@ -95,10 +93,10 @@ class Gate:
         return CheckedPlace(name, port, passed[:_MAX_ADDRESSES], listed=bool(listed))
 
     async def connect(self, place: CheckedPlace) -> socket.socket:
-        """Return a socket that is connected to one of the place's addresses, for asyncio; the caller closes it.
+        """Return a socket for asyncio that is connected to one of the addresses; the caller closes it.
 
         Raises:
-            OutboundFailedError: none of them answers.
+            OutboundFailedError: none of them accepts a connection.
         """
         loop = asyncio.get_running_loop()
         failure: OSError | None = None
@@ -119,10 +117,10 @@ class Gate:
 
 
 async def resolve_by_system(host: str, port: int) -> Sequence[Address]:
-    """Return what the operating system's resolver knows of a name.
+    """Return the addresses that the operating system's resolver finds for a name.
 
     Raises:
-        OSError: nothing.
+        OSError: there are none.
     """
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = (plain_address(str(sockaddr[0])) for *_, sockaddr in found)

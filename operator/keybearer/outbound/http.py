@@ -1,4 +1,4 @@
-"""One HTTP request through the gate: no redirect is followed, no proxy asked, no content decoded."""
+"""Sends single HTTP requests through the gate, without redirects, proxies and content decoding."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _VISIBLE = re.compile(r"[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class OutboundAnswer:
-    """What came back, a redirect included: it is an answer like others."""
+    """An answer; a redirect is an answer like any other."""
 
     status: int
     body: bytes = field(repr=False)
 
 
 class OutboundHttp:
-    """Sends requests through the gate, each over a connection of its own.
+    """Sends requests through the gate, each over its own connection.
 
     Args:
-        gate: for all of them.
-        opened: a URL, path included, that may be called besides; nothing else of its host is.
+        gate: for all requests.
+        opened: a URL that may be called too, but no other path of its host.
     """
 
     def __init__(self, gate: Gate, opened: OutboundUrl | None = None) -> None:
@@ -100,12 +100,12 @@ class OutboundHttp:
                         raise OutboundFailedError(f"the host answers more than {limit_bytes} bytes")
                 return OutboundAnswer(response.status, bytes(received))
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
-            # Its text may repeat what was sent; TLS that can't be verified comes here as well.
+            # The message may repeat what was sent. A failed TLS verification raises this too.
             raise OutboundFailedError(f"no usable answer came: {type(error).__name__}") from error
 
 
 class GatedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to addresses that the gate let pass."""
+    """Connects to addresses that the gate allows."""
 
     def __init__(self, gate: Gate, *, needs_listing: bool) -> None:
         self._gate = gate
@@ -127,7 +127,7 @@ class GatedBackend(httpcore.AsyncNetworkBackend):
         failure: httpcore.NetworkError | httpcore.TimeoutException | None = None
         for address in place.addresses:
             try:
-                # An address is connected to as it is: nothing resolves it again.
+                # Connect to the checked address, so that the name is not resolved again.
                 return _Stream(
                     await self._network.connect_tcp(
                         str(address),
@@ -143,7 +143,7 @@ class GatedBackend(httpcore.AsyncNetworkBackend):
 
 
 class _Stream(httpcore.AsyncNetworkStream):
-    """A connection that is closed when its handshake is given up: the library leaves it to the garbage collector."""
+    """Closes the connection if the TLS handshake fails; the library leaves that to the garbage collector."""
 
     def __init__(self, plain: httpcore.AsyncNetworkStream) -> None:
         self._plain = plain

@@ -1,4 +1,4 @@
-"""A user is who they say if a directory takes their password: search by name, then bind as what was found."""
+"""Checks passwords with an LDAP directory: search the user by name, then bind as the entry that was found."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = ["Directory", "DirectoryAccess", "DirectoryUser", "WrongPasswordError"
 
 _TIMEOUT = timedelta(seconds=10)
 _LIMIT_BYTES = 64 * 1024
-"""Of all answers of one login together."""
+"""Limit of all answers of one login together."""
 _MAX_FOUND = 2
-"""One is enough to know the user, two to know that the filter names nobody for sure."""
+"""Two entries are enough to know that the filter is ambiguous."""
 _INVALID_CREDENTIALS = 49
 
 _Read = Callable[[int], Awaitable[bytes]]
-"""Gives exactly as many bytes as are asked for."""
+"""Returns exactly as many bytes as requested."""
 
 
 class WrongPasswordError(Exception):
@@ -52,8 +52,8 @@ class DirectoryAccess:
         url: `ldaps://`, or `ldap://`, which begins with StartTLS but where the gate lists the host and no CA is set.
         trusted: for TLS.
         demands_tls: whether a listed host must do StartTLS as well.
-        bind_dn: who searches.
-        bind_password: of that one; not empty.
+        bind_dn: of the account that searches.
+        bind_password: of this account; not empty.
         search_base: DN below which users are.
     """
 
@@ -67,7 +67,7 @@ class DirectoryAccess:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryUser:
-    """Who logged in; attributes by their names in small letters."""
+    """The user who logged in, with attributes by their names in lower case."""
 
     dn: str
     attributes: Mapping[str, Sequence[bytes]] = field(repr=False)

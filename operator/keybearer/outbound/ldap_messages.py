@@ -109,7 +109,7 @@ def bind_request(message_id: int, dn: str, password: str) -> bytes:
     """Return a simple bind. An empty DN or password would ask for somebody else: nobody.
 
     Raises:
-        ValueError: one of them is empty; RFC 4513 section 5.1.2 tells why a client must not send that.
+        ValueError: one of them is empty; RFC 4513 section 5.1.2 says why a client must not send that.
     """
     if not dn or not password:
         raise ValueError("a bind needs a DN and a password")
@@ -152,7 +152,7 @@ def unbind_request(message_id: int) -> bytes:
 
 
 def message_length(head: bytes) -> tuple[int, int] | None:
-    """Return how many bytes the first message has before its content and within; None: not enough to tell yet.
+    """Return how many bytes the first message has before its content and within it; None if too few have arrived.
 
     Raises:
         OutboundFailedError: it begins like no message.

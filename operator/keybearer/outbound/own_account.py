@@ -1,4 +1,4 @@
-"""The ServiceAccount that the service itself runs as, as the kubelet mounts it."""
+"""Credentials of the ServiceAccount that the service runs as, as the kubelet mounts them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_BYTES = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class AccountCredentials:
-    """A bearer token and the CA of the API server that takes it."""
+    """A bearer token, and the CA of the API server that it is for."""
 
     token: str = field(repr=False)
     ca_pem: str
@@ -24,7 +24,7 @@ class AccountCredentials:
 
 @dataclass(frozen=True, slots=True)
 class OwnAccount:
-    """Credentials for one API server, which are never sent to another.
+    """Credentials for one API server; they are never sent to another.
 
     Attributes:
         api: that API server.
@@ -35,7 +35,7 @@ class OwnAccount:
     directory: Path
 
     async def credentials(self) -> AccountCredentials:
-        """Return what the files hold now: the kubelet renews the token.
+        """Return the present content of the files, since the kubelet renews the token.
 
         Raises:
             OutboundFailedError: they can't be read.

@@ -21,24 +21,24 @@ __all__ = ["Pace", "Paces", "asked_wait"]
 _PACES_MAX = 10_000
 _WAIT_MAX = timedelta(hours=24)
 _SINCE_1970 = 1_000_000_000
-"""A reset that is larger is an instant, a smaller one a number of seconds: vendors differ, and say neither."""
+"""A larger reset is an instant, a smaller one a number of seconds: vendors differ, and don't say which it is."""
 _RESETS = ("x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset")
 _REMAINING = ("x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining")
 _STRUCTURED = re.compile(r";\s*r=(\d{1,9})(?=.*;\s*t=(\d{1,9}))|;\s*t=(\d{1,9})(?=.*;\s*r=(\d{1,9}))")
 _MINUTE_SECONDS = 60
 _UNSAID_GROW = timedelta(minutes=1)
-"""Waits from this on, which no answer tells, double as long as requests are refused. Shorter ones are bounded by the
-retries of a request (wire.md section 3.5), and by the pauses between attempts of a run."""
+"""Assumed waits of at least this double while requests are refused. Shorter ones are bounded by the retries of a
+request (wire.md section 3.5), and by the pauses between attempts of a run."""
 _UNSAID_MAX = timedelta(hours=1)
 _LEAST = timedelta(seconds=1)
 _FAILED_FROM = 500
 """Such an answer doesn't say how the remote will take the next request."""
 _UNAVAILABLE = 503
-"""It may say how long (RFC 9110 section 15.6.4)."""
+"""This status may come with Retry-After (RFC 9110 section 15.6.4)."""
 
 
 def asked_wait(answer: RemoteAnswer, now: datetime) -> timedelta | None:
-    """Return how long an answer asks to wait (RFC 9110 section 10.2.3), unbounded; None where it doesn't say."""
+    """Return how long an answer asks to wait (RFC 9110 section 10.2.3); None if it doesn't say."""
     given = answer.headers.get("retry-after", "").strip()
     if given.isdecimal() and given.isascii():
         return min(timedelta(seconds=min(int(given[:12]), 10**9)), _WAIT_MAX)
@@ -65,7 +65,7 @@ def _until_reset(answer: RemoteAnswer, now: datetime) -> timedelta | None:
 
 
 def _used_up(answer: RemoteAnswer, now: datetime) -> timedelta | None:
-    """Return how long it is until there is something left; None where there is, or the answer doesn't say."""
+    """Return how long until requests are allowed again; None if they are, or the answer doesn't say."""
     structured = _STRUCTURED.search(answer.headers.get("ratelimit", ""))
     if structured:
         left, seconds = (structured[1], structured[2]) if structured[1] else (structured[4], structured[3])
@@ -74,7 +74,7 @@ def _used_up(answer: RemoteAnswer, now: datetime) -> timedelta | None:
 
 
 class Pace:
-    """The pace of one place: who asks, and where. Instants are seconds of a clock that never runs backwards."""
+    """The pace of one account at one origin. Instants are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
         self._not_before = 0.0
@@ -87,7 +87,7 @@ class Pace:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Yield when a request may wait and be sent: after a limit one at a time, until one was answered well."""
+        """Hold a turn while a request waits and is sent; after a limit, one at a time until one is answered well."""
         async with AsyncExitStack() as alone:
             if not self._is_well.is_set():
                 await alone.enter_async_context(self._probe)
@@ -96,7 +96,7 @@ class Pace:
             yield
 
     def delay(self, limits: Limits, at: float, *, is_write: bool) -> timedelta:
-        """Return how long a request has to wait; one that need not wait counts as sent."""
+        """Return how long a request must wait; one that need not wait counts as sent."""
         wait = max(self._not_before - at, 0.0)
         if is_write and limits.writes_per_minute is not None:
             wait = max(wait, self._until_refilled(limits.writes_per_minute, at))
@@ -111,19 +111,19 @@ class Pace:
         self._refilled_at = at
         if self._writes_left >= 1:
             return 0.0
-        # Half of them at once: waiting before every single write would hold a worker for the whole minute.
+        # Wait until half of them are allowed: a short wait before each write would occupy a worker for a minute.
         return (per_minute / 2 - self._writes_left) * _MINUTE_SECONDS / per_minute
 
     def hear(self, answer: RemoteAnswer, limits: Limits, now: datetime, at: float) -> bool:
-        """Take note of what an answer says of limits; return whether it asks to come later.
+        """Note what an answer says about limits; return whether it refuses the request for now.
 
         Args:
             answer: of the remote.
-            limits: how it limits those who ask.
-            now: what resets that are instants are compared with.
+            limits: of the remote.
+            now: the present time, for resets that are instants.
             at: the same instant, by the clock of `delay`.
         """
-        # A request that was sent before the limit was known tells nothing of how it goes on.
+        # An answer to a request from before the limit says nothing about whether the limit is over.
         is_news = at >= self._not_before
         used_up = _used_up(answer, now)
         if limits.is_throttled(answer):
@@ -155,13 +155,13 @@ class Pace:
 
 
 class Paces:
-    """The paces of all places that were asked of late."""
+    """The paces of all places that were called recently."""
 
     def __init__(self) -> None:
         self._paces: OrderedDict[tuple[str, str, int, str], Pace] = OrderedDict()
 
     def of(self, origin: tuple[str, str, int], place: str) -> Pace:
-        """Return the pace of those who ask as that place at the origin."""
+        """Return the pace of requests of that place at the origin."""
         key = (*origin, place)
         pace = self._paces.setdefault(key, Pace())
         self._paces.move_to_end(key)

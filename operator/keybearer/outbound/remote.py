@@ -1,4 +1,4 @@
-"""HTTP with remotes that a connection leads to: through the gate, kept alive, at the pace that they ask for."""
+"""HTTP with the remotes of connections: through the gate, over pooled connections, within their rate limits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -38,7 +39,7 @@ _THROTTLED_RETRIES = 10
 """wire.md section 3.5."""
 _KEPT_ASKING = "the remote throttles requests and kept asking to come later"
 _PATIENCE = timedelta(seconds=5)
-"""A longer wait ends the run, so that it holds no worker meanwhile."""
+"""A longer wait ends the run, so that it doesn't occupy a worker."""
 _REPEATS = (timedelta(milliseconds=500), timedelta(seconds=2))
 """Pauses before a request that failed for a passing reason is repeated."""
 _PASSING = frozenset({500, 502, 503, 504})
@@ -47,7 +48,7 @@ _HEADER_VALUE = re.compile(r"[ -~]*")
 _VISIBLE = re.compile(r"[!-~]*")
 _CONNECTIONS = 100
 _AT_ONCE = 10
-"""Requests to one place: a remote that is slow takes no turn from the others."""
+"""Requests at once to one origin, so that a slow remote doesn't block the others."""
 _KEPT = timedelta(seconds=20)
 
 
@@ -55,11 +56,11 @@ class RemoteHttp:
     """Sends requests over pooled connections. Closed with `close`.
 
     Args:
-        gate: for all of them.
-        clock: for what is signed, and for dates that remotes name.
+        gate: for all requests.
+        clock: for signatures, and for dates in answers.
         trusted: for TLS; the system's CAs by default.
         sleep: takes seconds.
-        endpoint: a place that may be called besides, with all that lies below it; nothing else of its host is.
+        endpoint: a URL that may be called too, with all paths below it, but no other path of its host.
         body_limit_bytes: of each answer.
     """
 
@@ -85,11 +86,11 @@ class RemoteHttp:
         self._turns: WeakValueDictionary[tuple[str, str, int], asyncio.Semaphore] = WeakValueDictionary()
 
     def now(self) -> datetime:
-        """Return the present instant, for what is signed with it."""
+        """Return the present time, for signatures."""
         return self._clock.now()
 
     async def pause(self, wait: timedelta) -> None:
-        """Return after that time, for a remote that needs a moment until it has done what it answered."""
+        """Wait that long: some remotes take a moment until a change is visible everywhere."""
         await self._sleep(wait.total_seconds())
 
     async def close(self) -> None:
@@ -101,17 +102,17 @@ class RemoteHttp:
     async def send(
         self, request: RemoteRequest, *, limits: Limits = NO_LIMITS, place: str = ""
     ) -> RemoteAnswer:
-        """Return what the remote answers, whatever its status; one that failed for a passing reason is repeated.
+        """Return the answer of the remote, whatever its status; repeat a request that failed for a passing reason.
 
         Args:
             request: to be sent.
-            limits: how the remote limits those who ask.
-            place: who asks; requests of one place at one origin wait together, others don't.
+            limits: of the remote.
+            place: the account; requests of one place at one origin share their limits and waits.
 
         Raises:
-            RemoteRefusedError: the URL or a header has a form that can't be sent, or the host may not be called.
-            RemoteThrottledError: it asks to come later than is waited for here; the error says when.
-            RemoteUnavailableError: it can't be reached or verified, took too long, or answers too much.
+            RemoteRefusedError: the URL or a header can't be sent, or the host may not be called.
+            RemoteThrottledError: the remote asks for a longer wait than is made here; the error says how long.
+            RemoteUnavailableError: it can't be reached or verified, took too long, or its answer is too large.
         """
         url, target = _target(request.url)
         pace = self._paces.of(url.origin, place)
@@ -133,20 +134,17 @@ class RemoteHttp:
                     f"the remote limits requests; it takes more in {_in_words(wait)}", wait=wait
                 )
             await self._sleep(wait.total_seconds())
-            # Answers to requests that were under way may have asked for more meanwhile.
+            # Answers to other requests may have extended the wait meanwhile.
         raise RemoteThrottledError(_KEPT_ASKING)
 
     async def _repeatedly(
         self, request: RemoteRequest, url: OutboundUrl, target: httpcore.URL
     ) -> RemoteAnswer:
         for pause in _REPEATS if request.is_repeatable else ():
-            try:
+            with suppress(_PassingError):
                 answer = await self._once(request, url, target)
-            except _PassingError:
-                await self._sleep(pause.total_seconds())
-                continue
-            if answer.status not in _PASSING or "retry-after" in answer.headers:
-                return answer
+                if answer.status not in _PASSING or "retry-after" in answer.headers:
+                    return answer
             await self._sleep(pause.total_seconds())
         return await self._once(request, url, target)
 
@@ -165,7 +163,7 @@ class RemoteHttp:
         except OutboundFailedError as error:
             raise _PassingError(str(error)) from error
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
-            # Its text may repeat what was sent; TLS that can't be verified comes here as well.
+            # The message may repeat what was sent. A failed TLS verification raises this too.
             raise _PassingError(f"no usable answer came: {type(error).__name__}") from error
 
     async def _exchange(
@@ -189,11 +187,11 @@ class RemoteHttp:
     def _pool(self, url: OutboundUrl) -> httpcore.AsyncConnectionPool:
         is_endpoint = self._endpoint is not None and self._endpoint.holds(url)
         gate = self._gate_of_endpoint if is_endpoint else self._gate
-        # A connection that is kept alive passes no gate again: each gate has those that it let through.
+        # A pooled connection is not checked again, so each gate has its own pool.
         pool = self._pools.get((url.scheme, gate))
         if pool is None:
             pool = self._pools[url.scheme, gate] = httpcore.AsyncConnectionPool(
-                # Read when the first remote is called: most services have none.
+                # Loaded with the first request: most services have no remotes.
                 ssl_context=self._trusted or trust(""),
                 max_connections=_CONNECTIONS,
                 keepalive_expiry=_KEPT.total_seconds(),
@@ -204,7 +202,7 @@ class RemoteHttp:
 
 
 class _PassingError(RemoteUnavailableError):
-    """No answer came, which may be otherwise in a moment."""
+    """No answer came; another attempt may succeed."""
 
 
 def _in_words(wait: timedelta) -> str:

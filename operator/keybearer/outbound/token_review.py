@@ -1,4 +1,4 @@
-"""Whose ServiceAccount token is this? One TokenReview, created through the gate.
+"""Asks an API server whose a ServiceAccount token is, by a TokenReview through the gate.
 
 https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/
 """
@@ -20,17 +20,17 @@ _PATH = "/apis/authentication.k8s.io/v1/tokenreviews"
 
 
 class ReviewerUnknownError(OutboundFailedError):
-    """The API server doesn't know the one who asked: 401."""
+    """The API server answers 401: it doesn't accept the reviewer's token."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedToken:
-    """What the API server says of a token.
+    """The API server's answer about a token.
 
     Attributes:
-        authenticated: whether it is good, for the audience that was asked for.
+        authenticated: whether it is valid for the requested audience.
         username: `system:serviceaccount:NAMESPACE:NAME` of a ServiceAccount.
-        audiences: that were asked for and that the token is meant for.
+        audiences: those of the requested ones that the token is valid for.
     """
 
     authenticated: bool
@@ -47,19 +47,19 @@ class TokenReviews:
     async def review(
         self, api: OutboundUrl, token: str, *, audience: str, reviewer: str, trusted: ssl.SSLContext
     ) -> ReviewedToken:
-        """Return what the API server says of a token.
+        """Return the API server's answer about a token.
 
         Args:
-            api: of the API server.
-            token: to judge.
-            audience: that the token has to be meant for; empty for the API server's own.
-            reviewer: bearer token of who asks.
+            api: URL of the API server.
+            token: to review.
+            audience: that the token must be valid for; empty for the API server's own.
+            reviewer: bearer token of the reviewer.
             trusted: for TLS.
 
         Raises:
             OutboundRefusedError: the host may not be called.
-            ReviewerUnknownError: the reviewer's token is no good.
-            OutboundFailedError: there is no usable answer; the message says what to change.
+            ReviewerUnknownError: the reviewer's token is not accepted.
+            OutboundFailedError: there is no usable answer; the message says what to do.
         """
         spec: dict[str, object] = {"token": token}
         if audience:
@@ -80,7 +80,7 @@ class TokenReviews:
 
 
 def review_url(api: OutboundUrl) -> OutboundUrl:
-    """Return where an API server is asked for reviews."""
+    """Return the URL of token reviews of an API server."""
     return OutboundUrl(api.scheme, api.host, api.port, f"{api.path}{_PATH}")
 
 
@@ -88,7 +88,7 @@ def _read(body: bytes) -> ReviewedToken:
     try:
         review = orjson.loads(body)
     except orjson.JSONDecodeError:
-        # The cause is cut: it keeps the text.
+        # Without the cause, which holds the answer.
         raise OutboundFailedError("the API server answers something that is no TokenReview") from None
     status = review.get("status") if isinstance(review, dict) else None
     if not isinstance(status, dict):

@@ -1,4 +1,4 @@
-"""Whom the service believes on the other end of TLS."""
+"""TLS contexts with the CA certificates that the service trusts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["trust", "trust_as_well"]
 
 @functools.lru_cache(maxsize=64)
 def trust(ca_pem: str) -> ssl.SSLContext:
-    """Return a context that verifies chain, name and time: by these CA certificates, or the system's for none.
+    """Return a context that trusts these CA certificates, or the system's if there are none.
 
     Raises:
         ValueError: the text holds no PEM certificate.
@@ -21,16 +21,16 @@ def trust(ca_pem: str) -> ssl.SSLContext:
         context = ssl.create_default_context(cadata=_plain(ca_pem))
     except (ssl.SSLError, ValueError):
         raise ValueError("holds no PEM certificate") from None
-    # On by default from Python 3.13; the CAs of many clusters lack the identifiers that it demands.
+    # On by default since Python 3.13; the CAs of many clusters lack the identifiers that it requires.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
 @functools.lru_cache(maxsize=16)
 def trust_as_well(ca_pem: str) -> ssl.SSLContext:
-    """Return a context that verifies by the system's CA certificates and by these.
+    """Return a context that trusts the system's CA certificates and these.
 
-    To read the system's takes some 50 ms of the event loop, which each step of an order would.
+    Cached, because loading the system's blocks the event loop for some 50 ms.
 
     Raises:
         ValueError: the text holds no PEM certificate.
@@ -45,5 +45,5 @@ def trust_as_well(ca_pem: str) -> ssl.SSLContext:
 
 
 def _plain(ca_pem: str) -> str:
-    # Bundles carry names of their CAs beside the certificates, in any script; OpenSSL is given ASCII alone.
+    # Bundles may have comments with names of their CAs in any script; OpenSSL takes only ASCII.
     return ca_pem.encode("ascii", "replace").decode("ascii")

@@ -1,4 +1,4 @@
-"""URLs of places that the service calls: scheme, host, port, perhaps a path, and nothing else. Pure."""
+"""URLs that the service calls: scheme, host, port and an optional path, nothing else. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_HOST = 253
 
 @dataclass(frozen=True, slots=True)
 class OutboundUrl:
-    """Where to call. `host` is a folded name or an address without brackets; `path` has no slash at its end."""
+    """A URL to call. `host` is a folded name or an address without brackets; `path` has no slash at its end."""
 
     scheme: str
     host: str
@@ -26,7 +26,7 @@ class OutboundUrl:
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """What two URLs share that lead to the same place."""
+        """Scheme, host and port, which are equal for URLs of the same server."""
         return self.scheme, self.host, self.port
 
     @property
@@ -36,14 +36,14 @@ class OutboundUrl:
         return f"{host}:{self.port}"
 
     def holds(self, other: OutboundUrl) -> bool:
-        """Return whether the other is this very place or lies below it, whoever reads its path."""
+        """Return whether the other URL is this one or below it, however a server reads its path."""
         if self.origin != other.origin:
             return False
         if not self.path:
             return True
         plain = unquote(unquote(other.path)).replace("\\", "/")
         if {".", ".."} & {segment.partition(";")[0] for segment in plain.split("/")}:
-            return False  # servers differ in which of these they step out by
+            return False  # servers differ in how they resolve these
         return f"{other.path}/".startswith(f"{self.path}/")
 
 
@@ -53,14 +53,14 @@ def folded_host(host: str) -> str:
 
 
 def parse_url(text: str, ports: Mapping[str, int]) -> OutboundUrl:
-    """Return the place that a text names.
+    """Return the URL of a text.
 
     Args:
         text: as a caller wrote it.
-        ports: the schemes that are taken, each with its usual port.
+        ports: the allowed schemes, each with its default port.
 
     Raises:
-        ValueError: it is no such URL; the message doesn't repeat it, as it may hold a password.
+        ValueError: it is no such URL; the message doesn't repeat it, because it may contain a password.
     """
     schemes = " or ".join(f"{scheme}://" for scheme in ports)
     wrong = ValueError(f"must be {schemes} with a host, perhaps a port, and neither user, query nor fragment")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TypeVar
 
@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
-from keybearer.store.attempts import note_commit
+from keybearer.store.attempts import note_commit, repeated
 from keybearer.store.change_bus import ChangeBus, LocalBus
 from keybearer.store.direct_writer import DirectWriter
 from keybearer.store.engines import Bounds, connect_postgres, place_of, postgres_engine, sqlite_engine
@@ -167,6 +167,15 @@ class Database:
                     self._published(unit.changes)
         finally:
             self._turn.release()
+
+    async def write(self, work: Callable[[UnitOfWork], Awaitable[_T]]) -> _T:
+        """Return what the work returns in one `writing` unit, begun anew as `attempts.repeated` does."""
+
+        async def written() -> _T:
+            async with self.writing() as unit:
+                return await work(unit)
+
+        return await repeated(written)
 
     async def write_directly(self, work: Callable[[sqlite3.Cursor], _T]) -> _T:
         """Return what the work returns, once what it wrote is durable; undone when it raises. SQLite alone.

@@ -1,1 +1,1 @@
-"""Secret syncs: what people ask of them in `service`, what is done for them in the engine's modules."""
+"""Secret syncs: `service` and `asking` handle requests, `engine` runs the jobs."""

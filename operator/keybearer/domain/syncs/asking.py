@@ -1,4 +1,4 @@
-"""What people have done for a sync, apart from its changes: push, bring back, remove (wire.md section 3.3)."""
+"""Requests to push, import or remove the secrets of a sync (wire.md section 3.3)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = ["SyncRequests"]
 
 
 class SyncRequests:
-    """Queues what is asked for; the engine does it.
+    """Queues the jobs that people request; the engine runs them.
 
-    Every method raises NotFoundError for a sync that isn't there, ForbiddenError where the principal may not, and
-    InvalidError for a sync of another destination, one whose folder is gone, and one of which a job runs.
+    Every method raises NotFoundError if there is no such sync, and ForbiddenError if the principal has no permission.
+    It raises InvalidError if the sync has another destination, its folder is gone, or one of its jobs is running.
     """
 
     def __init__(self, database: Database, catalogue: Catalogue, clock: Clock) -> None:
@@ -38,13 +38,13 @@ class SyncRequests:
     async def sync(
         self, principal: Principal, destination: str, sync_id: str, *, removes_foreign: bool = False
     ) -> SecretSync:
-        """Have the sync pushed, after a look at what the remote holds.
+        """Queue a push, which lists the destination first.
 
         Args:
             principal: who asks.
             destination: the sync's.
             sync_id: its id.
-            removes_foreign: whether names of others that the key schema makes are removed too, this once.
+            removes_foreign: whether foreign names that match the key schema are removed too, this once.
 
         Raises:
             InvalidError: as above, or the destination's secrets can't be removed.
@@ -64,7 +64,7 @@ class SyncRequests:
     async def bring_back(
         self, principal: Principal, destination: str, sync_id: str, behavior: ImportBehavior
     ) -> SecretSync:
-        """Have what the destination holds brought into the folder.
+        """Queue an import of what the destination holds into the folder.
 
         Raises:
             InvalidError: as above, or the destination's secrets can't be read back.
@@ -82,7 +82,7 @@ class SyncRequests:
             return sync
 
     async def remove(self, principal: Principal, destination: str, sync_id: str) -> SecretSync:
-        """Have what was pushed removed from the destination; the sync stays, unless it is to go already.
+        """Queue the removal of what was pushed. The sync stays, unless its deletion is already queued.
 
         Raises:
             InvalidError: as above, or the destination's secrets can't be removed.

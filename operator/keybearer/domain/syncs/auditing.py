@@ -1,4 +1,4 @@
-"""What the audit log tells of secret syncs: who did what to which, never what was pushed."""
+"""Audit events of secret syncs: who did what to which sync, never what was pushed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["asked_event", "sync_event"]
 def asked_event(
     principal: Principal, sync: SecretSync, kind: JobKind, /, **details: AuditDetail
 ) -> AuditEvent:
-    """Return the event of a person who has something done for a sync; what came of it is the engine's to tell."""
+    """Return the event of a request for a job; the engine writes another event when the job ends."""
     return sync_event(principal, EventType.REQUEST_SECRET_SYNC_JOB, sync, job=kind.value, **details)
 
 

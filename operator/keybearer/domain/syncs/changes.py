@@ -1,4 +1,4 @@
-"""What a sync is made of, and what of its knowledge a change makes worthless. Pure."""
+"""New and changed records of syncs, and what a change invalidates. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Loss", "changed_record", "loss_of", "new_record"]
 
 
 class Loss(Enum):
-    """What is no longer known after a change."""
+    """What a change invalidates."""
 
     NOTHING = auto()
     SOURCE = auto()
-    """What the last run carried."""
+    """The digest of the source that the last run read."""
     REMOTE = auto()
-    """That too, and whether the remote is as it should be."""
+    """That digest, and what is known of the destination."""
 
 
 def new_record(
@@ -66,7 +66,7 @@ def new_record(
 def changed_record(
     old: SyncRecord, model: DestinationKind, change: SyncChange, folder_id: str | None, now: datetime
 ) -> SyncRecord:
-    """Return the sync after the change, which reads that folder then."""
+    """Return the changed sync, which reads the folder with this id."""
     changed = replace(
         old,
         name=change.name or old.name,
@@ -91,12 +91,12 @@ def changed_record(
 
 
 def loss_of(old: SyncRecord, new: SyncRecord, *, is_moved: bool) -> Loss:
-    """Return what is no longer known of a sync that was changed.
+    """Return what a change of a sync invalidates.
 
     Args:
         old: what it was.
         new: what it is.
-        is_moved: whether it writes to another place. Under other names at the same place the ledger still holds.
+        is_moved: whether it writes to another place. If only the names changed, the ledger stays valid.
     """
     if is_moved or (new.destination_config, new.sync_options) != (old.destination_config, old.sync_options):
         return Loss.REMOTE

@@ -1,7 +1,7 @@
-"""Removing what a sync left at former places, once the present one has what it is to have.
+"""Removes what a sync left at former places, after it has pushed to the present one.
 
-Only what the ledger said at the time of the change is removed, and nothing that another sync wrote to the same place.
-What can't be done now is noted with the reason, and tried again with growing pauses; the push has succeeded even so.
+Only names that were in the ledger at the time of the change are removed, and none that another sync wrote to the same
+place. A failure is noted with its reason and tried again with growing pauses. The push succeeds nevertheless.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from keybearer.domain.syncs.outcomes import LostJobError, failure_of
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import Ledger, Names, removal
 from keybearer.domain.syncs.pushing import Pushing
-from keybearer.store.attempts import repeated
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.sync_jobs import SyncJob
@@ -38,19 +37,19 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["Clearing", "SetUpOtherwiseError"]
 
 _ONE = timedelta(minutes=5)
-"""What one place may take at most."""
+"""Time limit for one former place."""
 _RNG = random.Random()  # noqa: S311 - jitter, not cryptography
 _log = get_logger(__name__)
 
 
 class SetUpOtherwiseError(KeybearerError):
-    """The sync has another place than when this run began, so that what the run knows says nothing of former ones."""
+    """The place of the sync changed during this run, so what the run knows of former places is out of date."""
 
 
 class Clearing:
     """The former places of one run.
 
-    Whatever changes them raises LostJobError where the job is held no more, and SetUpOtherwiseError.
+    Methods that change them raise LostJobError if this process no longer holds the job, and SetUpOtherwiseError.
 
     Args:
         pushing: what all runs share.
@@ -69,7 +68,7 @@ class Clearing:
         self.removed = 0
 
     async def due(self) -> list[FormerPlace]:
-        """Return the former places whose turn it is; all of them where the remote is to be looked at anew."""
+        """Return the former places whose next attempt is due; all of them if somebody asked for a listing."""
         now = self._pushing.clock.now()
         is_asked = self._sync.record.listed_at is None
         return [place for place in await self._all() if is_asked or place.next_attempt_at <= now]
@@ -81,15 +80,15 @@ class Clearing:
         names: Names,
         ledger: Ledger,
     ) -> list[FormerPlace]:
-        """Return those of the places that are not the present one, after letting go of what they share with it.
+        """Return those of the places that are not the present one, and forget the names that they share with it.
 
         Called before anything is written to the present place: afterwards it holds the same as the former ones.
 
         Args:
-            places: that were left.
+            places: the former places to compare.
             listing: what the present place holds.
-            names: what it is to hold, and what a rule keeps back: that is there as an earlier run wrote it.
-            ledger: what was written there already.
+            names: what it should hold. A name that a rule refuses may still be there from an earlier run.
+            ledger: what was already written there.
         """
         return [
             place for place in places if place.is_apart or await self._is_apart(place, listing, names, ledger)
@@ -112,7 +111,7 @@ class Clearing:
                     former = await self._reach.listed(await self._opened(place), sorted(left))
             except (LostJobError, SetUpOtherwiseError):
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever it is, the present place is to get its secrets
+            except Exception as error:  # noqa: BLE001 - the present place must get its secrets, whatever the error
                 await self._note_failure(place, error)
                 return False
             same |= alike(left, former, listing, suspects)
@@ -123,11 +122,11 @@ class Clearing:
         return len(same) < len(left)
 
     async def clear(self, places: Sequence[FormerPlace], refused: Collection[str] = ()) -> list[Exception]:
-        """Remove what is left at these places; what fails is noted, said by `told`, and returned.
+        """Remove what is left at these places; failures are noted for `told`, and returned.
 
         Args:
-            places: that were left.
-            refused: keys that the present place refuses: they stay at the former ones, since they are nowhere else.
+            places: the former places to clear.
+            refused: keys that the present place refuses. They stay at the former places: no other place has them.
         """
         errors: list[Exception] = []
         for place in places:
@@ -137,17 +136,17 @@ class Clearing:
                     await self._clear(place, refused)
             except (LostJobError, SetUpOtherwiseError):
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever it is, the push has succeeded
+            except Exception as error:  # noqa: BLE001 - the push has succeeded, whatever the error
                 await self._note_failure(place, error)
                 errors.append(error)
         return errors
 
     async def clear_all(self) -> None:
-        """Remove what is left at any place.
+        """Remove what is left at all former places.
 
         Raises:
-            RemoteThrottledError: a remote says how long to wait: of several, the one that asks for the shortest time.
-            InvalidError: something of it can't be removed.
+            RemoteThrottledError: a remote says how long to wait. If several do, it is the one with the shortest wait.
+            InvalidError: some of it can't be removed.
         """
         errors = await self.clear(await self._all())
         waits = {
@@ -159,7 +158,7 @@ class Clearing:
             raise InvalidError(". ".join([await self._failure(place, is_tried=False) for place in failed]))
 
     async def told(self) -> tuple[str, ...]:
-        """Return what people are to know of former places."""
+        """Return messages about former places for `lastSyncMessage`."""
         failed = [place for place in await self._all() if place.message is not None]
         return (*self._told, *[await self._failure(place) for place in failed])
 
@@ -188,7 +187,7 @@ class Clearing:
         try:
             listing = await self._reach.listed(opened, sorted(left))
         except ForeignContentError:
-            # Others put something else in the place of our object.
+            # Somebody replaced our object with something else.
             await self._note(place, sorted(left))
             return
         shared = await self._reach.shared(Setup.of_former(place), left)
@@ -203,11 +202,11 @@ class Clearing:
                 self.removed += 1
                 counts.removed += 1
         except BaseException:
-            # Removed names must be noted even if the rest failed; but with its last name the place is forgotten,
-            # and so would be that call.
+            # Removed names must be noted even if the rest failed. One name is kept: without names the place would be
+            # forgotten, and the last call of the destination never repeated.
             await asyncio.shield(self._note(place, gone if len(gone) < len(left) else gone[:-1]))
             raise
-        # What wasn't to be removed is gone already, or is another sync's.
+        # Names that the change left out are gone already, or belong to another sync.
         await self._note(place, sorted((left.keys() - set(change.delete)).union(gone)))
 
     async def _opened(self, place: FormerPlace) -> Place:
@@ -226,37 +225,34 @@ class Clearing:
     async def _begin(self, place: FormerPlace) -> None:
         pause = self._pushing.pace.backoff.delay(place.attempts + 1, _RNG)
 
-        async def begun() -> None:
-            async with self._database.writing() as unit:
-                await self._require_held(unit)
-                await unit.former_places.begin_attempt(place.id, self._pushing.clock.now() + pause)
+        async def begun(unit: UnitOfWork) -> None:
+            await self._require_held(unit)
+            await unit.former_places.begin_attempt(place.id, self._pushing.clock.now() + pause)
 
-        await repeated(begun)
+        await self._database.write(begun)
 
     async def _note(self, place: FormerPlace, gone: Sequence[str], *, is_apart: bool = False) -> None:
         if not gone and not is_apart:
             return
 
-        async def noted() -> None:
-            async with self._database.writing() as unit:
-                await self._require_held(unit)
-                if is_apart:
-                    await unit.former_places.note_apart(place.id)
-                await unit.former_places.forget_names(place.id, gone)
+        async def noted(unit: UnitOfWork) -> None:
+            await self._require_held(unit)
+            if is_apart:
+                await unit.former_places.note_apart(place.id)
+            await unit.former_places.forget_names(place.id, gone)
 
-        await repeated(noted)
+        await self._database.write(noted)
 
     async def _note_failure(self, place: FormerPlace, error: Exception) -> None:
         failure = failure_of(error, self._reach.confidential)
         log = _log.info if failure.is_foreseen else _log.error
         log("secret_sync_former_place_not_cleared", sync_id=place.sync_id, kind=type(error).__name__)
 
-        async def noted() -> None:
-            async with self._database.writing() as unit:
-                await self._require_held(unit)
-                await unit.former_places.note_failure(place.id, failure.message)
+        async def noted(unit: UnitOfWork) -> None:
+            await self._require_held(unit)
+            await unit.former_places.note_failure(place.id, failure.message)
 
-        await repeated(noted)
+        await self._database.write(noted)
 
     async def _require_held(self, unit: UnitOfWork) -> None:
         if not await unit.sync_jobs.is_held(self._job):

@@ -1,34 +1,28 @@
-"""Keyed digests of what syncs carry: they tell whether something changed, and nothing of what it is."""
+"""Keyed digests of what syncs push: they show whether something changed, and reveal nothing about it."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import orjson
-from pydantic import JsonValue
 
 from keybearer.destinations.protocol import Outgoing
 from keybearer.domain.syncs.plan import Wanted
 from keybearer.store.secret_syncs import SyncRecord
 
-__all__ = ["Digests", "deciding_options"]
+__all__ = ["Digests"]
 
 _DECIDES_NOTHING = frozenset({"initialSyncBehavior", "disableSecretDeletion"})
 """Options that don't change what is written under a name."""
 
 
-def deciding_options(options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the options of a sync that decide what is written under a name."""
-    return {name: value for name, value in options.items() if name not in _DECIDES_NOTHING}
-
-
 class Digests:
-    """Digests for one sync, as it is set up: another place, other tags or another key, and none is the same.
+    """Digests for one sync as it is set up. With another place, other tags or another key, all digests differ.
 
     Args:
-        key: of the service, used for this alone.
+        key: of the service, used only for these digests.
         record: the sync.
     """
 
@@ -38,7 +32,7 @@ class Digests:
             record.connection_id,
             record.destination,
             dict(record.destination_config),
-            deciding_options(record.sync_options),
+            {name: value for name, value in record.sync_options.items() if name not in _DECIDES_NOTHING},
         ]
         self._of_one = hmac.new(key, b"one\0", hashlib.sha256)
         self._of_all = hmac.new(key, b"all\0", hashlib.sha256)
@@ -52,7 +46,7 @@ class Digests:
         return digest.digest()
 
     def of_source(self, source: Iterable[Wanted]) -> bytes:
-        """Return the digest of all that is carried, in whichever order it comes."""
+        """Return the digest of all secrets of the source, independent of their order."""
         digest = self._of_all.copy()
         for secret in sorted(source, key=lambda secret: secret.key):
             _add(digest, [secret.key, secret.value, secret.metadata])

@@ -1,7 +1,7 @@
-"""Runs the jobs of secret syncs: as many as may, as soon as they are due, until told to stop.
+"""Runs the jobs of secret syncs as soon as they are due, as many at once as allowed, until it is stopped.
 
-Nothing is asked over and over: a commit of this or another process says when there may be something to run, a job
-that waits says when it is due, and beside other processes their leases are looked at now and then.
+It doesn't poll: commits of this and other processes wake it, and so does the time when a waiting job is due. Where
+other processes share the database, it also checks their leases from time to time.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from keybearer.store.secret_syncs import JobKind
 __all__ = ["SyncEngine"]
 
 _DRAIN = timedelta(seconds=15)
-"""How long runs may go on when the service ends; then they are cut off, and go on after the next start."""
+"""How long runs may continue when the service ends. Then they are cancelled, and continue after the next start."""
 _AGAIN = timedelta(seconds=2)
-"""After the database was away, and where a job is due that couldn't be claimed."""
+"""Pause after the database was unavailable, or if a due job couldn't be claimed."""
 _SOON = timedelta(milliseconds=100)
 _T = TypeVar("_T")
 _log = get_logger(__name__)
 
 
 class SyncEngine:
-    """The jobs of this process. `run` must be under way; it ends by `stop`, or when cancelled."""
+    """The jobs of this process. They run while `run` does, which ends by `stop` or when it is cancelled."""
 
     def __init__(
         self, database: Database, pushing: Pushing, triggers: SyncTriggers, clock: Clock, terms: JobTerms
@@ -57,7 +57,7 @@ class SyncEngine:
         database.bus.subscribe(self._hear, self._woken.set)
 
     async def run(self) -> None:
-        """Run what is due until `stop` is called; what runs then may end."""
+        """Run what is due until `stop` is called, then wait for running jobs for a limited time."""
         async with asyncio.TaskGroup() as group:
             beside = [
                 group.create_task(self._triggers.run(), name="follow-secret-syncs"),
@@ -80,11 +80,11 @@ class SyncEngine:
 
     @property
     def tallies(self) -> PushTallies:
-        """What this process counted of pushes."""
+        """The counts of this process, by destination."""
         return self._pushing.tallies
 
     async def waiting(self) -> Waiting:
-        """Return what waits for any process, and since when.
+        """Return what waits for any process, and since when it waits.
 
         Raises:
             BusyError, UnavailableError: the database can't be asked.
@@ -96,14 +96,14 @@ class SyncEngine:
         return Waiting(
             jobs,
             tuple(
-                # A process whose clock is ahead may have noted it.
+                # The clock of the process that wrote it may be ahead.
                 Unpushed(one.destination, one.syncs, one.keys, max(now - (one.oldest or now), timedelta(0)))
                 for one in backlogs
             ),
         )
 
     def stop(self) -> None:
-        """Begin nothing any more."""
+        """Begin no more jobs."""
         self._is_stopping = True
         self._woken.set()
 
@@ -114,19 +114,19 @@ class SyncEngine:
     async def _begin_or_wait(self, group: asyncio.TaskGroup) -> timedelta | None:
         try:
             return await self._begin(group)
-        except Exception as error:  # noqa: BLE001 - whatever it is, jobs must not wait for ever
+        except Exception as error:  # noqa: BLE001 - jobs must not wait for ever, whatever the error
             _log.warning("secret_sync_jobs_not_begun", kind=type(error).__name__)
             return _AGAIN
 
     async def _begin(self, group: asyncio.TaskGroup) -> timedelta | None:
-        """Begin what is due and has room; return how long nothing more can be due, None: until something is heard."""
+        """Begin due jobs that have room; return how long to wait for more, None to wait until a commit wakes us."""
         free = self._terms.workers - len(self._running)
         if free <= 0:
             return None
         if not self._has_taken_up:
             await self._queue.take_up(is_starting=True)
             self._has_taken_up = True
-        # Before the claim: what becomes due meanwhile is then either claimed or waited for.
+        # Read before the claim, so that a job that becomes due meanwhile is either claimed or waited for.
         asked_at = self._clock.now()
         begun = await self._queue.claim(free)
         for one in begun:
@@ -135,7 +135,7 @@ class SyncEngine:
         wait = await self._queue.next_due(asked_at)
         if self._database.sole_process:
             return wait
-        # A process that is gone tells nobody.
+        # A process that was killed can't announce it.
         await self._queue.take_up(is_starting=False, alive=self._running)
         waits = [self._terms.lease]
         if wait is not None:
@@ -143,8 +143,8 @@ class SyncEngine:
         if (orphan := await self._queue.next_orphan()) is not None:
             waits.append(max(orphan, _SOON))
         if len(begun) < free and await self._queue.is_any_due():
-            # Its connection is full or its project has its share, which is told when one of these ends; or its sync
-            # was just being changed, which is not.
+            # Its connection or project runs as many jobs as it may: we are woken when one of them ends. Or its sync
+            # was locked by a change: nothing wakes us then.
             waits.append(_AGAIN)
         return min(waits)
 
@@ -161,7 +161,7 @@ class SyncEngine:
             except LostJobError:
                 _log.warning("secret_sync_job_lost", sync_id=job.sync_id, kind=job.kind)
                 return
-            except Exception as error:  # noqa: BLE001 - whatever it is, the sync says so and nothing stays running
+            except Exception as error:  # noqa: BLE001 - the sync must show the error, and no job stay running
                 await self._fail(begun, confidential, error)
                 return
             await self._steadily(lambda: self._queue.end(begun, done))
@@ -177,7 +177,7 @@ class SyncEngine:
         except asyncio.CancelledError:
             await self._put_back(begun)
             raise
-        except Exception as error:  # noqa: BLE001 - its end couldn't be noted: the next attempt does it all again
+        except Exception as error:  # noqa: BLE001 - its end couldn't be noted: the next attempt repeats it
             _log.error("secret_sync_end_not_noted", sync_id=job.sync_id, kind=type(error).__name__)
             try:
                 await self._queue.fail(begun, failure_of(error, confidential))
@@ -188,10 +188,10 @@ class SyncEngine:
             self._woken.set()
 
     async def _put_back(self, begun: Begun) -> None:
-        """Let the next process go on at once, instead of waiting for the lease to end."""
+        """Release the job, so that the next process continues it at once instead of when the lease ends."""
         try:
             await asyncio.shield(self._queue.put_back(begun))
-        except Exception as error:  # noqa: BLE001 - it waits for that end, then
+        except Exception as error:  # noqa: BLE001 - then it waits for the lease to end
             _log.warning("secret_sync_not_put_back", sync_id=begun.job.sync_id, kind=type(error).__name__)
 
     async def _fail(self, begun: Begun, confidential: Collection[str], error: Exception) -> None:
@@ -210,7 +210,7 @@ class SyncEngine:
         )
 
     async def _steadily(self, operation: Callable[[], Awaitable[_T]]) -> _T:
-        """Return what the operation returns; while the database is busy or away, ask again."""
+        """Return what the operation returns; while the database is busy or unavailable, repeat it."""
         while True:
             try:
                 return await operation()
@@ -219,7 +219,7 @@ class SyncEngine:
                 await asyncio.sleep(_AGAIN.total_seconds())
 
     async def _keep_leases(self) -> None:
-        """Say in time that what runs here is alive; end what another process took over."""
+        """Renew the leases of running jobs in time, and cancel jobs that another process took over."""
         while True:
             await asyncio.sleep(self._terms.lease.total_seconds() / 3)
             if not self._running or self._database.sole_process:

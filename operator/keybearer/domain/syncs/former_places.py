@@ -1,9 +1,9 @@
-"""What of a former place of a sync may be the present one under another description, and what is said of it. Pure.
+"""Decides whether a former place of a sync may be the present one, and words the messages about it. Pure.
 
-A place that is set up otherwise is not always another one: a second connection may lead to the same account, and a
+A changed configuration doesn't always lead to another place: a second connection may lead to the same account, and a
 parameter has one name below a path and another below the root. What such a place holds was just pushed and must not
-be removed. So before a former place is touched, what was at the present one before anything was written is compared
-with what the sync left.
+be removed. So before a former place is cleared, the listing of the present one from before the push is compared with
+what the sync left.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _REASON_MAX = 250
 
 
 def as_left(left: Ledger, listing: Mapping[str, Present], wanted: Mapping[str, Outgoing]) -> frozenset[str]:
-    """Return the names that the present place holds just as the sync left them at the former one.
+    """Return the names that the present place holds exactly as the sync left them at the former one.
 
-    Where values come back they are compared with what the source has, else the remote's version with the ledger's.
+    Values are compared with the source where they can be read back, otherwise versions with those of the ledger.
 
     Args:
         left: what the sync wrote at the former place.
         listing: what the present place holds.
-        wanted: what it is to hold.
+        wanted: what it should hold.
     """
     return frozenset(
         name
@@ -49,12 +49,12 @@ def as_left(left: Ledger, listing: Mapping[str, Present], wanted: Mapping[str, O
 
 
 def resembling(left: Collection[str], listing: Collection[str], held: Collection[str]) -> frozenset[str]:
-    """Return which names of ours at the present place may be one of those that were left, by how they end.
+    """Return which of our names at the present place end like one of those at the former place.
 
     Args:
         left: names at the former place.
         listing: names that the present place holds.
-        held: names that are the sync's there.
+        held: names that belong to the sync there.
     """
     ends = {_end_of(name) for name in left}
     return frozenset(name for name in held if name in listing and _end_of(name) in ends)
@@ -66,7 +66,7 @@ def alike(
     listing: Mapping[str, Present],
     suspects: Collection[str],
 ) -> frozenset[str]:
-    """Return the names that the former place holds with just the content that a suspect has at the present one.
+    """Return the names whose content at the former place equals that of a suspect at the present one.
 
     Args:
         left: names at the former place.
@@ -84,7 +84,7 @@ def alike(
 
 
 def kept_back(left: Collection[str], keys: Collection[str], naming: KeyNaming) -> frozenset[str]:
-    """Return the names of these keys at a former place, however that spells them.
+    """Return the names of these keys at a former place, whatever their case.
 
     Args:
         left: names at the former place.
@@ -100,7 +100,7 @@ def _end_of(name: str) -> str:
 
 
 def told_alike(count: int, config: Mapping[str, JsonValue]) -> str:
-    """Return what is said of names that were left, since they may be those of the present place."""
+    """Return the message about names that stay because both places may be the same."""
     return (
         f"{counted(count)} of the former place ({_described(config)}) {'is' if count == 1 else 'are'} here just as "
         f"there, so that both may be one place, and stayed"
@@ -114,7 +114,7 @@ def told_failure(
     reason: str,
     next_attempt_at: datetime | None,
 ) -> str:
-    """Return what is said of names that could not be removed yet; without an instant nobody tries it again."""
+    """Return the message about names that could not be removed yet; without an instant there is no next attempt."""
     again = "" if next_attempt_at is None else f"the next attempt is at {format_instant(next_attempt_at)}; "
     return (
         f"{counted(count)} at the former place ({_described(config)}; connection '{connection}') could not be "

@@ -1,4 +1,4 @@
-"""Taking in what a destination holds: `import-secrets`, and before the first push (wire.md 3.4, rules 2 and 4)."""
+"""Imports what a destination holds: by `import-secrets`, and before the first push (wire.md 3.4, rules 2 and 4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMED_MAX = 10
 
 
 def behavior_at_first(initial: InitialSyncBehavior) -> ImportBehavior | None:
-    """Return how the first sync imports before it pushes; None: it doesn't."""
+    """Return how the first push imports before it writes; None if it doesn't."""
     match initial:
         case InitialSyncBehavior.OVERWRITE_DESTINATION:
             return None
@@ -31,10 +31,10 @@ def behavior_at_first(initial: InitialSyncBehavior) -> ImportBehavior | None:
 
 
 def found_in(listing: Mapping[str, Present], naming: KeyNaming) -> dict[str, str]:
-    """Return what the destination holds by key; names that the schema doesn't make are others'.
+    """Return what the destination holds by key, without names that don't match the key schema.
 
     Raises:
-        InvalidError: names can't be those of secrets.
+        InvalidError: some names can't be names of secrets.
     """
     found: dict[str, str] = {}
     invalid: list[str] = []
@@ -59,7 +59,7 @@ def found_in(listing: Mapping[str, Present], naming: KeyNaming) -> dict[str, str
 
 
 def taken(found: Mapping[str, str], present: Mapping[str, str], behavior: ImportBehavior) -> dict[str, str]:
-    """Return which values are stored.
+    """Return the values to store.
 
     Args:
         found: what the destination holds, by key.
@@ -81,9 +81,9 @@ async def take_in(
     found: Mapping[str, str],
     behavior: ImportBehavior,
 ) -> frozenset[str]:
-    """Store what the source lacks, and what it has otherwise if so asked, and return the keys of that as found.
+    """Store what the source lacks, and what differs if the destination wins; return the stored keys as found.
 
-    Within a writing unit, so that nobody else changes the folder in between.
+    Called within a writing unit, so that nobody else changes the folder meanwhile.
 
     Raises:
         DomainError: the folder is gone, or a name or value can't be stored; the text names the secret.

@@ -1,4 +1,4 @@
-"""How jobs begin and end: every step of a sync's status is one transaction with that of its job (wire.md 3.3)."""
+"""Begins and ends jobs; the status of a sync and its job change in one transaction (wire.md section 3.3)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
@@ -20,7 +21,6 @@ from keybearer.domain.syncs.pushing import Pace
 from keybearer.domain.syncs.queueing import DELETES_SYNC, queue_look
 from keybearer.domain.syncs.run import Begun, Done
 from keybearer.domain.syncs.source import reader_of
-from keybearer.store.attempts import repeated
 from keybearer.store.audit import AuditDetail
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync
@@ -33,13 +33,13 @@ _EVENTS = {
     JobKind.SYNC: EventType.SYNC_SECRETS,
     JobKind.IMPORT: EventType.IMPORT_SECRETS,
     JobKind.REMOVE: EventType.REMOVE_SECRETS,
-    # Told of only where it removed what a sync had left at a former place.
+    # Only where it removed what a sync had left at a former place.
     JobKind.LOOK: EventType.REMOVE_SECRETS,
 }
 _USUAL = Pace()
 _PARKED_MAX = timedelta(hours=24)
 _BESIDE = timedelta(seconds=1)
-"""Between those that a healthy connection takes at once, where many waited for it."""
+"""Between two groups of jobs that waited for the same connection."""
 _RNG = random.Random()  # noqa: S311 - jitter, not cryptography
 _log = get_logger(__name__)
 
@@ -51,11 +51,11 @@ class JobTerms:
     Attributes:
         workers: jobs that this process runs at once; see `Turns` for how many of one project or organization.
         per_connection: jobs that all processes together run at once for one connection.
-        attempts: of a sync before its status says `failed`, though it is tried on; imports and removals have one.
+        attempts: of a push before its status is `failed`; more follow. Imports and removals have one attempt.
         backoff: between attempts.
-        lease: after which a job of a process that says nothing is another's.
-        start_delay: how long a change waits for others to come, so that many become one run.
-        look_interval: after which the destination of a sync is looked at, for what others changed there.
+        lease: time after which another process takes over a job whose lease was not renewed.
+        start_delay: how long a change waits for further changes, so that one run pushes them all.
+        look_interval: time after which the service checks a destination for changes by others.
     """
 
     workers: int = 10
@@ -68,12 +68,12 @@ class JobTerms:
 
     @property
     def pace(self) -> Pace:
-        """How soon runs do something again."""
+        """The intervals that runs need."""
         return Pace(self.look_interval, self.backoff)
 
 
 class SyncQueue:
-    """This process's part in the jobs of all."""
+    """Claims, ends and releases jobs for this process; all processes share the queue."""
 
     def __init__(self, database: Database, clock: Clock, terms: JobTerms) -> None:
         self._database = database
@@ -83,10 +83,10 @@ class SyncQueue:
         self._process_id = new_uuid()
 
     async def take_up(self, *, is_starting: bool, alive: Collection[str] = ()) -> int:
-        """Have jobs wait again whose process is gone, and return how many there were.
+        """Queue jobs again whose process is gone, and return how many there were.
 
-        On SQLite those of any other process are: this one has the data directory. It happens at the start only.
-        What is `alive` is run by this process, though it couldn't say so in time.
+        On SQLite this happens only at the start: then all running jobs are orphans, because this process alone has
+        the data directory. Jobs in `alive` run in this process, even if their lease could not be renewed in time.
         """
         is_alone = self._database.sole_process
         if is_alone and not is_starting:
@@ -97,19 +97,19 @@ class SyncQueue:
         orphans = [job for job in orphaned if job.id not in alive]
         for job in orphans:
             async with self._database.writing() as unit:
-                # A process that was killed is no fault of the job's: the attempt doesn't count.
+                # The job didn't fail, its process was killed: the attempt doesn't count.
                 await unit.sync_jobs.release(job, now, attempt=max(0, job.attempt - 1))
             _log.info("secret_sync_job_taken_up", sync_id=job.sync_id, kind=job.kind)
         return len(orphans)
 
     async def next_orphan(self) -> timedelta | None:
-        """Return how long it is until a job of another process may be ours; None: no other process runs any."""
+        """Return how long until the first lease of another process ends; None if no other process runs a job."""
         async with self._database.reading() as unit:
             return await unit.sync_claims.next_orphan(self._process_id)
 
     async def claim(self, limit: int) -> list[Begun]:
         """Begin jobs that are due."""
-        return await repeated(lambda: self._claim(limit)) if await self.is_any_due() else []
+        return await self._database.write(partial(self._claim, limit)) if await self.is_any_due() else []
 
     async def is_any_due(self) -> bool:
         """Return whether a job waits that is due."""
@@ -117,87 +117,77 @@ class SyncQueue:
         async with self._database.reading() as unit:
             return await unit.sync_jobs.is_any_due(now)
 
-    async def _claim(self, limit: int) -> list[Begun]:
-        now = self._clock.now()
+    async def _claim(self, limit: int, unit: UnitOfWork) -> list[Begun]:
         begun: list[Begun] = []
-        async with self._database.writing() as unit:
-            jobs = await unit.sync_claims.claim(
-                self._process_id,
-                now=now,
-                lease=self._terms.lease,
-                limit=limit,
-                per_connection=self._terms.per_connection,
-                turns=self._turns,
-            )
-            for job in jobs:
-                sync = await unit.secret_syncs.get(job.sync_id)
-                if sync is None:
-                    continue
-                kind = JobKind(job.kind)
-                if kind is not JobKind.LOOK:
-                    await unit.secret_syncs.move(
-                        [job.sync_id], kind, {"status": JobStatus.RUNNING, "job_id": job.id}
-                    )
-                begun.append(Begun(job, sync))
-            await unit.secret_syncs.unsettle(
-                [one.job.sync_id for one in begun if one.job.kind in {JobKind.SYNC, JobKind.REMOVE}]
-            )
+        jobs = await unit.sync_claims.claim(
+            self._process_id,
+            now=self._clock.now(),
+            lease=self._terms.lease,
+            limit=limit,
+            per_connection=self._terms.per_connection,
+            turns=self._turns,
+        )
+        for job in jobs:
+            sync = await unit.secret_syncs.get(job.sync_id)
+            if sync is None:
+                continue
+            kind = JobKind(job.kind)
+            if kind is not JobKind.LOOK:
+                await unit.secret_syncs.move(
+                    [job.sync_id], kind, {"status": JobStatus.RUNNING, "job_id": job.id}
+                )
+            begun.append(Begun(job, sync))
+        await unit.secret_syncs.unsettle(
+            [one.job.sync_id for one in begun if one.job.kind in {JobKind.SYNC, JobKind.REMOVE}]
+        )
         return begun
 
     async def prolong(self) -> set[str]:
-        """Keep what this process runs, and return the ids of these jobs."""
-
-        async def prolonged() -> set[str]:
-            async with self._database.writing() as unit:
-                return await unit.sync_claims.prolong(self._process_id, self._terms.lease)
-
-        return await repeated(prolonged)
+        """Renew the leases of this process, and return the ids of its jobs."""
+        return await self._database.write(
+            lambda unit: unit.sync_claims.prolong(self._process_id, self._terms.lease)
+        )
 
     async def next_due(self, after: datetime) -> timedelta | None:
-        """Return how long it is until the first job after that instant is due; None if no such job waits."""
+        """Return how long until a job is due that was not due at that instant; None if there is none."""
         async with self._database.reading() as unit:
             due_at = await unit.sync_jobs.next_due(after)
         return None if due_at is None else max(due_at - self._clock.now(), timedelta(0))
 
     async def put_back(self, begun: Begun) -> None:
-        """Have a job that was cut off wait again, for whichever process is next; the attempt doesn't count."""
+        """Queue a cancelled job again, for any process; the attempt doesn't count."""
         job = begun.job
-
-        async def release() -> None:
-            async with self._database.writing() as unit:
-                await unit.sync_jobs.release(job, self._clock.now(), attempt=job.attempt - 1)
-
-        await repeated(release)
+        await self._database.write(
+            lambda unit: unit.sync_jobs.release(job, self._clock.now(), attempt=job.attempt - 1)
+        )
 
     async def end(self, begun: Begun, done: Done) -> None:
-        """Note that a run did all that can be done."""
-
-        async def noted() -> None:
-            async with self._database.writing() as unit:
-                await self._end(unit, begun, done)
-
-        await repeated(noted)
+        """Note that a run ended without an error."""
+        await self._database.write(lambda unit: self._end(unit, begun, done))
         if begun.job.kind == JobKind.SYNC or (begun.job.kind == JobKind.LOOK and done.listed_at is not None):
-            await repeated(lambda: self._hasten(begun.sync.record.connection_id))
+            await self._hasten(begun.sync.record.connection_id)
 
     async def _hasten(self, connection_id: str) -> None:
-        """Have what waits for another attempt over a connection tried now: its remote is well."""
+        """Retry now what waits for another attempt over a connection: its remote works again."""
         now = self._clock.now()
         async with self._database.reading() as unit:
             if not await unit.sync_jobs.retrying_over(connection_id, now):
                 return
-        async with self._database.writing() as unit:
+
+        async def hastened(unit: UnitOfWork) -> None:
             found = await unit.sync_jobs.retrying_over(connection_id, now)
-            # The syncs before their jobs, and in one order, as everybody does.
+            # Lock syncs before jobs and in one order, as everywhere, to avoid deadlocks.
             await unit.secret_syncs.by_ids(sorted({job.sync_id for job in found}), for_change=True)
             pushed = [job.sync_id for job in found if job.kind == JobKind.SYNC]
             await unit.secret_syncs.move(pushed, JobKind.SYNC, {"status": JobStatus.PENDING})
             for number, some in enumerate(in_chunks(found, self._terms.per_connection)):
                 await unit.sync_jobs.hasten([job.id for job in some], now + number * _BESIDE, now)
 
+        await self._database.write(hastened)
+
     async def _end(self, unit: UnitOfWork, begun: Begun, done: Done) -> None:
         job, kind = begun.job, JobKind(begun.job.kind)
-        # The sync before its job, as everybody does.
+        # Lock the sync before its job, as everywhere.
         sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
         if sync is None or not await unit.sync_jobs.finish(job):
             return
@@ -213,13 +203,13 @@ class SyncQueue:
             return
         waiting_since = await unit.sync_jobs.waiting_since(job.sync_id, kind)
         is_asked = sync.record.listed_at is None and begun.sync.record.listed_at is not None
-        # What was set up otherwise meanwhile is not what was carried.
+        # If the sync was changed meanwhile, this run pushed an outdated configuration.
         if done.source_digest is not None and sync.record.version == begun.sync.record.version:
             await unit.secret_syncs.settle(
                 job.sync_id,
                 source_digest=done.source_digest,
                 reached=done.reached,
-                # Whoever waits behind may want to see what changed since; and so does who asked meanwhile.
+                # A job that waits, or a request that arrived meanwhile, needs a newer listing than this one.
                 listed_at=None if waiting_since or is_asked else done.listed_at,
             )
         status = JobStatus.PENDING if waiting_since else ended
@@ -242,7 +232,7 @@ class SyncQueue:
             await self._look_after_former_places(unit, sync)
 
     async def _look_after_former_places(self, unit: UnitOfWork, sync: SecretSync) -> None:
-        """Have a look remove what could not be removed yet at places that the sync left."""
+        """Queue a look that removes what is still left at former places."""
         now = self._clock.now()
         due_at = await unit.former_places.next_attempt_of(sync.record.id)
         if due_at is not None:
@@ -252,58 +242,40 @@ class SyncQueue:
     async def fail(self, begun: Begun, failure: Failure) -> bool:
         """Note that a run failed; return whether another attempt follows.
 
-        A push that failed for a reason that may pass is tried until it succeeds, in the end once an hour. Its status
-        says `failed` from the fifth attempt on, and when the next one is. So is a look, which has no status. Whatever
-        the remote asked to wait with is parked for that time: its status is `pending`, its message says until when,
-        and the attempt doesn't count.
+        A push that failed for a passing reason is tried until it succeeds, in the end once an hour. From the fifth
+        attempt on its status is `failed`, and its message says when the next attempt is. Looks are repeated too, but
+        have no status. If the remote asked to wait, the job is parked for that time: its status is `pending`, its
+        message says until when, and the attempt doesn't count.
         """
-        job = begun.job
-        if failure.wait is not None:
-            await repeated(lambda: self._park(begun, failure))
+        if (wait := failure.wait) is not None:
+            await self._database.write(lambda unit: self._park(unit, begun, failure, wait))
             return True
-        if failure.is_retryable and JobKind(job.kind) in {JobKind.SYNC, JobKind.LOOK}:
-            due_at = self._clock.now() + self._terms.backoff.delay(job.attempt, _RNG)
-
-            async def retried() -> None:
-                async with self._database.writing() as unit:
-                    sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
-                    if sync is None or not await unit.sync_jobs.release(job, due_at):
-                        return
-                    if job.attempt >= self._terms.attempts and job.kind == JobKind.SYNC:
-                        message = failure.before_next_attempt(due_at)
-                        await self._audit(unit, begun, JobStatus.FAILED, {})
-                        await unit.secret_syncs.move(
-                            [job.sync_id],
-                            JobKind.SYNC,
-                            {"status": JobStatus.FAILED, "message": message, "job_id": job.id},
-                        )
-
-            await repeated(retried)
+        if failure.is_retryable and JobKind(begun.job.kind) in {JobKind.SYNC, JobKind.LOOK}:
+            await self._database.write(lambda unit: self._retry(unit, begun, failure))
             return True
-
-        async def noted() -> None:
-            async with self._database.writing() as unit:
-                await self._fail(unit, begun, failure.message)
-
-        await repeated(noted)
+        await self._database.write(lambda unit: self._fail(unit, begun, failure.message))
         return False
 
-    async def _park(self, begun: Begun, failure: Failure) -> None:
-        job, kind = begun.job, JobKind(begun.job.kind)
-        wait = max(failure.wait or timedelta(0), self._terms.backoff.floor)
-        due_at = self._clock.now() + min(wait, _PARKED_MAX)
-        async with self._database.writing() as unit:
-            sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
-            if sync is None or not await unit.sync_jobs.release(
-                job, due_at, attempt=max(0, job.attempt - 1), parks=True
-            ):
-                return
-            if kind is JobKind.LOOK:
-                return
-            message = failure.while_parked(due_at)
-            await unit.secret_syncs.move(
-                [job.sync_id], kind, {"status": JobStatus.PENDING, "message": message, "job_id": job.id}
-            )
+    async def _retry(self, unit: UnitOfWork, begun: Begun, failure: Failure) -> None:
+        job = begun.job
+        due_at = self._clock.now() + self._terms.backoff.delay(job.attempt, _RNG)
+        sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+        if sync is None or not await unit.sync_jobs.release(job, due_at):
+            return
+        if job.attempt >= self._terms.attempts and job.kind == JobKind.SYNC:
+            await self._audit(unit, begun, JobStatus.FAILED, {})
+            await _move(unit, begun, JobStatus.FAILED, failure.before_next_attempt(due_at))
+
+    async def _park(self, unit: UnitOfWork, begun: Begun, failure: Failure, wait: timedelta) -> None:
+        job = begun.job
+        due_at = self._clock.now() + min(max(wait, self._terms.backoff.floor), _PARKED_MAX)
+        sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+        if sync is None or not await unit.sync_jobs.release(
+            job, due_at, attempt=max(0, job.attempt - 1), parks=True
+        ):
+            return
+        if job.kind != JobKind.LOOK:
+            await _move(unit, begun, JobStatus.PENDING, failure.while_parked(due_at))
 
     async def _fail(self, unit: UnitOfWork, begun: Begun, message: str) -> None:
         job, kind = begun.job, JobKind(begun.job.kind)
@@ -315,10 +287,7 @@ class SyncQueue:
             return
         await self._audit(unit, begun, JobStatus.FAILED, {})
         is_waiting = await unit.sync_jobs.waiting_since(job.sync_id, kind) is not None
-        status = JobStatus.PENDING if is_waiting else JobStatus.FAILED
-        await unit.secret_syncs.move(
-            [job.sync_id], kind, {"status": status, "message": message, "job_id": job.id}
-        )
+        await _move(unit, begun, JobStatus.PENDING if is_waiting else JobStatus.FAILED, message)
 
     async def _audit(
         self, unit: UnitOfWork, begun: Begun, status: JobStatus, counts: Mapping[str, int]
@@ -326,3 +295,10 @@ class SyncQueue:
         details: dict[str, AuditDetail] = {"jobId": begun.job.id, "status": status.value, **counts}
         kind = JobKind(begun.job.kind)
         await unit.audit(sync_event(reader_of(begun.sync), _EVENTS[kind], begun.sync, **details))
+
+
+async def _move(unit: UnitOfWork, begun: Begun, status: JobStatus, message: str) -> None:
+    job = begun.job
+    await unit.secret_syncs.move(
+        [job.sync_id], JobKind(job.kind), {"status": status, "message": message, "job_id": job.id}
+    )

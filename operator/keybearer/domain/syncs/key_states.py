@@ -1,4 +1,4 @@
-"""How each name of a sync stands, from what the service knows without a look at the destination. Pure."""
+"""The state of each name of a sync, from what the service knows without asking the destination. Pure."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _KEPT = "it stays at the destination, because disableSecretDeletion is set"
 
 
 class KeyState(StrEnum):
-    """How a name stands."""
+    """The state of a name."""
 
     SYNCED = "synced"
     """It was written as the source has it now."""
     PENDING = "pending"
-    """It is to be written."""
+    """It will be written."""
     FAILED = "failed"
     """It was refused."""
     REMOVING = "removing"
-    """This sync wrote it, and the source has it no more."""
+    """This sync wrote it, and the source no longer has it."""
     FOREIGN = "foreign"
     """The last look found it, and this sync neither wrote nor imported it."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyStanding:
-    """How one name at the destination stands.
+    """The state of one name at the destination.
 
     Attributes:
-        key: of the source; None for what is others', or was named by a former key schema.
-        message: why it isn't in place, if there is anything to say.
+        key: of the source; None for foreign names and names of a former key schema.
+        message: why it isn't in place, if there is a reason to show.
     """
 
     name: str
@@ -56,15 +56,15 @@ def standings(
     removes_nothing: bool,
     hidden: Collection[str] = (),
 ) -> list[KeyStanding]:
-    """Return how each name stands, by name.
+    """Return the state of each name, sorted by name.
 
     Args:
-        names: what the source comes to.
+        names: what the source makes at the destination.
         ledger: what was written.
-        noted: names that failed, and those that the last look found to be others'.
+        noted: names that failed, and foreign names that the last listing found.
         digest: keyed, of what is written.
         naming: of the keys within the destination.
-        removes_nothing: whether what isn't wanted any more stays there.
+        removes_nothing: whether names that the source no longer has stay there.
         hidden: keys that the reader may not see; they are left out.
     """
     failed: dict[str, str | None] = {}

@@ -1,4 +1,4 @@
-"""What becomes of a sync's ledger when the sync is set up otherwise."""
+"""Stores a changed sync, and keeps or moves its ledger."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from keybearer.base.ids import new_uuid
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.syncs.changes import Loss, loss_of
+from keybearer.domain.syncs.lookup import stored_sync
 from keybearer.domain.syncs.places import Setup, is_same_place
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync, SyncRecord
@@ -18,19 +19,17 @@ __all__ = ["store_changed"]
 async def store_changed(
     unit: UnitOfWork, model: DestinationKind, old: SecretSync, changed: SyncRecord, now: datetime
 ) -> SecretSync:
-    """Store what a sync was changed to, with what is known of its place and of those that it left; return it.
+    """Store a changed sync, with what is known of its present and former places; return it.
 
-    Names that it wrote to another place than its new one are kept as those of a former place, and removed by a run
-    that has pushed to the new one. Where it comes back to a former place, what it left there is in its ledger again.
+    If it moves to another place, the names in its ledger become those of a former place. A run removes them after it
+    has pushed to the new place. If it returns to a former place, what it left there is in its ledger again.
     """
     await unit.secret_syncs.update(changed)
-    new = await unit.secret_syncs.get(changed.id)
-    if new is None:
-        raise AssertionError("a sync that this unit wrote is gone")
+    new = await stored_sync(unit, changed.id)
     went, came = Setup.of(old), Setup.of(new)
     is_moved = not is_same_place(model, went, came)
     if is_moved:
-        # Those names are of the place that it left.
+        # These names belong to the former place.
         await unit.sync_names.clear(changed.id)
         await _move(unit, model, went, came, changed.id, now)
     if new.record.sync_options.get("disableSecretDeletion") is True:
@@ -42,10 +41,7 @@ async def store_changed(
             await unit.secret_syncs.resource(changed.id)
         case Loss.NOTHING:
             pass
-    stored = await unit.secret_syncs.get(changed.id)
-    if stored is None:
-        raise AssertionError("a sync that this unit wrote is gone")
-    return stored
+    return await stored_sync(unit, changed.id)
 
 
 async def _move(
@@ -53,7 +49,7 @@ async def _move(
 ) -> None:
     known = await unit.former_places.of_sync(sync_id)
     back = next((one for one in known if is_same_place(model, Setup.of_former(one), came)), None)
-    # Of the others it is not known whether one of them is the new place.
+    # Any of the others may be the new place.
     await unit.former_places.compare_anew(sync_id)
     await unit.former_places.leave(
         FormerPlace(
@@ -64,7 +60,7 @@ async def _move(
             destination_digest=went.digest,
             sync_options=went.options,
             environment=went.environment,
-            # That two places are not one says the same from either of them.
+            # If the former place is not the new one, then neither is this the former one.
             is_apart=back is not None and back.is_apart,
             attempts=0,
             next_attempt_at=now,

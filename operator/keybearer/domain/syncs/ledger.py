@@ -1,4 +1,4 @@
-"""Notes of what became of each name, written while a remote is being changed: what is cut off is not done twice."""
+"""Notes the outcome of each name while a run writes, so that an interrupted run is not repeated from the start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from keybearer.domain.syncs.outcomes import LostJobError
 from keybearer.domain.syncs.plan import Plan
 from keybearer.domain.syncs.refusals import Refusals
 from keybearer.domain.syncs.tallies import KeyCounts
-from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.pushes import Push
 from keybearer.store.sync_jobs import SyncJob
@@ -27,17 +26,17 @@ _EVERY = timedelta(seconds=2)
 
 
 class Notes:
-    """What one run made of names, and the database doesn't know yet.
+    """Outcomes of one run that are not in the database yet.
 
     Args:
         database: where the ledger is.
-        clock: tells when it is time to write, and when something was noted.
-        job: the run's; it must still be held whenever something is noted.
+        clock: for when to write, and for when something was noted.
+        job: of the run; this process must still hold it whenever something is noted.
         digests: of what the run writes, by name.
-        refused: names that a rule keeps back, with the reason.
+        refused: names that a rule refuses, with the reason.
         failing: names that earlier runs noted as failed.
-        shown: returns a message as it may be stored, without values.
-        counts: where outcomes are counted for metrics; nowhere by default.
+        shown: removes values from a message before it is stored.
+        counts: counters for metrics; not counted by default.
     """
 
     def __init__(
@@ -73,33 +72,33 @@ class Notes:
         self.unversioned: dict[str, Push] = {}
 
     def learn(self, pushes: Iterable[Push], forgotten: Iterable[str] = ()) -> None:
-        """Take over what was found to be in place, and what is gone."""
+        """Note what was found in place, and what is gone."""
         self._pushes.update((push.name, push) for push in pushes)
         self._gone.update(forgotten)
 
     def learn_names(self, foreign: Collection[str] | None, tried: Collection[str] = ()) -> None:
-        """Take over what a look found to be others', None without a look; what isn't tried again fails no more."""
+        """Note foreign names, None without a listing; failed names that are not tried again are no longer failed."""
         self._foreign = foreign
         self._mended.update(set(self._failing) - set(tried))
 
     def expect(self, planned: Plan) -> None:
-        """Take over what a push is about to do; what is in place, or refused by a rule, is counted."""
+        """Note what a push is about to do, and count names that are in place or refused by a rule."""
         self._left = len(planned.change.put) + len(planned.change.delete)
         self._counts.skipped += len(planned.digests) - len(planned.change.put)
         self._counts.failed += len(planned.refused)
 
     async def take(self, outcome: Written | Refused) -> None:
-        """Note what became of one name, with others now and then.
+        """Note the outcome of one name, and write from time to time.
 
         Raises:
-            LostJobError: the job is held no more.
-            NamesRefusedError: the remote refuses one name after the other.
+            LostJobError: this process no longer holds the job.
+            NamesRefusedError: the remote refused too many names in a row.
         """
         if self._left:
             self._left -= 1
         if isinstance(outcome, Refused):
             self._counts.failed += 1
-            # Before anything is shortened: of a value that is cut off, the rest would not be recognized.
+            # Redact before shortening: part of a value would not be recognized.
             shown = replace(outcome, message=self._shown(outcome.message))
             self._failed[shown.name] = shown.message
             self._refusals.add(shown)
@@ -116,10 +115,10 @@ class Notes:
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """Write what waits if what is done within fails or is cancelled: what arrived is not done twice.
+        """Write the notes if the block fails or is cancelled, so that what arrived is not written again.
 
         Raises:
-            LostJobError: the job is held no more.
+            LostJobError: this process no longer holds the job.
         """
         try:
             yield
@@ -146,10 +145,10 @@ class Notes:
                 self.unversioned[written.name] = push
 
     async def flush(self) -> None:
-        """Write what waits.
+        """Write the notes to the database.
 
         Raises:
-            LostJobError: the job is held no more.
+            LostJobError: this process no longer holds the job.
         """
         self._written_at = self._clock.monotonic()
         left = self._left
@@ -157,22 +156,21 @@ class Notes:
         if not has_names and left == self._left_noted:
             return
 
-        async def stored() -> None:
-            async with self._database.writing() as unit:
-                if not await unit.sync_jobs.is_held(self._job):
-                    raise LostJobError("another process has the job")
-                await self.store(unit)
-                if left is not None:
-                    await unit.sync_backlog.note_keys(self._job.sync_id, left)
+        async def stored(unit: UnitOfWork) -> None:
+            if not await unit.sync_jobs.is_held(self._job):
+                raise LostJobError("another process has the job")
+            await self.store(unit)
+            if left is not None:
+                await unit.sync_backlog.note_keys(self._job.sync_id, left)
 
-        await repeated(stored)
+        await self._database.write(stored)
         self._foreign = None
         self._left_noted = left
         for noted in (self._pushes, self._gone, self._failed, self._mended):
             noted.clear()
 
     async def store(self, unit: UnitOfWork) -> None:
-        """Write what waits as a part of the unit."""
+        """Write the notes as a part of the unit."""
         await unit.pushes.note(self._job.sync_id, self._pushes.values())
         await unit.pushes.forget(self._job.sync_id, sorted(self._gone))
         await unit.sync_names.forget_failed(self._job.sync_id, self._mended)

@@ -1,4 +1,4 @@
-"""When the destinations of syncs are looked at by the service itself: after an interval, and not all at once."""
+"""Queues looks at the destinations of syncs: one each interval, spread over time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.domain.syncs.queueing import queue_look
-from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.unit import UnitOfWork
 
@@ -19,13 +19,13 @@ __all__ = ["LookTimes", "latest_look"]
 _AT_ONCE = 50
 """Looks queued in one transaction; other writers wait for it."""
 _SPREAD = 10
-"""Looks that are due at the same time begin within this part of an interval, and so often it is asked for some."""
-_RNG = random.Random()  # noqa: S311 - spreads, protects nothing
+"""Due looks begin within this fraction of the interval; they are searched for as often."""
+_RNG = random.Random()  # noqa: S311 - jitter, not cryptography
 _log = get_logger(__name__)
 
 
 class LookTimes:
-    """Queues looks that are due, of whichever process is first; `run` must be under way."""
+    """Queues due looks while `run` runs; of several processes, the first one does."""
 
     def __init__(self, database: Database, clock: Clock, interval: timedelta) -> None:
         self._database = database
@@ -33,19 +33,19 @@ class LookTimes:
         self._interval = interval
 
     async def run(self) -> None:
-        """Queue looks when it is time, until cancelled."""
+        """Queue looks when they are due, until cancelled."""
         while True:
             wait = self._interval / _SPREAD
             try:
                 await self.queue_due()
                 wait = min(wait, await self._next_due())
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next round finds them again
+            except Exception as error:  # noqa: BLE001 - the next round finds them again, whatever the error
                 _log.warning("secret_sync_looks_not_queued", kind=type(error).__name__)
-            # What is due and can't be queued now is not asked for over and over.
+            # Due looks that can't be queued now must not make this a busy loop.
             await asyncio.sleep(max(wait, self._interval / _SPREAD / _SPREAD).total_seconds())
 
     async def queue_due(self) -> int:
-        """Queue the looks that are due, to be begun within a part of the interval; return how many."""
+        """Queue due looks, to begin within a fraction of the interval; return how many."""
         queued = 0
         while True:
             async with self._database.reading() as unit:
@@ -53,23 +53,19 @@ class LookTimes:
             if not due:
                 return queued
 
-            async def queue_them(due: Sequence[str] = due) -> int:
-                return await self._queue(due)
-
-            if (count := await repeated(queue_them)) == 0:
+            if (count := await self._database.write(partial(self._queue, due))) == 0:
                 # Another process was quicker.
                 return queued
             queued += count
 
-    async def _queue(self, due: Sequence[str]) -> int:
+    async def _queue(self, due: Sequence[str], unit: UnitOfWork) -> int:
         now = self._clock.now()
-        async with self._database.writing() as unit:
-            syncs = await unit.secret_syncs.by_ids(due, for_change=True)
-            # Those locked, what was found may be looked at anew.
-            still = set(await self._due(unit, now, len(due), among=due))
-            for sync in syncs:
-                if sync.record.id in still:
-                    await queue_look(unit, sync, now + self._interval / _SPREAD * _RNG.random(), now)
+        syncs = await unit.secret_syncs.by_ids(due, for_change=True)
+        # Another process may have queued some before they were locked.
+        still = set(await self._due(unit, now, len(due), among=due))
+        for sync in syncs:
+            if sync.record.id in still:
+                await queue_look(unit, sync, now + self._interval / _SPREAD * _RNG.random(), now)
         return len(still)
 
     async def _due(
@@ -87,8 +83,8 @@ class LookTimes:
 
 
 def latest_look(now: datetime, interval: timedelta) -> datetime:
-    """Return up to when a look may be dated: clocks of several processes differ a little.
+    """Return the latest plausible time of a look, since the clocks of processes differ a little.
 
-    What is dated later was noted before a clock was set back, so that nobody knows how long ago it was.
+    A look with a later time was noted before a clock was set back, so its age is unknown.
     """
     return now + interval / _SPREAD

@@ -1,8 +1,7 @@
-"""One look of the service's own at the destination of a sync: whether it is as the sync left it.
+"""Checks whether the destination of a sync is still as the sync left it.
 
-A look writes nothing there and shows in no status. What it finds changed is put right by a push, which it queues; so
-people see a run only where there was something to do. What is left at former places is removed by it as well, when
-an earlier attempt failed.
+A look writes nothing to the destination and changes no status. If it finds a difference, it queues a push, so people
+see a run only where there was something to do. A look also removes what is still left at former places.
 """
 
 from __future__ import annotations
@@ -46,17 +45,17 @@ class Look:
         return self._reach.confidential
 
     async def perform(self) -> Done:
-        """Look.
+        """Compare the destination with the source, and clear former places.
 
         Raises:
             RemoteError: the destination can't be read.
             DomainError: the source can't be read.
             PlanRefusedError: the destination can't hold what the source has.
-            LostJobError: the job is held no more.
+            LostJobError: this process no longer holds the job.
             TimeoutError: it took too long.
         """
         if not self._begun.sync.record.is_settled:
-            # A push failed, or is asked for: the next push looks at the destination anyway.
+            # A push failed or is queued: the next push lists the destination anyway.
             return Done()
         try:
             async with asyncio.timeout(_LOOK.total_seconds()):
@@ -69,7 +68,7 @@ class Look:
         setup = Setup.of(sync)
         listed_at = pushing.clock.now()
         async with pushing.database.reading() as unit:
-            # Nothing of it leaves the service, so that it is no reading for the audit log.
+            # No value leaves the service, so the audit log has no reading.
             source, _ = await pushing.source_of(unit, sync)
             ledger = await unit.pushes.of_sync(sync.record.id)
             noted = await unit.sync_names.of_sync(sync.record.id)
@@ -83,7 +82,7 @@ class Look:
         digests = Digests(pushing.digest_key, sync.record)
         planned = plan(source.secrets, listing, ledger, place.settings(digests, shared.keys()))
         failing = {one.name: one for one in noted if one.state == NameState.FAILED}
-        # Only a push knows that what failed is in place by now, or wanted no more.
+        # Only a push notes that a failed name is in place by now, or no longer wanted.
         failed_keys = {key for name in failing if (key := place.naming.key_of(name)) is not None}
         await self._clearing.clear(left, failed_keys | names.keys_of(planned.refused))
         notes = Notes(pushing.database, pushing.clock, self._begun.job, {})
@@ -105,20 +104,20 @@ class Look:
         )
 
     def _is_worth_a_push(self, planned: Plan, failing: Mapping[str, SyncName]) -> bool:
-        """Return whether there is something to do; what was refused a moment ago isn't tried with each look."""
+        """Return whether there is something to do; a name that was just refused is not tried with each look."""
         since = self._pushing.clock.now() - self._pushing.pace.look_interval / 2
         lately = {name for name, one in failing.items() if one.noted_at > since}
         return bool(planned.change.delete) or any(one.name not in lately for one in planned.change.put)
 
 
 def _refused(planned: Plan, failing: Mapping[str, SyncName]) -> dict[str, str]:
-    """Return why names can't be written: by a rule, or because the remote refused them and has them still not."""
+    """Return why names can't be written: a rule refuses them, or the remote did and still doesn't have them."""
     missing = [one.name for one in planned.change.put if one.name in failing]
     return {**{name: failing[name].message or "" for name in missing}, **planned.refused}
 
 
 async def end_look(unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync, now: datetime) -> None:
-    """Note what a look found, of a sync that is locked; where changes set it off, a push puts right what differs."""
+    """Note what a look found for a locked sync; with auto-sync, queue a push if something differs."""
     former, record = begun.sync.record, sync.record
     if done.notes is None or done.listed_at is None or record.version != former.version:
         return
@@ -126,22 +125,22 @@ async def end_look(unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync,
         return
     is_as_told = done.has_refused == (record.sync_status == JobStatus.FAILED)
     if done.differs or not is_as_told:
-        # Only a push changes whether the sync has failed.
+        # Only a push changes the status of the sync.
         if is_as_told:
             await unit.secret_syncs.move([record.id], JobKind.SYNC, {"message": done.message})
         if record.is_auto_sync_enabled and record.folder_id is not None:
             await queue(unit, sync, JobKind.SYNC, {}, now, afresh=True)
         return
     await done.notes.store(unit)
-    # Whoever asked for a look meanwhile, or gave the connection other credentials, means a later one.
+    # A look was requested meanwhile, or the connection got new credentials: this look was too early.
     is_asked = record.listed_at is None and former.listed_at is not None
     await unit.sync_looks.note(record.id, None if is_asked else done.listed_at, done.message)
 
 
 async def give_up_look(unit: UnitOfWork, sync: SecretSync, now: datetime, pause: timedelta) -> None:
-    """Have a push say why a look can't succeed, of a sync that is locked: nobody sees looks.
+    """Queue a push of a locked sync after a look failed for good, so that its status shows why: looks have none.
 
-    Where changes set off none, another look after the pause goes on with what is left at former places.
+    Without auto-sync, another look after the pause continues with what is left at former places.
     """
     record = sync.record
     if not _is_at_rest(sync):
@@ -153,5 +152,5 @@ async def give_up_look(unit: UnitOfWork, sync: SecretSync, now: datetime, pause:
 
 
 def _is_at_rest(sync: SecretSync) -> bool:
-    """Return whether the last push did all that can be done, and none is asked for."""
+    """Return whether the last push ended without an error, and none is queued."""
     return sync.record.is_settled and sync.record.sync_status != JobStatus.PENDING

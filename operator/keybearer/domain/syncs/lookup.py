@@ -1,4 +1,4 @@
-"""How a request comes to a sync: by id or name, below its destination, seen through what the principal may do."""
+"""Finds syncs by id or name for a principal, and checks its permissions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["sync_of_id", "sync_of_name"]
+__all__ = ["stored_sync", "sync_of_id", "sync_of_name"]
 
 
 async def sync_of_id(
@@ -19,9 +19,9 @@ async def sync_of_id(
     sync_id: str,
     action: Action,
 ) -> tuple[ProjectAccess, SecretSync]:
-    """Return a sync for this action, and what else the principal may do in its project.
+    """Return a sync for this action, and the principal's access to its project.
 
-    Unless it is only read, no job of it is claimed until the unit ends.
+    Unless the action is to read, the sync is locked: no job of it is claimed until the unit ends.
 
     Raises:
         NotFoundError: the organization has no such sync.
@@ -36,6 +36,14 @@ async def sync_of_id(
     if sync.record.destination != destination.name:
         raise InvalidError(f'Secret sync with ID "{sync_id}" is not configured for {destination.title}')
     return access, sync
+
+
+async def stored_sync(unit: UnitOfWork, sync_id: str) -> SecretSync:
+    """Return a sync that this unit wrote."""
+    sync = await unit.secret_syncs.get(sync_id)
+    if sync is None:
+        raise AssertionError("a sync that this unit wrote is gone")
+    return sync
 
 
 async def sync_of_name(

@@ -1,8 +1,8 @@
-"""How a run ended, in words for the people who look at the sync; never a value, never a credential."""
+"""Messages about failed runs for people who look at the sync, without values and credentials."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -24,30 +24,29 @@ __all__ = [
     "failure_of",
     "redacted",
     "shortened",
-    "told_of_others",
 ]
 
 MESSAGE_MAX = 1024
 _DETAILS_MAX = 5
 _RECOGNIZED_MIN = 6
-"""Characters of a value that is looked for in messages: shorter ones are words of the messages themselves."""
+"""Values with fewer characters are not redacted: they may be words of the message itself."""
 _REDACTED = "[redacted]"
 _LATER = (BusyError, TooSlowError, UnavailableError)
 
 
 class LostJobError(KeybearerError):
-    """The job is another process's by now, or its sync is gone: nothing more is written."""
+    """Another process has the job by now, or its sync is gone: this run writes nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run failed, and whether the same may work later.
+    """Why a run failed, and whether another attempt may succeed.
 
     Attributes:
-        message: for whoever looks at the sync.
-        is_retryable: whether another attempt is worth it.
-        is_foreseen: whether it is no fault of this program.
-        wait: how long the remote asked to wait; the run isn't at fault then, and goes on after that.
+        message: for people who look at the sync.
+        is_retryable: whether another attempt may succeed.
+        is_foreseen: whether it is an expected failure, and not a bug of this program.
+        wait: how long the remote asked to wait; the run continues after that.
     """
 
     message: str
@@ -56,11 +55,11 @@ class Failure:
     wait: timedelta | None = None
 
     def before_next_attempt(self, due_at: datetime) -> str:
-        """Return what is said until the next attempt."""
+        """Return the message until the next attempt."""
         return self._followed_by(f"; the next attempt is at {format_instant(due_at)}")
 
     def while_parked(self, due_at: datetime) -> str:
-        """Return what is said until the time that the remote asked for has passed."""
+        """Return the message while the job waits as the remote asked."""
         return self._followed_by(f"; what arrived is noted, and the rest follows at {format_instant(due_at)}")
 
     def _followed_by(self, following: str) -> str:
@@ -68,11 +67,11 @@ class Failure:
 
 
 def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
-    """Return what is said of an error, and whether another attempt is worth it.
+    """Return the message for an error, and whether another attempt may succeed.
 
     Args:
         error: what ended the run.
-        confidential: texts that must not be in the message, whoever put them there.
+        confidential: texts that must not appear in the message.
     """
     match error:
         case RemoteThrottledError():
@@ -104,36 +103,13 @@ def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
     return replace(failure, message=redacted(failure.message, confidential))
 
 
-def told_of_others(foreign: Collection[str], overlap: Mapping[str, str | None]) -> str | None:
-    """Return what is said of what others keep in the place that a sync was pushed to; None where nobody does.
-
-    Args:
-        foreign: names that stayed, though the key schema makes them.
-        overlap: names that other syncs write as well, each with the name of such a sync of the same project, if any.
-    """
-    told: list[str] = []
-    if foreign:
-        told.append(
-            f"{counted(len(foreign))} at the destination came from elsewhere and stayed; to have them removed, push "
-            "once with removeForeign, or set a key schema to keep apart from them"
-        )
-    if overlap:
-        owners = sorted({owner for owner in overlap.values() if owner is not None})
-        others = f"others, such as the sync '{owners[0]}'" if owners else "syncs of other projects"
-        told.append(
-            f"{counted(len(overlap))} of this sync {'is' if len(overlap) == 1 else 'are'} also written by {others}: "
-            "each overwrites what the other wrote; set key schemas to keep them apart"
-        )
-    return ". ".join(told) or None
-
-
 def counted(count: int) -> str:
-    """Return so many secrets, in words."""
+    """Return a number of secrets in words."""
     return "1 secret" if count == 1 else f"{count} secrets"
 
 
 def confidential_texts(given: Mapping[str, JsonValue], shown: Mapping[str, JsonValue]) -> list[str]:
-    """Return the texts of credentials that are shown to nobody."""
+    """Return the texts of credentials that are never shown."""
     open_texts = set(_texts(dict(shown)))
     return [text for text in _texts(dict(given)) if text not in open_texts]
 
@@ -151,8 +127,8 @@ def _texts(content: JsonValue) -> list[str]:
 
 
 def redacted(message: str, confidential: Iterable[str]) -> str:
-    """Return a message without confidential texts, and not longer than what is stored of one."""
-    # The longest first: one may be a part of another.
+    """Return a message without confidential texts, shortened to what is stored."""
+    # Longest first: one text may be part of another.
     for text in sorted(
         {text for text in confidential if len(text) >= _RECOGNIZED_MIN}, key=len, reverse=True
     ):
@@ -161,5 +137,5 @@ def redacted(message: str, confidential: Iterable[str]) -> str:
 
 
 def shortened(message: str, most: int) -> str:
-    """Return a text of that many characters at most; what is cut off is an ellipsis."""
+    """Return a text of at most that many characters; a shortened one ends with an ellipsis."""
     return message if len(message) <= most else f"{message[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""Places that a sync writes to, or wrote to before it was set up otherwise, and how a run gets at them."""
+"""Present and former places of a sync, and how a run opens them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Setup:
     """Where a sync writes, and by which names.
 
     Attributes:
-        digest: of what of the configuration tells one place from another.
-        environment: slug that the key schema is filled with; empty where the folder is gone.
+        digest: of the part of the configuration that identifies the place.
+        environment: slug for the key schema; empty if the folder is gone.
     """
 
     connection_id: str
@@ -44,7 +44,7 @@ class Setup:
 
     @classmethod
     def of(cls, sync: SecretSync) -> Self:
-        """Return the present one."""
+        """Return the present setup of a sync."""
         record = sync.record
         return cls(
             record.connection_id,
@@ -56,7 +56,7 @@ class Setup:
 
     @classmethod
     def of_former(cls, place: FormerPlace) -> Self:
-        """Return a former one."""
+        """Return the setup of a former place."""
         return cls(
             place.connection_id,
             place.destination_config,
@@ -67,15 +67,15 @@ class Setup:
 
     @property
     def naming(self) -> KeyNaming:
-        """How the key schema names keys, or the one object that holds them."""
+        """Names of keys by the key schema, or of the one object that holds them."""
         schema = self.options.get("keySchema")
         return KeyNaming.of(schema if isinstance(schema, str) else None, self.environment)
 
 
 def is_same_place(model: DestinationKind, one: Setup, other: Setup) -> bool:
-    """Return whether two setups of one sync lead to the same place, as far as what is written down of them tells.
+    """Return whether two setups of one sync lead to the same place, as far as their configuration shows.
 
-    The second one's configuration must have the form that this version takes.
+    The configuration of the second one must be valid in this version.
     """
     if (one.connection_id, one.digest) != (other.connection_id, other.digest):
         return False
@@ -85,7 +85,7 @@ def is_same_place(model: DestinationKind, one: Setup, other: Setup) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A destination ready to be used."""
+    """An opened destination."""
 
     destination: Destination
     options: SyncOptions
@@ -99,7 +99,7 @@ class Place:
     def settings(
         self, digests: Digests, shared: Collection[str], *, removes_foreign: bool = False
     ) -> Settings:
-        """Return what plans for it are made under; `shared` are names that other syncs wrote there."""
+        """Return the settings of plans for it; `shared` are names that other syncs wrote there."""
         return Settings(
             self.traits,
             self.naming,
@@ -112,9 +112,9 @@ class Place:
 
 
 class Reach:
-    """How one run gets at places.
+    """Opens and lists places for one run.
 
-    `confidential` holds all texts that no message may show; it grows as they become known.
+    `confidential` collects all texts that no message may show.
     """
 
     def __init__(self, pushing: Pushing, sync: SecretSync) -> None:
@@ -138,8 +138,8 @@ class Reach:
         """Return the place over that connection.
 
         Raises:
-            InvalidError: nothing here can write to it, or the credentials have a form that this version can't use.
-            ValidationError: what is stored of it no longer fits.
+            InvalidError: there is no driver for it, or this version can't use the credentials.
+            ValidationError: the stored configuration or options are no longer valid.
         """
         model = self._pushing.model_of(self._sync)
         options = model.options.model_validate(dict(setup.options))
@@ -168,7 +168,7 @@ class Reach:
         return listing
 
     async def shared(self, setup: Setup, names: Collection[str]) -> dict[str, str | None]:
-        """Return which of these names other syncs wrote to the same place, with a name of one that may be told."""
+        """Return the names that other syncs wrote to the same place, each with the name of a visible sync if any."""
         if not names:
             return {}
         there = replace(self._sync.record, connection_id=setup.connection_id, destination_digest=setup.digest)

@@ -1,8 +1,8 @@
 """What one run changes at a destination: a pure function of source, remote, ledger and options (wire.md 3.4).
 
-A destination is compared in one of two ways. Where it was just listed, what it shows decides, and the ledger only
-where values don't come back. Where the ledger is trusted, it alone decides: names it doesn't know are not there.
-In both only names of the ledger are removed: what a sync neither wrote nor imported is others', and stays.
+A destination is compared in one of two ways. If it was just listed, the listing decides, and the ledger only where
+values can't be read back. If the ledger is trusted, it alone decides: names that it doesn't have are not there.
+In both cases only names of the ledger are removed: what a sync neither wrote nor imported is foreign, and stays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Ledger = Mapping[str, Push]
-"""What was written last, by name."""
+"""What this sync wrote last, by name."""
 
 
 _NO_NAME = (
@@ -40,12 +40,12 @@ _NO_NAME = (
 
 
 class PlanRefusedError(KeybearerError):
-    """The destination can't hold what the source has; the text says why, and holds no value."""
+    """The destination can't hold what the source has; the message says why, without values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A secret of the source as it is pushed; metadata only where the destination is to hold it."""
+    """A secret of the source as it is pushed; metadata only if it is pushed too."""
 
     key: str
     value: str = field(repr=False)
@@ -54,12 +54,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the keys of a source come to at a destination, by name.
+    """What the keys of a source become at a destination, by name.
 
     Attributes:
-        wanted: what it is to hold.
-        refused: why it can't hold these; no reason has a value in it.
-        keys: of both; of several that make the same name the first.
+        wanted: what it should hold.
+        refused: why it can't hold these names; no reason contains a value.
+        keys: of both; the first one if several make the same name.
     """
 
     wanted: dict[str, Outgoing] = field(repr=False)
@@ -68,25 +68,25 @@ class Names:
 
     @property
     def held(self) -> frozenset[str]:
-        """All of them: a refused name keeps its older version, so it is neither removed nor others'."""
+        """All names: a refused one keeps its older version, so it is neither removed nor foreign."""
         return frozenset(self.keys)
 
     def keys_of(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the keys of those of the names that the source makes."""
+        """Return the keys of the given names, as far as the source has them."""
         return frozenset(self.keys[name] for name in names if name in self.keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a plan is made under.
+    """The settings of a plan.
 
     Attributes:
         naming: as `naming_of` returns it.
         removes_nothing: whether nothing is removed (`disableSecretDeletion`).
-        removes_foreign: whether names of others that the key schema makes are removed too, as asked for once.
+        removes_foreign: whether foreign names that match the key schema are removed too, as requested once.
         shared: names that other syncs wrote to the same place: they are never removed.
-        digest: keyed, of what is written and all that decides how.
-        extras_of: what is to stand beside a value, None where that isn't compared.
+        digest: keyed, of what is written and of the setup that decides how.
+        extras_of: what the destination should hold with a value, such as tags; None if that isn't compared.
     """
 
     traits: Traits
@@ -100,13 +100,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A change, and what the ledger is to know.
+    """A change, and updates of the ledger.
 
     Attributes:
-        digests: of all that the destination is to hold, by name.
-        learnt: what is in place without the ledger's knowing it.
-        forgotten: what the ledger knows, and is not wanted any more: it isn't there, or is another sync's now.
-        foreign: names of others that the key schema makes, and that stay; none are known without a listing.
+        digests: of all that the destination should hold, by name.
+        learnt: what is in place, but not in the ledger.
+        forgotten: names of the ledger that are not wanted and not there, or now belong to another sync.
+        foreign: foreign names that match the key schema and stay; empty without a listing.
         refused: why names of the source can't be written; what an earlier run wrote under them stays.
     """
 
@@ -124,7 +124,7 @@ class Plan:
 
 
 def naming_of(traits: Traits, naming: KeyNaming) -> KeyNaming:
-    """Return how keys are named within the destination: one object holds them as they are."""
+    """Return how keys are named within the destination; a single object holds them under their own names."""
     if traits.is_one_object:
         return KeyNaming("", "")
     if traits.folds_case:
@@ -133,10 +133,10 @@ def naming_of(traits: Traits, naming: KeyNaming) -> KeyNaming:
 
 
 def wanted_names(source: Iterable[Wanted], traits: Traits, naming: KeyNaming) -> Names:
-    """Return what the destination is to hold, and which names it can't hold.
+    """Return what the destination should hold, and which names it can't hold.
 
-    A key that makes no name of the schema, two that make the same one, and what breaks a rule of the destination keep
-    back themselves and no other.
+    A key is refused if it makes no valid name of the schema, if another key makes the same name, or if it breaks a
+    rule of the destination. All other keys are written.
 
     Raises:
         PlanRefusedError: there are too many.
@@ -180,13 +180,13 @@ def _same_name(keys: list[str]) -> str | None:
 def plan(
     source: Iterable[Wanted], listing: Mapping[str, Present] | None, ledger: Ledger, settings: Settings
 ) -> Plan:
-    """Return what is to be done so that the destination holds what the source has.
+    """Return the change after which the destination holds what the source has.
 
     Args:
         source: each key once.
-        listing: what the destination holds; None: the ledger is trusted.
+        listing: what the destination holds; None if the ledger is trusted.
         ledger: what was written before.
-        settings: what the plan is made under.
+        settings: of the plan.
 
     Raises:
         PlanRefusedError: the destination can't hold it.
@@ -230,19 +230,19 @@ def plan(
 def removal(
     listing: Mapping[str, Present], ledger: Ledger, naming: KeyNaming, shared: Collection[str] = ()
 ) -> Change:
-    """Return the change that takes away what is ours alone: what was written or imported, and no other sync wrote."""
+    """Return the change that removes what this sync wrote or imported, and no other sync wrote."""
     return Change((), _still_there(ledger.keys() - set(shared), listing, naming))
 
 
 def with_versions(pushes: Iterable[Push], listing: Mapping[str, Present]) -> list[Push]:
-    """Return what was written with the versions that the remote shows for it now."""
+    """Return the given pushes with the versions that the remote shows now."""
     return [
         replace(push, remote_version=listing[push.name].version) for push in pushes if push.name in listing
     ]
 
 
 def _still_there(ours: Iterable[str], listing: Mapping[str, Present], naming: KeyNaming) -> tuple[str, ...]:
-    """Return which names may be there: a name of a former key schema need not be in what was listed for this one."""
+    """Return which names may be there: a listing for this key schema need not have names of a former one."""
     return tuple(sorted(name for name in ours if name in listing or naming.key_of(name) is None))
 
 
@@ -264,5 +264,5 @@ def _is_same(
         return present.value == outgoing.value
     if push is None or push.digest != digest:
         return False
-    # A run that was cut off knows no version of what it wrote: it isn't written once more for that.
+    # An interrupted run could not note versions; that is no reason to write everything again.
     return push.remote_version in (None, present.version)

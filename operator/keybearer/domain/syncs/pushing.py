@@ -1,4 +1,4 @@
-"""What all runs of secret syncs share, and what they read of a sync by it."""
+"""What all runs of secret syncs share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from keybearer.domain.syncs.tallies import PushTallies
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
-from keybearer.wire.destination_forms import SyncOptions
 
 __all__ = ["Pace", "Pushing"]
 
@@ -28,10 +27,10 @@ _BACKOFF = Backoff(floor=timedelta(seconds=3), ceiling=timedelta(hours=1))
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How soon something is done again.
+    """Intervals of runs.
 
     Attributes:
-        look_interval: after which a destination is looked at, for what others changed there.
+        look_interval: time after which a destination is checked for changes by others.
         backoff: between attempts.
     """
 
@@ -40,7 +39,7 @@ class Pace:
 
 
 class Pushing:
-    """What all runs share."""
+    """What all runs share: database, destinations, keys, clock and counters."""
 
     def __init__(
         self,
@@ -65,10 +64,10 @@ class Pushing:
         self.tallies = PushTallies()
 
     def model_of(self, sync: SecretSync) -> DestinationKind:
-        """Return the model of the sync's destination.
+        """Return the kind of the sync's destination.
 
         Raises:
-            InvalidError: nothing here can write to it.
+            InvalidError: there is no driver for it.
         """
         model = self.catalogue.kind(sync.record.destination)
         if model is None:
@@ -78,25 +77,14 @@ class Pushing:
             )
         return model
 
-    def options_of(self, sync: SecretSync) -> SyncOptions:
-        """Return the sync's options.
-
-        Raises:
-            InvalidError: nothing here can write to its destination.
-            ValidationError: they no longer fit.
-        """
-        return self.model_of(sync).options.model_validate(dict(sync.record.sync_options))
-
     async def source_of(self, unit: UnitOfWork, sync: SecretSync) -> tuple[Source, bytes]:
-        """Return what the sync is to carry, and its digest.
+        """Return what the sync pushes, and its digest.
 
         Raises:
             DomainError: it can't be read.
-            ValidationError: what is stored of the sync no longer fits.
+            ValidationError: the stored options of the sync are no longer valid.
         """
-        source = await read_source(unit, sync, with_metadata=_wants_metadata(self.options_of(sync)))
+        options = self.model_of(sync).options.model_validate(dict(sync.record.sync_options))
+        with_metadata = getattr(options, "sync_secret_metadata_as_tags", None) is True
+        source = await read_source(unit, sync, with_metadata=with_metadata)
         return source, Digests(self.digest_key, sync.record).of_source(source.secrets)
-
-
-def _wants_metadata(options: SyncOptions) -> bool:
-    return getattr(options, "sync_secret_metadata_as_tags", None) is True

@@ -1,4 +1,4 @@
-"""Queueing what is to be done for a sync: its status and its job move in one transaction (wire.md section 3.3)."""
+"""Queues jobs of syncs; status and job change in one transaction (wire.md section 3.3)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["DELETES_SYNC", "IMPORT_BEHAVIOR", "REMOVES_FOREIGN", "queue", "queue_failed", "queue_look"]
 
 IMPORT_BEHAVIOR = "importBehavior"
-"""Parameter of an import: a word of `ImportBehavior`."""
+"""Parameter of an import: a value of `ImportBehavior`."""
 DELETES_SYNC = "deletesSync"
-"""Parameter of a removal: whether the sync itself goes once it succeeded."""
-
+"""Parameter of a removal: whether the sync itself is deleted after it succeeded."""
 REMOVES_FOREIGN = "removesForeign"
-"""Parameter of a push: whether names of others that the key schema makes go as well, this once."""
+"""Parameter of a push: whether foreign names that match the key schema are removed too, this once."""
 
 
 async def queue(
@@ -35,14 +34,14 @@ async def queue(
     afresh: bool = False,
     is_urgent: bool = False,
 ) -> SecretSync:
-    """Have this done for the sync, from `due_at` on, at once by default; return it as it is then.
+    """Queue a job for the sync, due at `due_at` or now; return the sync with its new status.
 
-    What waits already is enough: it takes these parameters and the earlier of both times. While one of the kind
-    runs, another waits behind it, so that whoever ends the running one leaves the status `pending`.
-    `afresh` has the run look at the remote, whatever is known of it: people ask because they doubt it. What people
-    ask for `is_urgent`, and so are new credentials: it doesn't wait for the time that a remote asked for.
+    If a job of this kind waits already, it takes these parameters and the earlier of both times. If one runs, another
+    waits behind it, and the status stays `pending` when the first one ends. With `afresh` the run lists the
+    destination, whatever is known of it. A job that `is_urgent` doesn't wait for the time that a remote asked for:
+    people requested it, or the connection has new credentials.
     """
-    # The status first: it is the lock that keeps two who queue for one sync apart.
+    # The status first: this locks the sync against others who queue for it.
     await unit.secret_syncs.move([sync.record.id], kind, {"status": JobStatus.PENDING})
     if kind is JobKind.SYNC:
         await unit.sync_backlog.begin(sync.record.id, now)
@@ -54,15 +53,15 @@ async def queue(
 
 
 async def queue_look(unit: UnitOfWork, sync: SecretSync, due_at: datetime, now: datetime) -> None:
-    """Have the service look at the remote of a sync that is locked, from `due_at` on; no status shows it."""
+    """Queue a look at the destination of a locked sync, due at `due_at`; looks have no status."""
     await unit.sync_jobs.add([_job(sync, JobKind.LOOK, {}, due_at, now)])
 
 
 async def queue_failed(unit: UnitOfWork, connection_id: str, now: datetime) -> None:
-    """Have done what failed or is being tried again over a connection: what it fails for may be mended.
+    """Queue again what failed or waits for another attempt over a connection, after it got new credentials.
 
-    These are pushes of its syncs, and what could not be removed at places that syncs left. A run that is under way
-    may still use the old credentials: another follows it.
+    These are pushes of its syncs, and the clearing of former places. A job that runs may still use the old
+    credentials, so another one follows it.
     """
     for sync in await unit.secret_syncs.failing_over(connection_id):
         await queue(unit, sync, JobKind.SYNC, {}, now, is_urgent=True)

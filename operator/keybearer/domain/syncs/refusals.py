@@ -1,6 +1,6 @@
-"""What refused names lead to: all others are written and removed, and the sync says which failed and why.
+"""Collects refused names and words the message about them; all other names are written and removed.
 
-Only a remote that refuses many names in a row stops a run: then it isn't the names.
+A run stops only if the remote refuses many names in a row: then the names are not the reason.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["REFUSALS_MAX", "NamesRefusedError", "Refusals", "told_of_refused"]
 REFUSALS_MAX = 20
 """Names that the remote refuses in a row before a run stops."""
 _TOLD_MIN = 512
-"""Characters for refused names, whatever else is to be told."""
+"""Characters reserved for refused names in a message that has more to say."""
 _NAME_SHOWN_MAX = 100
 _REASON_SHOWN_MAX = 500
 
@@ -32,7 +32,7 @@ class Refusals:
         reasons: why, by name.
 
     Args:
-        planned: those that a rule kept back before the first call, with the reason.
+        planned: names that a rule refused before the first call, with the reason.
     """
 
     def __init__(self, planned: Mapping[str, str]) -> None:
@@ -40,7 +40,7 @@ class Refusals:
         self._in_a_row = 0
 
     def add(self, refused: Refused) -> None:
-        """Take note of a refusal while the destination is being changed.
+        """Note a refusal of the destination.
 
         Raises:
             NamesRefusedError: it is the last of too many in a row.
@@ -59,16 +59,16 @@ class Refusals:
             )
 
     def end_row(self) -> None:
-        """Take note of a name that was taken."""
+        """Note that a name was accepted."""
         self._in_a_row = 0
 
 
 def told_of_refused(reasons: Mapping[str, str], others: Iterable[str] = ()) -> str:
-    """Return how many names were refused, why the first of them were, and what else there is to say.
+    """Return a message with the number of refused names, the reasons of the first ones, and other messages.
 
     Args:
         reasons: by name; at least one.
-        others: said after that.
+        others: messages that follow.
     """
     number = len(reasons)
     were = "1 secret was" if number == 1 else f"{number:,} secrets were"
@@ -79,7 +79,7 @@ def told_of_refused(reasons: Mapping[str, str], others: Iterable[str] = ()) -> s
 
 
 def _told(beginning: str, refused: Iterable[tuple[str, str]], most: int) -> str:
-    """Return so many characters with as many reasons as have room; names with the same reason are told together."""
+    """Return at most so many characters with as many reasons as fit; names with the same reason share it."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in refused:
         by_reason.setdefault(shortened(reason, _REASON_SHOWN_MAX), []).append(

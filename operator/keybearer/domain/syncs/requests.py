@@ -1,4 +1,4 @@
-"""What people ask of a secret sync, as the domain takes it."""
+"""Requests about secret syncs, as the domain takes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["UNCHANGED", "DestinationCheck", "NewSync", "SyncChange", "Unchanged"
 
 @dataclass(frozen=True, slots=True)
 class NewSync:
-    """A sync to be made; options and configuration are of the destination's own classes."""
+    """A sync to create; options and configuration have the classes of the destination."""
 
     name: str
     description: str | None
@@ -28,7 +28,7 @@ class NewSync:
 
 @dataclass(frozen=True, slots=True)
 class SyncChange:
-    """What changes of a sync; None leaves a field as it is."""
+    """A change of a sync; None leaves a field as it is."""
 
     name: str | None = None
     description: str | Unchanged | None = UNCHANGED
@@ -48,11 +48,11 @@ class SyncChange:
 
 @dataclass(frozen=True, slots=True)
 class DestinationCheck:
-    """A place, asked about before a sync to it is made.
+    """A place to check for other syncs before one is created.
 
     Attributes:
-        excluded_sync_id: a sync that may well write there: the one that is being changed.
-        connection_id: only syncs over this connection count; None for those over any.
+        excluded_sync_id: a sync that doesn't count, because it is being changed.
+        connection_id: only syncs over this connection count; None for any connection.
     """
 
     project_id: str

@@ -1,4 +1,4 @@
-"""What a sync needs before it is made, changed or set off (wire.md section 3.6)."""
+"""Checks before a sync is created, changed or run (wire.md section 3.6)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where, require_organization
 from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError, SchemaViolationError
+from keybearer.domain.syncs.source import folder_of
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.records import Folder
 from keybearer.store.secret_syncs import JobKind, SecretSync
@@ -36,10 +37,10 @@ __all__ = [
 
 
 def existing_destination(catalogue: Catalogue, name: str) -> OfferedDestination:
-    """Return the destination of interface.md's name.
+    """Return the destination with this name of interface.md.
 
     Raises:
-        NotFoundError: none is called so.
+        NotFoundError: there is none.
     """
     found = catalogue.offered(name)
     if found is None:
@@ -50,10 +51,10 @@ def existing_destination(catalogue: Catalogue, name: str) -> OfferedDestination:
 
 
 def driven(destination: OfferedDestination) -> DestinationKind:
-    """Return the model of a destination that syncs can be made to.
+    """Return the kind of a destination that has a driver.
 
     Raises:
-        InvalidError: it is offered, but nothing here can write to it.
+        InvalidError: it is offered, but has no driver.
     """
     if not isinstance(destination, DestinationKind):
         raise undriven(destination)
@@ -61,12 +62,14 @@ def driven(destination: OfferedDestination) -> DestinationKind:
 
 
 def undriven(destination: OfferedDestination) -> InvalidError:
-    """Return the refusal of a destination that is not built yet."""
-    return InvalidError(f"{destination.title} is not supported yet: this version can't push to it")
+    """Return the error for a destination without a driver."""
+    return InvalidError(
+        f"{destination.title} is not supported yet: this version has no driver that could push to it"
+    )
 
 
 def require_together(model: DestinationKind, config: DestinationConfig, options: SyncOptions) -> None:
-    """Let pass what goes together.
+    """Check that configuration and options agree.
 
     Raises:
         SchemaViolationError: options and configuration contradict each other.
@@ -80,12 +83,12 @@ def require_together(model: DestinationKind, config: DestinationConfig, options:
 async def usable_connection(
     unit: UnitOfWork, access: ProjectAccess, connection_id: str, destination: OfferedDestination
 ) -> AppConnection:
-    """Return the connection that a sync of the project is to use.
+    """Return a connection that a sync of the project may use.
 
     Raises:
         NotFoundError: the organization has no such connection.
         ForbiddenError: the principal may not use it, or it belongs to another project.
-        InvalidError: it leads to another app.
+        InvalidError: it is for another app.
     """
     connection = await unit.app_connections.get(connection_id)
     if connection is None or connection.organization_id != access.project.organization_id:
@@ -107,10 +110,10 @@ async def usable_connection(
 
 
 def require_may_push(access: ProjectAccess, where: Where) -> None:
-    """Let pass who may read the values that are to leave the service.
+    """Check that the principal may read the values that will leave the service.
 
     Raises:
-        ForbiddenError: the principal may not read them.
+        ForbiddenError: it may not.
     """
     if not access.allows(Action.READ_VALUE, Subject.SECRETS, where):
         raise ForbiddenError(
@@ -126,10 +129,10 @@ def require_may_push(access: ProjectAccess, where: Where) -> None:
 
 
 def require_may_import(access: ProjectAccess, where: Where, behavior: str) -> None:
-    """Let pass who may write what a destination would bring into the source.
+    """Check that the principal may write what an import would store in the source.
 
     Raises:
-        ForbiddenError: the principal may not create secrets there, or edit them where the destination wins.
+        ForbiddenError: it may not create secrets there, or edit them if the destination wins.
     """
     if behavior == InitialSyncBehavior.OVERWRITE_DESTINATION:
         return
@@ -156,7 +159,7 @@ async def source_folder(
 
 
 def require_removable(destination: OfferedDestination) -> None:
-    """Let pass a destination that secrets can be removed from.
+    """Check that secrets can be removed from a destination.
 
     Raises:
         InvalidError: they can't.
@@ -171,19 +174,15 @@ def require_source(sync: SecretSync) -> Where:
     Raises:
         InvalidError: the folder is gone.
     """
-    if sync.environment_slug is None or sync.folder_path is None:
-        raise InvalidError(
-            "Invalid source configuration: folder no longer exists. "
-            "Please configure a valid source and try again."
-        )
-    return Where(sync.environment_slug, sync.folder_path)
+    at = folder_of(sync)
+    return Where(at.environment, at.path)
 
 
 async def require_idle(unit: UnitOfWork, sync: SecretSync) -> Sequence[SyncJob]:
-    """Return the jobs that wait for the sync, of which none runs. A look that runs keeps nobody from anything.
+    """Return the waiting jobs of a sync, after checking that none runs. A running look doesn't count.
 
     Raises:
-        InvalidError: one does.
+        InvalidError: a job runs.
     """
     jobs = await unit.sync_jobs.of_syncs([sync.record.id])
     if any(job.is_running and job.kind != JobKind.LOOK for job in jobs):
@@ -192,7 +191,7 @@ async def require_idle(unit: UnitOfWork, sync: SecretSync) -> Sequence[SyncJob]:
 
 
 def destination_digest(model: DestinationKind, config: DestinationConfig) -> str:
-    """Return what is equal for two syncs to the same place."""
+    """Return a digest that is equal for syncs to the same place."""
     place = {"destination": model.name, "place": dict(model.place(config))}
-    # Not orjson: numbers of a configuration may be longer than it takes.
+    # Not orjson: a configuration may hold integers of more than 64 bits.
     return hashlib.sha256(json.dumps(place, sort_keys=True).encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""One run of one job: read the source, look at the destination if need be, change it, note what arrived.
+"""One run of one job: read the source, list the destination if necessary, change it, note what arrived.
 
-Every line may be the last one before the process is killed. What was claimed is not settled until the run ended well,
-so that whoever goes on looks at the destination first.
+The process may be killed at any line. A claimed sync is not settled until its run has ended, so the next run lists
+the destination first.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
 from keybearer.domain.syncs.refusals import NamesRefusedError, told_of_refused
 from keybearer.domain.syncs.source import Source, folder_of, reader_of
 from keybearer.store.app_connections import OpenedConnection
-from keybearer.store.attempts import repeated
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.sync_names import NameState
+from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destination_forms import ImportBehavior
 
 __all__ = ["Begun", "Done", "Run"]
@@ -56,7 +56,7 @@ _FOREIGN_CONTENT = (
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A claimed job, and its sync as it was before."""
+    """A claimed job, and its sync as it was before the claim."""
 
     job: SyncJob
     sync: SecretSync
@@ -64,15 +64,15 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a run that did all that can be done leaves to be noted, in one transaction with the end of its job.
+    """What to store when a run has ended without an error, in one transaction with the end of its job.
 
     Attributes:
-        notes: what the ledger doesn't know yet.
-        source_digest: of what was carried; None where nothing was.
-        listed_at: when the destination was looked at, if it was.
+        notes: what is not in the ledger yet.
+        source_digest: of what was pushed; None if nothing was.
+        listed_at: when the destination was listed, if it was.
         counts: for log and audit.
-        message: what people are to know; None if there is nothing to say.
-        has_refused: whether names can't be written; the push has failed then, and the message names them.
+        message: for people; None if there is nothing to say.
+        has_refused: whether names were refused; then the push has failed, and the message names them.
         differs: whether a look found something to do.
     """
 
@@ -106,13 +106,13 @@ class Run:
         return self._reach.confidential
 
     async def perform(self) -> Done:
-        """Do what the job is for.
+        """Push, import or remove, as the job says.
 
         Raises:
-            RemoteError: the destination doesn't do what is asked.
+            RemoteError: a request to the destination failed.
             DomainError: the source can't be read or written.
-            PlanRefusedError: the destination can't hold what the source has, or only the part that it holds now.
-            LostJobError: the job is held no more.
+            PlanRefusedError: the destination can't hold what the source has, or not all of it.
+            LostJobError: this process no longer holds the job.
             TimeoutError: it took too long.
         """
         async with asyncio.timeout(_RUN.total_seconds()):
@@ -138,7 +138,7 @@ class Run:
         removes_foreign = self._job.parameters.get(REMOVES_FOREIGN) is True
         left = await self._clearing.due()
         failing = await self._failing()
-        # After a run with refused names the message tells of these, and not what the last look found.
+        # After refused names the message is about them, so the findings of the last listing are not in it.
         if first is not None or removes_foreign or left or failing or not self._trusts_ledger():
             listed_at = self._pushing.clock.now()
             asked = wanted_names(source.secrets, place.traits, place.naming).held | ledger.keys()
@@ -146,14 +146,14 @@ class Run:
                 place, sorted(asked), imports=first is not None, replaces_foreign=removes_foreign
             )
         if first is not None and listing is not None:
-            # An attempt that failed has brought its part already: what is ours by now isn't taken in once more.
+            # A failed attempt may have imported and written names: these are ours by now, and not imported again.
             others = {name: present for name, present in listing.items() if name not in ledger}
             ledger |= {push.name: push for push in await self._take_in(place, others, first)}
-            source, digest = await self._read()
+            source, digest, _, _ = await self._gathered()
         names = wanted_names(source.secrets, place.traits, place.naming)
         if listing is not None:
             left = await self._clearing.compared(left, listing, names, ledger)
-        # Whom else the rest belongs to is asked only where that was looked at as well.
+        # Without a listing, only names that would be removed matter.
         shared = await self._reach.shared(
             self._setup,
             ledger.keys() - names.held if listing is None else {*ledger, *names.held, *listing},
@@ -179,7 +179,7 @@ class Run:
             try:
                 await self._apply(place, replace(planned.change, is_resumed=is_resumed), notes)
             except (RemoteError, NamesRefusedError):
-                # The next attempt looks first: what was written by this one must not look like another's.
+                # The next attempt lists first: without versions, what this one wrote would look changed by others.
                 await self._learn_what_arrived(place, planned, notes)
                 raise
             if listing is not None:
@@ -193,7 +193,7 @@ class Run:
             "repaired": 0 if listing is None else len(repaired_names(planned, ledger, place.traits)),
             "removedElsewhere": self._clearing.removed,
         }
-        # Without a look what the last one told still stands.
+        # Without a listing, the findings of the last one stay valid.
         message = record.last_sync_message
         if notes.refused:
             message = redacted(told_of_refused(notes.refused, await self._clearing.told()), self.confidential)
@@ -215,7 +215,7 @@ class Run:
         return Done(notes, counts={"imported": len(imported)})
 
     async def _remove(self) -> Done:
-        # The source may be gone, or unreadable: what was written is known from the ledger.
+        # The ledger says what was written, even if the source is gone or unreadable.
         async with self._database.reading() as unit:
             ledger = await unit.pushes.of_sync(self._sync.record.id)
             opened = await self._reach.opened(unit, self._setup.connection_id)
@@ -233,7 +233,7 @@ class Run:
         return Done(notes, counts={"removed": notes.removed + self._clearing.removed})
 
     def _is_resumed(self, ours: Collection[str]) -> bool:
-        """Return whether a run before this one wrote something and may have ended before its last call."""
+        """Return whether an earlier run wrote something and may have been interrupted before its last call."""
         record = self._sync.record
         return not record.is_settled and bool(record.last_synced_at or ours)
 
@@ -245,7 +245,7 @@ class Run:
         return now - interval < record.listed_at <= latest_look(now, interval)
 
     async def _gathered(self) -> tuple[Source, bytes, dict[str, Push], OpenedConnection]:
-        """Return what the service knows, from one snapshot."""
+        """Return source, digest, ledger and connection from one snapshot."""
         async with self._database.reading() as unit:
             source, digest = await self._pushing.source_of(unit, self._sync)
             ledger = await unit.pushes.of_sync(self._sync.record.id)
@@ -253,14 +253,8 @@ class Run:
         await self._told_of(source)
         return source, digest, ledger, opened
 
-    async def _read(self) -> tuple[Source, bytes]:
-        async with self._database.reading() as unit:
-            source, digest = await self._pushing.source_of(unit, self._sync)
-        await self._told_of(source)
-        return source, digest
-
     async def _told_of(self, source: Source) -> None:
-        """Write down that values were read, before they leave."""
+        """Audit that values were read, before they leave the service."""
         self._reach.confidential += source.values.values()
         at = folder_of(self._sync)
         self._pushing.trail.read(
@@ -280,7 +274,7 @@ class Run:
     async def _listed_to_write(
         self, place: Place, names: list[str], *, imports: bool, replaces_foreign: bool
     ) -> Mapping[str, Present]:
-        """Return what is there; content of another form is nothing where it is to be replaced."""
+        """Return what is there; content in a foreign form counts as nothing if it may be replaced."""
         try:
             return await self._reach.listed(place, names)
         except ForeignContentError as error:
@@ -293,16 +287,15 @@ class Run:
     async def _take_in(
         self, place: Place, listing: Mapping[str, Present], behavior: ImportBehavior
     ) -> list[Push]:
-        """Store what the source lacks, and return it as names of ours, whose content no digest tells yet."""
+        """Import what the source lacks; return the names as pushes with an empty digest."""
         found = found_in(listing, place.naming)
 
-        async def taken_in() -> frozenset[str]:
-            async with self._database.writing() as unit:
-                if not await unit.sync_jobs.is_held(self._job):
-                    raise LostJobError("another process has the job")
-                return await take_in(unit, self._pushing.writing, self._sync, found, behavior)
+        async def taken_in(unit: UnitOfWork) -> frozenset[str]:
+            if not await unit.sync_jobs.is_held(self._job):
+                raise LostJobError("another process has the job")
+            return await take_in(unit, self._pushing.writing, self._sync, found, behavior)
 
-        names = [place.naming.name_of(key) for key in sorted(await repeated(taken_in))]
+        names = [place.naming.name_of(key) for key in sorted(await self._database.write(taken_in))]
         return [Push(name, b"", listing[name].version) for name in names]
 
     async def _apply(self, place: Place, change: Change, notes: Notes) -> None:
@@ -323,17 +316,17 @@ class Run:
         return frozenset(one.name for one in known if one.state == NameState.FAILED)
 
     async def _learn_what_arrived(self, place: Place, planned: Plan, notes: Notes) -> None:
-        """Note versions of what was written before a run failed; where the remote doesn't show them, none."""
+        """Note the versions of what was written before a run failed, if the remote still shows them."""
         try:
             await self._learn_versions(place, planned, notes)
         except RemoteError as error:
-            # The error that ended the run is the one to tell; what arrived is written once more then.
+            # Report the error that ended the run, not this one; what arrived is written again then.
             _log.info(
                 "secret_sync_versions_not_learnt", sync_id=self._sync.record.id, kind=type(error).__name__
             )
 
     async def _learn_versions(self, place: Place, planned: Plan, notes: Notes) -> None:
-        """Learn what the remote shows for what was just written, where only that tells of changes by others."""
+        """Note the versions of what was just written, where only versions show changes by others."""
         if place.traits.has_readable_values or not notes.unversioned:
             return
         listing = await self._reach.listed(place, sorted(planned.digests))

@@ -1,4 +1,4 @@
-"""What people see of a sync's secrets: the state of each name, and never a value. The destination isn't asked."""
+"""Lists the state of each name of a sync, never values, without asking the destination."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from keybearer.domain.secrets.imported import imported_blocks
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.key_states import KeyStanding, standings
 from keybearer.domain.syncs.lookup import sync_of_id
+from keybearer.domain.syncs.outcomes import failure_of
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import wanted_names
 from keybearer.domain.syncs.pushing import Pushing
@@ -26,27 +27,26 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["SyncedSecrets"]
 
 _LISTED_MAX = 12_000
-"""What the ledger of one place holds at most, and the names of others that are kept beside it, with some room."""
+"""The most names that the ledger and the noted foreign names of one place can have, with some room."""
 
 
 class SyncedSecrets:
-    """Tells how each name of a sync stands."""
+    """Lists the states of names."""
 
     def __init__(self, database: Database, pushing: Pushing) -> None:
         self._database = database
         self._pushing = pushing
 
     async def list(self, principal: Principal, destination: str, sync_id: str) -> Sequence[KeyStanding]:
-        """Return how each name stands, by name, 12,000 at most.
+        """Return the state of each name, sorted by name, 12,000 at most.
 
-        A name tells a key, so whoever asks must be allowed to see names in the sync's folder; what that imports from
-        folders that they may not see is left out.
+        A name reveals a key, so the principal must be allowed to see names in the sync's folder. Names imported from
+        folders that the principal may not see are left out.
 
         Raises:
             NotFoundError: there is no such destination or sync.
             ForbiddenError: the principal may not see the sync, or the names of secrets in its folder.
-            InvalidError: it is of another destination, its folder is gone, or the folder can't be read as the sync
-                reads it.
+            InvalidError: it has another destination, its folder is gone, or the sync can't read the folder.
         """
         offered = existing_destination(self._pushing.catalogue, destination)
         async with self._database.reading() as unit:
@@ -68,20 +68,15 @@ class SyncedSecrets:
         return found[:_LISTED_MAX]
 
     async def _opened(self, unit: UnitOfWork, sync: SecretSync) -> tuple[Source, Place]:
-        """Return what the sync carries and where to; what a run would say of it is told here as well."""
+        """Return what the sync carries, and where to; an error says what a run would say."""
         reach, setup = Reach(self._pushing, sync), Setup.of(sync)
         try:
             opened = await reach.opened(unit, setup.connection_id)
             source, _ = await self._pushing.source_of(unit, sync)
             return source, reach.place(setup, opened)
-        except (DomainError, RemoteError) as error:
-            # The sync reads for itself: that it may not read something is no refusal of whoever asks.
-            raise InvalidError(str(error)) from error
-        except ValidationError as error:
-            raise InvalidError(
-                "What is stored of the sync or its connection no longer has the form that this version takes; save "
-                "it again"
-            ) from error
+        except (DomainError, RemoteError, ValidationError) as error:
+            # The sync reads with its own permissions: its refusal is not one of the principal.
+            raise InvalidError(failure_of(error, reach.confidential).message) from error
 
 
 async def _visible(unit: UnitOfWork, access: ProjectAccess, sync: SecretSync) -> set[str]:

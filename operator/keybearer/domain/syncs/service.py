@@ -1,4 +1,4 @@
-"""Secret syncs as people make, see, change and delete them (wire.md sections 3.1 to 3.3 and 3.6)."""
+"""Creates, lists, changes and deletes secret syncs (wire.md sections 3.1 to 3.3 and 3.6)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.auditing import sync_event
 from keybearer.domain.syncs.changes import changed_record, new_record
 from keybearer.domain.syncs.leaving import store_changed
-from keybearer.domain.syncs.lookup import sync_of_id, sync_of_name
+from keybearer.domain.syncs.lookup import stored_sync, sync_of_id, sync_of_name
 from keybearer.domain.syncs.queueing import DELETES_SYNC, queue
 from keybearer.domain.syncs.requests import DestinationCheck, NewSync, SyncChange
 from keybearer.domain.syncs.rules import (
@@ -43,17 +43,17 @@ __all__ = ["CheckedPlace", "SecretSyncs"]
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlace:
-    """Whether another sync writes to a place; its project only for those who may see the syncs of it."""
+    """Whether another sync writes to a place; its project only if the principal may see its syncs."""
 
     has_duplicate: bool
     project_id: ProjectId | None = None
 
 
 class SecretSyncs:
-    """Decides about secret syncs. Destinations are named in interface.md's words.
+    """Manages secret syncs. Destinations have their names of interface.md.
 
-    Every method that takes a destination raises NotFoundError for one that isn't offered, and for a sync or project
-    that isn't there, and ForbiddenError where the principal may not.
+    Every method that takes a destination raises NotFoundError if the destination is not offered, or if there is no
+    such sync or project. It raises ForbiddenError if the principal has no permission.
     """
 
     def __init__(self, database: Database, catalogue: Catalogue, clock: Clock) -> None:
@@ -62,13 +62,13 @@ class SecretSyncs:
         self._clock = clock
 
     def options(self) -> Sequence[OfferedDestination]:
-        """Return all destinations that are offered, by name."""
+        """Return all offered destinations, sorted by title."""
         return sorted(self._catalogue.destinations, key=lambda one: (one.title.casefold(), one.name))
 
     async def list(
         self, principal: Principal, project_id: str, destination: str | None = None
     ) -> Sequence[SecretSync]:
-        """Return the project's syncs by name, of one destination or of all."""
+        """Return the project's syncs sorted by name, of one destination or of all."""
         if destination is not None:
             existing_destination(self._catalogue, destination)
         async with self._database.reading() as unit:
@@ -88,7 +88,7 @@ class SecretSyncs:
             return sync
 
     async def named(self, principal: Principal, destination: str, project_id: str, name: str) -> SecretSync:
-        """Return the project's sync of that name.
+        """Return the project's sync with this name.
 
         Raises:
             InvalidError: it is of another destination.
@@ -98,11 +98,11 @@ class SecretSyncs:
             return await sync_of_name(unit, principal, offered, project_id, name)
 
     async def create(self, principal: Principal, destination: str, new: NewSync) -> SecretSync:
-        """Make a sync; with auto-sync its first run is queued.
+        """Create a sync; with auto-sync, queue its first run.
 
         Raises:
-            InvalidError: the destination isn't built yet, the name is taken, the folder isn't there, or the
-                connection is of another app.
+            InvalidError: the destination has no driver, the name is taken, the folder doesn't exist, or the
+                connection is for another app.
             SchemaViolationError: options and configuration don't go together.
         """
         offered = existing_destination(self._catalogue, destination)
@@ -117,7 +117,7 @@ class SecretSyncs:
             await _require_free_name(unit, access.project.id, new.name)
             record = new_record(access.project.id, folder_id, model, new, self._clock.now())
             await unit.secret_syncs.add(record)
-            sync = await _stored(unit, record.id)
+            sync = await stored_sync(unit, record.id)
             if new.is_auto_sync_enabled:
                 sync = await queue(unit, sync, JobKind.SYNC, {}, self._clock.now())
             await unit.audit(sync_event(principal, EventType.CREATE_SECRET_SYNC, sync))
@@ -126,11 +126,11 @@ class SecretSyncs:
     async def update(
         self, principal: Principal, destination: str, sync_id: str, change: SyncChange
     ) -> SecretSync:
-        """Change a sync; with auto-sync a run is queued. What it pushed to another place before is removed by a run.
+        """Change a sync; with auto-sync, queue a run. If the place changes, a run removes what is at the former one.
 
         Raises:
-            InvalidError: as at creation; or it is of another destination, or a job of it runs while what it pushes
-                is to change.
+            InvalidError: as at creation; or it has another destination, or the change affects pushing while one of
+                its jobs runs.
             SchemaViolationError: options and configuration don't go together.
         """
         offered = existing_destination(self._catalogue, destination)
@@ -153,11 +153,11 @@ class SecretSyncs:
     async def delete(
         self, principal: Principal, destination: str, sync_id: str, *, remove_secrets: bool
     ) -> SecretSync:
-        """Remove a sync: at once, or as soon as what it pushed is removed from the destination.
+        """Delete a sync: at once, or after what it pushed was removed from the destination.
 
         Raises:
-            InvalidError: it is of another destination; or its secrets can't be removed, because of the destination,
-                because its folder is gone, or because a job of it runs.
+            InvalidError: it has another destination; or its secrets can't be removed, because the destination doesn't
+                support it, the folder is gone, or one of its jobs runs.
         """
         offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
@@ -181,7 +181,7 @@ class SecretSyncs:
         """Return whether another sync of the organization writes to that place.
 
         Raises:
-            InvalidError: the destination isn't built yet.
+            InvalidError: the destination has no driver.
         """
         digest = destination_digest(driven(existing_destination(self._catalogue, destination)), check.config)
         async with self._database.reading() as unit:
@@ -199,7 +199,7 @@ class SecretSyncs:
                 for other in await open_projects(unit, principal, ids=projects)
                 if other.allows(Action.READ, Subject.SECRET_SYNCS)
             ]
-        # The asked project, if it is one of them, before the others.
+        # Prefer the project that was asked about.
         nearest = sorted(shown, key=lambda one: one != access.project.id)
         return CheckedPlace(bool(found), nearest[0] if nearest else None)
 
@@ -211,7 +211,7 @@ async def _source_after(
     sync: SecretSync,
     change: SyncChange,
 ) -> str | None:
-    """Return the id of the folder that the sync reads after the change, if all that it does then may be done."""
+    """Return the id of the folder that the sync reads after the change, after checking that the change is allowed."""
     await require_idle(unit, sync)
     options, config = _pushed_as(driven(offered), sync.record, change)
     require_together(driven(offered), config, options)
@@ -247,13 +247,6 @@ async def _require_free_name(unit: UnitOfWork, project_id: ProjectId, name: str)
         raise InvalidError(
             f'A Secret Sync with the name "{name}" already exists for the project with ID "{project_id}"'
         )
-
-
-async def _stored(unit: UnitOfWork, sync_id: str) -> SecretSync:
-    sync = await unit.secret_syncs.get(sync_id)
-    if sync is None:
-        raise AssertionError("a sync that this unit wrote is gone")
-    return sync
 
 
 def _pushed_as(

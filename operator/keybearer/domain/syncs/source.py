@@ -1,7 +1,8 @@
-"""What a sync carries: the secrets of its folder with what it imports, references replaced (wire.md 3.4, rule 1).
+"""Reads what a sync pushes: the secrets of its folder and its imports, references replaced (wire.md 3.4, rule 1).
 
-A sync reads for itself and not for whoever made it: all of its own project, as far as references and imports lead,
-and nothing of any other one. Otherwise whoever may write into a folder could have it carry away what they can't read.
+A sync reads with its own permissions, not with those of its creator: all of its own project that references and
+imports lead to, and nothing of other projects. Otherwise people who may write to a folder could push secrets of other
+projects that they can't read.
 """
 
 from __future__ import annotations
@@ -24,11 +25,7 @@ from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["FOLDER_GONE", "Source", "access_of", "folder_of", "read_source", "reader_of"]
-
-FOLDER_GONE = (
-    "Invalid source configuration: folder no longer exists. Please configure a valid source and try again."
-)
+__all__ = ["Source", "access_of", "folder_of", "read_source", "reader_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class Source:
 
     Attributes:
         secrets: each key once.
-        reached: the revision of all that it was read from, by the id of its project or organization.
+        reached: revisions of all that was read, by the id of the project or organization.
     """
 
     secrets: tuple[Wanted, ...] = field(repr=False)
@@ -50,7 +47,7 @@ class Source:
 
 
 def reader_of(sync: SecretSync) -> Principal:
-    """Return who reads and writes secrets for the sync; no identity, and none in any organization's role."""
+    """Return the principal that reads and writes for the sync: no identity, and no role in the organization."""
     return Principal(
         IdentityId(""),
         sync.organization_id,
@@ -63,7 +60,7 @@ def reader_of(sync: SecretSync) -> Principal:
 
 
 async def access_of(unit: UnitOfWork, sync: SecretSync) -> ProjectAccess:
-    """Return the sync's project, all of which it may read and write.
+    """Return access to the sync's project, with all permissions in it.
 
     Raises:
         NotFoundError: the project is gone.
@@ -82,12 +79,15 @@ def folder_of(sync: SecretSync) -> SecretsAt:
         InvalidError: it is gone.
     """
     if sync.environment_slug is None or sync.folder_path is None:
-        raise InvalidError(FOLDER_GONE)
+        raise InvalidError(
+            "Invalid source configuration: folder no longer exists. "
+            "Please configure a valid source and try again."
+        )
     return SecretsAt(ProjectRef(id=sync.record.project_id), sync.environment_slug, sync.folder_path)
 
 
 async def read_source(unit: UnitOfWork, sync: SecretSync, *, with_metadata: bool) -> Source:
-    """Return what the sync is to carry, as one snapshot has it.
+    """Return what the sync pushes, from one snapshot.
 
     Raises:
         ForbiddenError: a secret refers to one of another project.
@@ -109,7 +109,7 @@ async def read_source(unit: UnitOfWork, sync: SecretSync, *, with_metadata: bool
     for block in blocks:
         by_key.update((secret.key, secret) for secret in block.secrets)
     by_key.update((secret.key, secret) for secret in direct)
-    # A secret that comes in several ways is expanded once.
+    # A secret that is imported several times is expanded once.
     expanded = await expand_all(
         unit, access, {secret.id: secret for secret in by_key.values()}.values(), single=False
     )

@@ -1,4 +1,4 @@
-"""What is counted of pushes for metrics: by destination, never by sync, project or name."""
+"""Counters of pushes for metrics: by destination, never by sync, project or name."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["KeyCounts", "PushTallies", "Unpushed", "Waiting"]
 
 @dataclass(slots=True)
 class KeyCounts:
-    """What became of keys. Never reset, so that rates can be had.
+    """Outcomes of keys. Never reset, so that rates can be calculated.
 
     Attributes:
         written: at the destination.
         skipped: found in place by a push, so that nothing was written.
-        failed: refused, by a rule or by the remote; at each push that tries them.
+        failed: refused, by a rule or by the remote; counted at each push that tries them.
         removed: from the destination, and from former places.
     """
 
@@ -43,12 +43,12 @@ class PushTallies:
 
 @dataclass(frozen=True, slots=True)
 class Unpushed:
-    """What isn't pushed yet to one kind of destination.
+    """What is not pushed yet to one kind of destination.
 
     Attributes:
         syncs: with a change that waits, is being pushed, or failed.
-        keys: names that their last runs had planned to write or remove, and didn't come to.
-        oldest: age of the oldest of these changes; zero if nothing waits.
+        keys: names that their last runs planned to write or remove, and did not.
+        oldest: age of the oldest of these changes; zero without one.
     """
 
     destination: str
@@ -62,8 +62,8 @@ class Waiting:
     """What waits for any process on this database.
 
     Attributes:
-        jobs: of secret syncs, due or not, but for looks.
-        unpushed: by destination, of each that syncs have.
+        jobs: of secret syncs, due or not, without looks.
+        unpushed: for each destination with syncs.
     """
 
     jobs: int

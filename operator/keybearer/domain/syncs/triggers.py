@@ -1,8 +1,8 @@
-"""Sets off the syncs whose source changed (wire.md section 3.3): told by commits, and found out where none was told.
+"""Queues syncs whose source changed (wire.md section 3.3).
 
-What a commit changed, and what follows from it by import and reference, names folders; the automatic syncs of these
-are queued. Whatever a killed process or a lost message left untold is found by a sweep: a sync whose last run read
-other revisions than those of now is read anew, and queued only if that carries something else.
+A commit says which folders it changed; folders that import or refer to them changed too. Syncs of these folders with
+auto-sync are queued. If a process was killed or a message was lost, a sweep finds the changes: it reads each sync
+whose last run read older revisions, and queues it if its source has changed.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import OrganizationId
 from keybearer.base.logs import get_logger
+from keybearer.base.runs import in_chunks
 from keybearer.domain.secrets.dependents import TooManyDependentsError
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
-from keybearer.store.attempts import repeated
 from keybearer.store.database import Database
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
 from keybearer.store.revisions import Changes, ListChange
@@ -27,10 +28,10 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["SyncTriggers"]
 
 Dependents = Callable[[UnitOfWork, Sequence[ListChange]], Awaitable[Sequence[ListChange]]]
-"""Finds how lists of other folders changed by these changes, through imports and references."""
+"""Finds the changes that follow in other folders, through imports and references."""
 
 _FOLLOWED_MAX = 100_000
-"""Changes whose consequences still have to be looked up; past it a sweep finds them."""
+"""Changes that are remembered until they are followed; if there are more, a sweep is done instead."""
 _PAGE = 200
 _QUEUED_AT_ONCE = 50
 """Syncs queued in one transaction; other writers wait for it."""
@@ -39,7 +40,7 @@ _log = get_logger(__name__)
 
 
 class SyncTriggers:
-    """Hears of changes at any time; `run` must be under way for anything to follow from them."""
+    """Collects changes at any time, and queues syncs while `run` runs."""
 
     def __init__(
         self,
@@ -54,39 +55,39 @@ class SyncTriggers:
         self._clock = clock
         self._dependents = dependents
         self._start_delay = start_delay
-        # Until a look at the database says otherwise; after that, where there is no sync a change costs nothing.
+        # True until the database says otherwise. Without syncs, a change costs nothing after that.
         self._may_have_syncs = True
         self._heard_of_jobs = False
         self._followed: list[ListChange] = []
         self._organizations: set[OrganizationId] = set()
         self._is_sweep_due = True
-        # Syncs that a sweep found running: what they read is known when they end.
+        # Syncs that ran during a sweep: what they read is known when they end.
         self._under_way: set[str] = set()
         self._woken = asyncio.Event()
         self._woken.set()
         database.bus.subscribe(self._hear, self._missed)
 
     async def run(self) -> None:
-        """Queue what changes set off, until cancelled."""
+        """Queue syncs after changes, until cancelled."""
         while True:
             await self._woken.wait()
             self._woken.clear()
             try:
                 await self._follow()
-            except Exception as error:  # noqa: BLE001 - whatever it is, what it left undone is found by a sweep
+            except Exception as error:  # noqa: BLE001 - a sweep finds what was missed, whatever the error
                 _log.warning("secret_syncs_not_set_off", kind=type(error).__name__)
                 self._missed()
                 await asyncio.sleep(_AGAIN.total_seconds())
 
     def _hear(self, changes: Changes) -> None:
         if changes.jobs:
-            # A new sync that changes set off has a job from the first.
+            # A new sync with auto-sync has a job from the beginning.
             self._may_have_syncs = self._heard_of_jobs = True
             if self._under_way:
                 self._woken.set()
         if not self._may_have_syncs or not (changes.folders or changes.organizations):
             return
-        # What is personal is carried nowhere.
+        # Personal secrets are never pushed.
         self._followed += [change for change in changes.folders if not change.owner]
         self._organizations |= changes.organizations
         if len(self._followed) > _FOLLOWED_MAX:
@@ -106,7 +107,7 @@ class SyncTriggers:
         async with self._database.reading() as unit:
             has_syncs = await unit.secret_syncs.any_automatic()
         if not has_syncs:
-            # Unless one was made meanwhile.
+            # Unless one was created meanwhile.
             self._may_have_syncs = self._heard_of_jobs
             return
         if is_sweep_due:
@@ -135,28 +136,25 @@ class SyncTriggers:
             return await unit.secret_syncs.automatic_at(places)
 
     async def _queue(self, syncs: Sequence[SecretSync]) -> None:
-        """Queue syncs, but for those that read all there is meanwhile: another process was quicker."""
+        """Queue syncs, except those that have read the newest revisions meanwhile: another process was quicker."""
         ids = sorted(sync.record.id for sync in syncs)
-        for start in range(0, len(ids), _QUEUED_AT_ONCE):
-            some = ids[start : start + _QUEUED_AT_ONCE]
+        for some in in_chunks(ids, _QUEUED_AT_ONCE):
+            await self._database.write(partial(self._queue_some, some))
 
-            async def queued(some: Sequence[str] = some) -> None:
-                now = self._clock.now()
-                async with self._database.writing() as unit:
-                    present = await unit.secret_syncs.by_ids(some, for_change=True)
-                    revisions = await _revisions(unit, present)
-                    for sync in present:
-                        record = sync.record
-                        if not record.is_auto_sync_enabled or sync.folder_path is None:
-                            continue
-                        if record.is_settled and _stands(record, revisions):
-                            continue
-                        await queue(unit, sync, JobKind.SYNC, {}, now, due_at=now + self._start_delay)
-
-            await repeated(queued)
+    async def _queue_some(self, ids: Sequence[str], unit: UnitOfWork) -> None:
+        now = self._clock.now()
+        syncs = await unit.secret_syncs.by_ids(ids, for_change=True)
+        revisions = await _revisions(unit, syncs)
+        for sync in syncs:
+            record = sync.record
+            if not record.is_auto_sync_enabled or sync.folder_path is None:
+                continue
+            if record.is_settled and _stands(record, revisions):
+                continue
+            await queue(unit, sync, JobKind.SYNC, {}, now, due_at=now + self._start_delay)
 
     async def _sweep(self, organizations: Collection[OrganizationId] | None) -> None:
-        """Find the syncs that carry something else than their last run did; of these organizations, or of all."""
+        """Queue the syncs whose source changed since their last run; of these organizations, or of all."""
         last, looked, found = "", 0, 0
         while True:
             async with self._database.reading() as unit:
@@ -175,12 +173,12 @@ class SyncTriggers:
             found += len(stale)
             last = page[-1].record.id
         if self._under_way:
-            # One may have ended since it was found running.
+            # One of them may have ended already.
             self._woken.set()
         _log.info("secret_syncs_swept", looked_at=looked, set_off=found)
 
     async def _sweep_ended(self) -> None:
-        """Find the syncs that were running when others were looked through, and missed a change meanwhile."""
+        """Queue the syncs that ran during a sweep and missed a change."""
         async with self._database.reading() as unit:
             syncs = await unit.secret_syncs.by_ids(sorted(self._under_way))
             self._under_way &= {sync.record.id for sync in syncs}
@@ -194,13 +192,13 @@ class SyncTriggers:
         )
 
     async def _ended(self, unit: UnitOfWork, syncs: Sequence[SecretSync]) -> list[SecretSync]:
-        """Return those of the syncs that nobody runs, or is about to, and whose source moved since they ran."""
+        """Return those of the syncs that have no push running or waiting, and whose source changed since they ran."""
         revisions = await _revisions(unit, syncs)
         jobs = await unit.sync_jobs.of_syncs([sync.record.id for sync in syncs])
         pushes = [job for job in jobs if job.kind == JobKind.SYNC]
         running = {job.sync_id for job in pushes if job.is_running}
         waiting = {job.sync_id for job in pushes if not job.is_running}
-        # What waits reads everything anew.
+        # A waiting job will read the newest revisions.
         self._under_way -= {sync.record.id for sync in syncs} - (running - waiting)
         self._under_way |= running - waiting
         return [
@@ -216,17 +214,13 @@ class SyncTriggers:
                 source, digest = await self._pushing.source_of(unit, sync)
         except (BusyError, TooSlowError, UnavailableError):
             raise
-        except Exception:  # noqa: BLE001 - one that can't be read, whyever, keeps no other from being found
-            # A run says why, unless the last one did.
+        except Exception:  # noqa: BLE001 - one unreadable sync must not stop the sweep
+            # Queue a run to show why, unless the last one did.
             return not _was_ended_by_an_error(record)
         if record.source_digest != digest:
             return True
 
-        async def reached() -> None:
-            async with self._database.writing() as unit:
-                await unit.secret_syncs.reach(record.id, digest, source.reached)
-
-        await repeated(reached)
+        await self._database.write(lambda unit: unit.secret_syncs.reach(record.id, digest, source.reached))
         return False
 
 
@@ -235,12 +229,12 @@ async def _revisions(unit: UnitOfWork, syncs: Sequence[SecretSync]) -> Mapping[s
 
 
 def _was_ended_by_an_error(record: SyncRecord) -> bool:
-    """Return whether the last push says why it ended early; what would have it succeed sets the next one off."""
+    """Return whether the last push failed early and shows why; a change that mends it queues the next one."""
     return record.sync_status == JobStatus.FAILED and not record.is_settled
 
 
 def _stands(record: SyncRecord, revisions: Mapping[str, int]) -> bool:
-    """Return whether all that the last settled run read is as it was."""
+    """Return whether nothing that the last settled run read has changed."""
     return record.reached is not None and all(
         revisions.get(name) == revision for name, revision in record.reached.items()
     )

@@ -1,4 +1,4 @@
-"""The key that an account goes by: what it signs, and how it is named (RFC 8555 section 6.2, RFC 7638)."""
+"""The key of an ACME account, its signatures and its thumbprint (RFC 8555 section 6.2, RFC 7638)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from keybearer.pki.keys import load_private_key
 __all__ = ["ACCOUNT_KEY", "AccountKey", "binding_secret", "encoded"]
 
 ACCOUNT_KEY = KeyAlgorithm.EC_P256
-"""What account keys are: of a kind that every authority must take (ES256, RFC 8555 section 6.2)."""
+"""The kind of account keys: every authority must take ES256 (RFC 8555 section 6.2)."""
 _JWS = PyJWS()
 _ES256 = ECAlgorithm(ECAlgorithm.SHA256)
 
 
 class AccountKey:
-    """An account's key; it never shows.
+    """An account's key; it is never shown.
 
     Args:
         kept: as it was stored.
@@ -38,12 +38,12 @@ class AccountKey:
 
     @property
     def thumbprint(self) -> str:
-        """Its public half's name (RFC 7638)."""
+        """The thumbprint of the public key (RFC 7638)."""
         named = json.dumps(dict(self.jwk), separators=(",", ":"), sort_keys=True)
         return encoded(hashlib.sha256(named.encode()).digest())
 
     def key_authorization(self, token: str) -> str:
-        """Return what answers a challenge (RFC 8555 section 8.1)."""
+        """Return the key authorization of a challenge (RFC 8555 section 8.1)."""
         return f"{token}.{self.thumbprint}"
 
     def signed(self, payload: bytes, *, url: str, nonce: str, account_url: str | None) -> bytes:
@@ -59,7 +59,7 @@ class AccountKey:
         )
 
     def bound(self, secret: bytes, key_id: str, url: str) -> object:
-        """Return what ties the account to one that the authority knows already (section 7.3.4)."""
+        """Return the binding of the account to an external one (section 7.3.4)."""
         payload = orjson.dumps(dict(self.jwk))
         signed = _JWS.encode(payload, secret, "HS256", headers={"typ": None, "kid": key_id, "url": url})
         body: object = orjson.loads(_flattened(signed))
@@ -72,13 +72,13 @@ def encoded(content: bytes) -> str:
 
 
 def binding_secret(text: str) -> bytes:
-    """Return the secret of an external account binding, which authorities hand out as base64url.
+    """Return the secret of an external account binding, which authorities issue as base64url.
 
     Raises:
         ValueError: it is something else, or shorter than HS256 takes (RFC 7518 section 3.2).
     """
     plain = text.strip().rstrip("=")
-    # Some hand it out in the other alphabet of base64.
+    # Some authorities use the standard alphabet of base64.
     plain = plain.replace("+", "-").replace("/", "_")
     try:
         secret = base64.b64decode(plain + "=" * (-len(plain) % 4), altchars=b"-_", validate=True)

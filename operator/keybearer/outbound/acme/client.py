@@ -1,4 +1,4 @@
-"""Speaks with one ACME authority as one account (RFC 8555): every exchange through the gate, bounded and signed."""
+"""Client of one account at an ACME authority (RFC 8555); requests go through the gate, bounded and signed."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = ["AcmeClient", "Binding", "Polled", "told"]
 _Message = TypeVar("_Message", bound=BaseModel)
 
 _NONCE_TRIES = 10
-"""An authority that takes none of so many is broken; real ones refuse one after a restart, or once it is old."""
+"""Attempts with a new nonce: real authorities refuse one after a restart, or when it is old."""
 _NONCE = re.compile(r"[A-Za-z0-9_-]{1,512}")
 _JOSE = "application/jose+json"
 _CHAIN = "application/pem-certificate-chain"
 _TOLD_MAX = 600
 _NEVER_THROTTLED = Limits(is_throttled=lambda _: False)
-"""What an authority says of limits is a problem document like any other."""
+"""An answer about a rate limit is a problem document like any other."""
 _URN = "urn:ietf:params:acme:error:"
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What ties a new account to one that the authority knows already (section 7.3.4)."""
+    """The binding of a new account to an external one (section 7.3.4)."""
 
     key_id: str
     secret: bytes = field(repr=False)
@@ -43,7 +43,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """An order as it stands, and how long the authority asks to wait before it is looked at again."""
+    """The present state of an order, and how long the authority asks to wait before the next poll."""
 
     order: Order
     wait: timedelta | None
@@ -74,15 +74,15 @@ class AcmeClient:
         self._nonce: str | None = None
 
     async def directory(self) -> Directory:
-        """Return where the authority does what."""
+        """Return the URLs of the authority."""
         if self._directory is None:
             self._directory = _read(await self._get(self._directory_url), Directory)
         return self._directory
 
     async def register(self, *, email: str | None, binding: Binding | None) -> str:
-        """Return what the authority calls the account; it is made unless the key has one already (section 7.3).
+        """Return the URL of the account, which is created unless the key has one already (section 7.3).
 
-        Terms of service are agreed to: ask whoever it is for first.
+        This agrees to the terms of service: ask the owner of the account first.
         """
         url = (await self.directory()).new_account
         body: dict[str, object] = {"termsOfServiceAgreed": True}
@@ -103,7 +103,7 @@ class AcmeClient:
         """Return the URL of a new order for these names.
 
         Args:
-            names: all that the certificate is to hold.
+            names: all names of the certificate.
             profile: what the authority calls a kind of certificate; None for the usual one.
         """
         body: dict[str, object] = {"identifiers": [one.model_dump() for one in names]}
@@ -114,24 +114,24 @@ class AcmeClient:
         return _location(answer)
 
     async def order(self, url: str) -> Polled:
-        """Return an order as it stands."""
+        """Return the present state of an order."""
         answer = await self._post(url, b"")
         return Polled(_read(answer, Order), asked_wait(answer, self._http.now()))
 
     async def authorization(self, url: str) -> Authorization:
-        """Return an authorization as it stands."""
+        """Return the present state of an authorization."""
         return _read(await self._post(url, b""), Authorization)
 
     async def answer(self, challenge_url: str) -> None:
-        """Say that a challenge can be looked at."""
+        """Tell the authority that a challenge is ready to be validated."""
         await self._post(challenge_url, b"{}")
 
     async def finalize(self, url: str, request: bytes) -> None:
-        """Hand in the signing request, DER, of an order that is ready."""
+        """Submit the signing request, DER, of a ready order."""
         await self._post(url, orjson.dumps({"csr": encoded(request)}))
 
     async def certificate(self, url: str) -> str:
-        """Return the certificate of an order with those that vouch for it, PEM."""
+        """Return the certificate of an order with its chain, PEM."""
         answer = await self._post(url, b"", accept=_CHAIN)
         try:
             return answer.body.decode("ascii")
@@ -139,7 +139,7 @@ class AcmeClient:
             raise RemoteUnavailableError("the authority answers something other than certificates") from None
 
     async def revoke(self, certificate: bytes, reason: int) -> None:
-        """Have a certificate, DER, count as revoked; one that does already is left as it is.
+        """Revoke a certificate, DER; an already revoked one stays as it is.
 
         Args:
             certificate: of an order of this account.
@@ -161,7 +161,7 @@ class AcmeClient:
     async def _post(
         self, url: str, payload: bytes, *, as_account: bool = True, accept: str = "application/json"
     ) -> RemoteAnswer:
-        """Return the answer to a signed request; one whose nonce isn't taken is sent again (section 6.5)."""
+        """Return the answer to a signed request; with a refused nonce it is sent again (section 6.5)."""
         for _ in range(_NONCE_TRIES):
             body = self._key.signed(
                 payload,
@@ -210,13 +210,13 @@ class AcmeClient:
 
 
 def told(problem: Problem) -> str:
-    """Return what a problem says, as it may be shown; empty where it says nothing."""
+    """Return the text of a problem as it may be shown; empty if there is none."""
     parts = [problem.detail or problem.type.removeprefix(_URN)]
     parts += [
         f"{one.identifier.shown}: {one.detail}" if one.identifier is not None else one.detail
         for one in problem.subproblems[:5]
     ]
-    # Nothing that is secret is ever sent, so that nothing has to be left out but what isn't to be read.
+    # No secret is ever sent to an authority, so only unprintable characters are left out.
     text = "".join(one if one.isprintable() else " " for one in "; ".join(part for part in parts if part))
     return " ".join(text.split())[:_TOLD_MAX]
 
@@ -233,7 +233,7 @@ def _read(answer: RemoteAnswer, kind: type[_Message]) -> _Message:
 
 def _location(answer: RemoteAnswer) -> str:
     url = answer.headers.get("location", "")
-    # It is stored, and asked again later: by then it passes the gate as well.
+    # It is stored, and passes the gate again when it is called later.
     if not re.fullmatch(r"https://[!-~]{1,2040}", url):
         raise RemoteUnavailableError("the authority doesn't say where what it made is")
     return url

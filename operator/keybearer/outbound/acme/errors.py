@@ -1,4 +1,4 @@
-"""What an ACME authority says when it won't (RFC 8555 section 6.7)."""
+"""Problems that an ACME authority reports (RFC 8555 section 6.7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PASSES = frozenset({"badNonce", "orderNotReady", "rateLimited", "serverInternal
 
 
 class AcmeProblemError(RemoteError):
-    """The authority refuses; the text is what it says, without anything that looks like a token.
+    """The authority refuses; the message is its text, shortened and printable.
 
     Attributes:
         kind: its word for it, such as `rejectedIdentifier`; empty where it gave none.

@@ -1,6 +1,6 @@
-"""What ACME authorities answer (RFC 8555 section 7.1), read without trust: bounded, of known forms.
+"""Answers of ACME authorities (RFC 8555 section 7.1), which are not trusted: limited sizes, known forms.
 
-Unknown keys are ignored. Words of statuses that nobody knows are refused: what is to be done then is unknown, too.
+Unknown keys are ignored. Unknown statuses are refused, because what to do next would be unknown too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
 
 
 def _shown(text: str) -> str:
-    # It stands in messages and in the database, which takes no NUL; terminals do what others say.
+    # The text is shown in terminals, which obey control characters, and stored in a database that takes no NUL.
     return "".join(one if one.isprintable() else " " for one in text)
 
 
@@ -85,7 +85,7 @@ class _Terms(_Message):
 
 
 class Directory(_Message):
-    """Where an authority does what (section 7.1.1)."""
+    """The URLs of an authority (section 7.1.1)."""
 
     new_nonce: AcmeUrl
     new_account: AcmeUrl
@@ -95,7 +95,7 @@ class Directory(_Message):
 
 
 class Account(_Message):
-    """Who we are to an authority (section 7.1.2)."""
+    """An account (section 7.1.2)."""
 
     status: Literal["valid", "deactivated", "revoked"]
 
@@ -108,12 +108,12 @@ class Identifier(_Message):
 
     @property
     def shown(self) -> str:
-        """The name as messages have it: no longer than one that was asked for can be."""
+        """The name for messages, not longer than a requested one can be."""
         return self.value[:_NAME_MAX]
 
 
 class SubProblem(_Message):
-    """What is wrong with one of the names (section 6.7.1)."""
+    """A problem with one of the names (section 6.7.1)."""
 
     detail: _Text = ""
     identifier: Identifier | None = None
@@ -137,7 +137,7 @@ class ChallengeStatus(StrEnum):
 
 
 class Challenge(_Message):
-    """One way to show that a name is ours (section 7.1.5); one of an unknown kind may have no token."""
+    """One way to prove control of a name (section 7.1.5); one of an unknown kind may have no token."""
 
     type: _Text
     url: AcmeUrl
@@ -158,7 +158,7 @@ class AuthorizationStatus(StrEnum):
 
 
 class Authorization(_Message):
-    """Whether a name was shown to be ours (section 7.1.4)."""
+    """Whether control of a name was proved (section 7.1.4)."""
 
     identifier: Identifier
     status: AuthorizationStatus
@@ -181,7 +181,7 @@ class OrderStatus(StrEnum):
 
 
 class Order(_Message):
-    """A certificate on its way (section 7.1.3)."""
+    """An order of a certificate (section 7.1.3)."""
 
     status: OrderStatus
     authorizations: Annotated[list[AcmeUrl], Field(max_length=IDENTIFIERS_MAX)]

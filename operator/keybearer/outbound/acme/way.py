@@ -1,4 +1,4 @@
-"""The way to ACME authorities: each is called with whom to trust of its own, through the one gate."""
+"""Opens clients of ACME authorities, each with its own trusted CAs, through the gate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keybearer.outbound.trust import trust_as_well
 __all__ = ["AcmeWay"]
 
 _BODY_LIMIT_BYTES = 1024 * 1024
-"""A chain is some kilobytes, an order of a hundred names some tens of them."""
+"""A chain has a few kilobytes, an order of a hundred names a few tens of kilobytes."""
 
 
 class AcmeWay:
@@ -43,7 +43,7 @@ class AcmeWay:
             directory_url: of the authority.
             key: of the account.
             account_url: what the authority calls it, once it is known.
-            ca_certificates: PEM, that its server may prove itself with beside the system's; empty for none.
+            ca_certificates: PEM, trusted for its server in addition to the system's; empty for none.
 
         Raises:
             ValueError: these are no PEM certificates.
