@@ -62,10 +62,8 @@ def driven(destination: OfferedDestination) -> DestinationKind:
 
 
 def undriven(destination: OfferedDestination) -> InvalidError:
-    """Return the error for a destination without a driver."""
-    return InvalidError(
-        f"{destination.title} is not supported yet: this version has no driver that could push to it"
-    )
+    """Return the error for a destination that is not built yet."""
+    return InvalidError(f"{destination.title} is not supported yet: this version can't push to it")
 
 
 def require_together(model: DestinationKind, config: DestinationConfig, options: SyncOptions) -> None:
