@@ -82,6 +82,7 @@ class Pace:
         self._is_well.set()
         self._probe = asyncio.Lock()
         self._unsaid = timedelta(0)
+        self._refuses_writes = False
         self._writes_left = 0.0
         self._refilled_at: float | None = None
 
@@ -114,7 +115,7 @@ class Pace:
         # Wait until half of them are allowed: a short wait before each write would occupy a worker for a minute.
         return (per_minute / 2 - self._writes_left) * _MINUTE_SECONDS / per_minute
 
-    def hear(self, answer: RemoteAnswer, limits: Limits, now: datetime, at: float) -> bool:
+    def hear(self, answer: RemoteAnswer, limits: Limits, now: datetime, at: float, *, is_write: bool) -> bool:
         """Note what an answer says about limits; return whether it refuses the request for now.
 
         Args:
@@ -122,11 +123,13 @@ class Pace:
             limits: of the remote.
             now: the present time, for resets that are instants.
             at: the same instant, by the clock of `delay`.
+            is_write: whether the request was one; where writes are refused, readings may be answered.
         """
         # An answer to a request from before the limit says nothing about whether the limit is over.
         is_news = at >= self._not_before
         used_up = _used_up(answer, now)
         if limits.is_throttled(answer):
+            self._refuses_writes = is_write
             asked = asked_wait(answer, now) or used_up
             if asked is None and _number(answer, _REMAINING) is None:
                 asked = _until_reset(answer, now)
@@ -135,9 +138,10 @@ class Pace:
             elif is_news:
                 self._hold(self._unsaid_wait(limits), at)
             return True
-        if is_news and answer.status < _FAILED_FROM:
+        if is_news and answer.status < _FAILED_FROM and (is_write or not self._refuses_writes):
             self._is_well.set()
             self._unsaid = timedelta(0)
+            self._refuses_writes = False
         wait = asked_wait(answer, now) if answer.status == _UNAVAILABLE else used_up
         if wait is not None and wait > timedelta(0):
             self._hold(wait, at)

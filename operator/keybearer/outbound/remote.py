@@ -116,11 +116,13 @@ class RemoteHttp:
         """
         url, target = _target(request.url)
         pace = self._paces.of(url.origin, place)
+        is_write = request.method not in _READING
         for _ in range(1 + _THROTTLED_RETRIES):
             async with pace.turn():
-                await self._wait_for(pace, limits, is_write=request.method not in _READING)
+                await self._wait_for(pace, limits, is_write=is_write)
                 answer = await self._repeatedly(request, url, target)
-                if not pace.hear(answer, limits, self._clock.now(), self._clock.monotonic()):
+                now, at = self._clock.now(), self._clock.monotonic()
+                if not pace.hear(answer, limits, now, at, is_write=is_write):
                     return answer
         raise RemoteThrottledError(_KEPT_ASKING)
 

@@ -84,7 +84,8 @@ class Look:
         failing = {one.name: one for one in noted if one.state == NameState.FAILED}
         # Only a push notes that a failed name is in place by now, or no longer wanted.
         failed_keys = {key for name in failing if (key := place.naming.key_of(name)) is not None}
-        await self._clearing.clear(left, failed_keys | names.keys_of(planned.refused))
+        lacking = {*planned.refused, *(one.name for one in planned.change.put)}
+        await self._clearing.clear(left, failed_keys | names.keys_of(lacking))
         notes = Notes(pushing.database, pushing.clock, self._begun.job, {})
         notes.learn(planned.learnt, planned.forgotten)
         notes.learn_names(planned.foreign)

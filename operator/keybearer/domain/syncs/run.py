@@ -132,9 +132,9 @@ class Run:
         place = self._reach.place(self._setup, opened)
         listing: Mapping[str, Present] | None = None
         listed_at: datetime | None = None
-        first = (
-            behavior_at_first(place.options.initial_sync_behavior) if record.last_synced_at is None else None
-        )
+        # A run that wrote all but refused names was the first one, too: it has no time of success.
+        is_first = record.last_synced_at is None and record.source_digest is None
+        first = behavior_at_first(place.options.initial_sync_behavior) if is_first else None
         removes_foreign = self._job.parameters.get(REMOVES_FOREIGN) is True
         left = await self._clearing.due()
         failing = await self._failing()

@@ -222,6 +222,15 @@ def test_names_of_a_former_key_schema_are_removed_though_a_look_for_the_new_one_
         assert planned.change.delete == ("OLD_A",)
 
 
+def test_names_of_a_former_key_schema_stay_while_a_name_of_the_present_one_is_refused() -> None:
+    ledger = {"OLD_A": Push("OLD_A", b"", None)}
+    within = settings(Traits(rules=NameRules(longest=5)), naming=KeyNaming("NEW_", ""))
+    for listing in (shown({"OLD_A": "1"}), None):
+        planned = plan(wanted({"A": "1", "LONG": "2"}), listing, ledger, within)
+        assert (planned.change.delete, planned.forgotten, planned.foreign) == ((), (), ())
+        assert list(planned.refused) == ["NEW_LONG"]
+
+
 def test_a_name_that_another_sync_wrote_too_stays_and_is_no_longer_ours() -> None:
     ledger = {"A": Push("A", b"", None)}
     for listing in (shown({"A": "1"}), None):
@@ -308,12 +317,13 @@ def test_a_name_that_the_destination_cannot_hold_keeps_no_other_back_and_its_old
 ) -> None:
     source = {**dict.fromkeys(keys, "cnry-x"), "good": "cnry-x"}
     asked = settings(traits, naming)
-    ledger = {name: Push(name, b"", None) for name in (refused, "OLD")}
-    for listing in (None, shown({refused: "cnry-old", "OLD": "cnry-old"})):
+    old = naming.name_of("OLD")
+    ledger = {name: Push(name, b"", None) for name in (refused, old)}
+    for listing in (None, shown({refused: "cnry-old", old: "cnry-old"})):
         planned = plan(wanted(source), listing, ledger, replace(asked, removes_foreign=True))
         good = asked.naming.name_of("GOOD" if traits.folds_case else "good")
         assert [one.name for one in planned.change.put] == [good]
-        assert planned.change.delete == ("OLD",)
+        assert planned.change.delete == (old,)
         assert planned.change.held == {good, refused}
         assert planned.forgotten == ()
         assert planned.foreign == ()

@@ -17,7 +17,7 @@ from keybearer.store.secret_syncs import JobKind, JobStatus
 from keybearer.store.sync_names import FOREIGN_MAX, NameState
 from support.async_waiting import until
 from support.scripted_remote import ScriptedRemote
-from support.sync_scene import FAST, MANY, SyncScene
+from support.sync_scene import FAST, MANY, ONE_STAYED, SyncScene
 
 pytestmark = pytest.mark.every_database
 
@@ -406,3 +406,39 @@ async def test_a_sync_whose_names_other_rules_take_or_refuse_is_pushed_and_says_
 
         await until(is_well, awaited="a push that refuses nothing")
         await scene.succeeded(sync_id)
+
+
+async def test_a_look_that_misses_a_name_at_the_present_place_leaves_it_at_the_former_one(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+        one.on_read = [RemoteUnavailableError("away") for _ in range(MANY)]
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.holds(two, A="cnry-1", B="cnry-2")
+        two.refuses["A"] = "no more"
+        del two.content["A"]
+        one.on_read.clear()
+        await scene.failed(sync_id)
+    assert one.content == {"A": "cnry-1"}
+
+
+async def test_a_sync_of_which_one_name_was_refused_imports_nothing_with_its_next_pushes(
+    scene: SyncScene, project: Project
+) -> None:
+    scene.terms = SOON
+    one = scene.remotes["one"]
+    one.refuses["C"] = "no"
+    await scene.put(project, A="cnry-1", C="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project, initialSyncBehavior="import-prioritize-source")
+        await scene.failed(sync_id)
+        await scene.ended(sync_id)
+        one.content["FOREIGN"] = "x"
+        one.refuses.clear()
+        await scene.holds(one, A="cnry-1", C="cnry-2", FOREIGN="x")
+        await scene.succeeded(sync_id, saying=ONE_STAYED)
+        assert await scene.pushed(sync_id) == ["A", "C"]
