@@ -419,9 +419,16 @@ async def test_a_look_that_misses_a_name_at_the_present_place_leaves_it_at_the_f
         one.on_read = [RemoteUnavailableError("away") for _ in range(MANY)]
         await scene.change(sync_id, config={"place": "two"})
         await scene.holds(two, A="cnry-1", B="cnry-2")
+        two.hold_reads.clear()  # the push has listed it before it wrote: the first look waits here
+
+        async def is_told() -> bool:
+            return "former place" in str((await scene.progress(sync_id)).message)
+
+        await until(is_told, awaited="a word about the former place")
         two.refuses["A"] = "no more"
         del two.content["A"]
         one.on_read.clear()
+        two.hold_reads.set()
         await scene.failed(sync_id)
     assert one.content == {"A": "cnry-1"}
 
