@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import typer
 
@@ -76,7 +76,7 @@ def restore(
 
 
 @contextmanager
-def _written(output: Path, woken: int) -> Iterator[Interruptible]:
+def _written(output: Path, woken: int) -> Iterator[BinaryIO | Interruptible]:
     """Yield what is written to; a file is there whole and durable at the end, or empty or not at all."""
     if output == _STANDARD:
         yield Interruptible(sys.stdout.fileno(), woken)
@@ -85,8 +85,9 @@ def _written(output: Path, woken: int) -> Iterator[Interruptible]:
     _reserve(output)
     try:
         _reserve(partial)
-        with partial.open("wb", buffering=0) as opened:
-            yield Interruptible(opened.fileno(), woken)
+        with partial.open("wb") as opened:
+            yield opened
+            opened.flush()
             os.fsync(opened.fileno())
         partial.replace(output)
     except BaseException:

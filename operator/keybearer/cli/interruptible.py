@@ -64,19 +64,24 @@ class Interruptible(RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Fill the buffer with what there is, and return how many bytes that is; 0 at the end."""
-        while self._descriptor not in select.select([self._descriptor, self._woken], [], [])[0]:
-            pass  # the handler of the signal raises between two steps
+        self._wait([self._descriptor], [])
         return os.readv(self._descriptor, [buffer])
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of it, and return how many bytes that is."""
         left = memoryview(data)
         while left:
-            while not select.select([self._woken], [self._descriptor], [])[1]:
-                pass
+            self._wait([], [self._descriptor])
             # A pipe that is ready takes as much without waiting (POSIX, pipe.h).
             left = left[os.write(self._descriptor, left[: select.PIPE_BUF]) :]
         return len(memoryview(data))
+
+    def _wait(self, readable: list[int], writable: list[int]) -> None:
+        """Return when the descriptor is ready; between two looks the handler of a signal raises."""
+        ready: set[int] = set()
+        while self._descriptor not in ready:
+            read_from, write_to, _ = select.select([*readable, self._woken], writable, [])
+            ready = {*read_from, *write_to}
 
     def close(self) -> None:
         """Close the descriptor, if it is its own."""

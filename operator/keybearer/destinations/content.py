@@ -68,7 +68,7 @@ def version_of(content: JsonValue, *names: str) -> str | None:
 
 
 def says(status: int, text: str, *names: str) -> Callable[[RemoteAnswer], bool]:
-    """Return what tells whether an answer has that status and that text: in the field of these names, or anywhere."""
+    """Return a check: does an answer have that status, and that text in the field of these names, or anywhere?"""
 
     def said(answer: RemoteAnswer) -> bool:
         if answer.status != status or not names:

@@ -53,6 +53,11 @@ class SyncNames:
         statement = _NAMES.where(SyncNameRow.sync_id == sync_id).order_by(SyncNameRow.name, SyncNameRow.state)
         return [SyncName(*row) for row in await self._connection.execute(statement)]
 
+    async def failing(self, sync_id: str) -> dict[str, SyncName]:
+        """Return the names of the sync that failed, by name."""
+        known = await self.of_sync(sync_id)
+        return {one.name: one for one in known if one.state == NameState.FAILED}
+
     async def note_failed(self, sync_id: str, messages: Mapping[str, str], now: datetime) -> None:
         """Remember why names failed, in place of what was known of them."""
         await self.forget_failed(sync_id, messages)

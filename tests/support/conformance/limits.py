@@ -49,7 +49,7 @@ async def a_throttled_push_waits_as_long_as_each_form_of_header_says(scene: Scen
     http.forget()
     await scene.put({"KEY_001": "cnry-new"})
     await scene.notice()
-    # A wait that the form of the vendor tells itself is none of those that are tried here.
+    # The headers under test replace those of the vendor, so that only they say how long to wait.
     base = next((form for form in scene.under_test.forms if form.status == 429), scene.under_test.forms[0])
     for name, headers in _HEADERS.items():
         form, begun_at = replace(base, told=headers), clock.now()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+import pytest
+
 from support.conformance.remote_under_test import RemoteUnderTest
 from support.conformance.scene import Scene
 
-__all__ = ["Scenario", "numbered"]
+__all__ = ["Scenario", "numbered", "row"]
 
 
 def _any(_: RemoteUnderTest) -> bool:
@@ -31,6 +33,12 @@ class Scenario:
 
     def __str__(self) -> str:
         return self.run.__name__.replace("_", " ")
+
+
+def row(given: object, name: str, scenario: Scenario) -> object:
+    """Return the parameters of a test that runs a scenario with what is given, named by both."""
+    marks = [pytest.mark.deep] if scenario.is_long else []
+    return pytest.param(given, scenario, id=f"{name}: {scenario}", marks=marks)
 
 
 def numbered(count: int, *, width: int = 3, mark: str = "") -> dict[str, str]:

@@ -190,7 +190,7 @@ class _ReadsOneLine(_Around):
 
 
 class _TrustsItself(_Around):
-    """What was written last is taken for what is there."""
+    """It shows what it wrote last, not what the remote holds."""
 
     def __init__(self, written: dict[str, Present], right: Destination) -> None:
         super().__init__(right)

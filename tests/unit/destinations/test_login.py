@@ -1,4 +1,4 @@
-"""What is read in the answer to a login."""
+"""How the answer to a login is read."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ from keybearer.domain.syncs.outcomes import LostJobError, failure_of
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import Ledger, Names, removal
 from keybearer.domain.syncs.pushing import Pushing
+from keybearer.domain.syncs.queueing import require_held
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.sync_jobs import SyncJob
@@ -255,8 +256,7 @@ class Clearing:
         await self._database.write(noted)
 
     async def _require_held(self, unit: UnitOfWork) -> None:
-        if not await unit.sync_jobs.is_held(self._job):
-            raise LostJobError("another process has the job")
+        await require_held(unit, self._job)
         sync = await unit.secret_syncs.get(self._sync.record.id)
         if sync is None or _place_of(sync) != _place_of(self._sync):
             raise SetUpOtherwiseError("the sync was set up otherwise meanwhile")

@@ -10,8 +10,8 @@ from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.destinations.protocol import Refused, Written
-from keybearer.domain.syncs.outcomes import LostJobError
 from keybearer.domain.syncs.plan import Plan
+from keybearer.domain.syncs.queueing import require_held
 from keybearer.domain.syncs.refusals import Refusals
 from keybearer.domain.syncs.tallies import KeyCounts
 from keybearer.store.database import Database
@@ -157,8 +157,7 @@ class Notes:
             return
 
         async def stored(unit: UnitOfWork) -> None:
-            if not await unit.sync_jobs.is_held(self._job):
-                raise LostJobError("another process has the job")
+            await require_held(unit, self._job)
             await self.store(unit)
             if left is not None:
                 await unit.sync_backlog.note_keys(self._job.sync_id, left)

@@ -22,7 +22,7 @@ from keybearer.domain.syncs.queueing import queue, queue_look
 from keybearer.domain.syncs.refusals import told_of_refused
 from keybearer.domain.syncs.run import Begun, Done
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync
-from keybearer.store.sync_names import NameState, SyncName
+from keybearer.store.sync_names import SyncName
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["Look", "end_look", "give_up_look"]
@@ -71,7 +71,7 @@ class Look:
             # No value leaves the service, so the audit log has no reading.
             source, _ = await pushing.source_of(unit, sync)
             ledger = await unit.pushes.of_sync(sync.record.id)
-            noted = await unit.sync_names.of_sync(sync.record.id)
+            failing = await unit.sync_names.failing(sync.record.id)
             opened = await self._reach.opened(unit, setup.connection_id)
         self._reach.confidential += source.values.values()
         place = self._reach.place(setup, opened)
@@ -81,7 +81,6 @@ class Look:
         shared = await self._reach.shared(setup, {*ledger, *names.held, *listing})
         digests = Digests(pushing.digest_key, sync.record)
         planned = plan(source.secrets, listing, ledger, place.settings(digests, shared.keys()))
-        failing = {one.name: one for one in noted if one.state == NameState.FAILED}
         # Only a push notes that a failed name is in place by now, or no longer wanted.
         failed_keys = {key for name in failing if (key := place.naming.key_of(name)) is not None}
         lacking = {*planned.refused, *(one.name for one in planned.change.put)}

@@ -194,7 +194,7 @@ def plan(
     names = wanted_names(source, settings.traits, settings.naming)
     wanted, held = names.wanted, names.held
     digests = {name: settings.digest(outgoing) for name, outgoing in wanted.items()}
-    unwanted = _replaced(ledger.keys() - held, names, settings.naming)
+    unwanted = _removable(ledger.keys() - held, names, settings.naming)
     let_go = unwanted & set(settings.shared)
     if listing is None:
         stale = tuple(sorted(unwanted - let_go))
@@ -227,7 +227,7 @@ def plan(
     )
 
 
-def _replaced(unwanted: Collection[str], names: Names, naming: KeyNaming) -> set[str]:
+def _removable(unwanted: Collection[str], names: Names, naming: KeyNaming) -> set[str]:
     """Return which names may go: those of a former key schema stay while keys have no name of the present one."""
     return {name for name in unwanted if not names.refused or naming.key_of(name) is not None}
 

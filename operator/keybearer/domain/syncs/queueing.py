@@ -9,6 +9,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from keybearer.base.ids import new_uuid
+from keybearer.domain.syncs.outcomes import LostJobError
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync, with_status
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.unit import UnitOfWork
@@ -68,6 +69,16 @@ async def queue_failed(unit: UnitOfWork, connection_id: str, now: datetime) -> N
     hastened = await unit.former_places.hasten(connection_id, now)
     for sync in await unit.secret_syncs.by_ids(hastened, for_change=True):
         await queue_look(unit, sync, now, now)
+
+
+async def require_held(unit: UnitOfWork, job: SyncJob) -> None:
+    """Return if this process still holds the job.
+
+    Raises:
+        LostJobError: it doesn't.
+    """
+    if not await unit.sync_jobs.is_held(job):
+        raise LostJobError("another process has the job")
 
 
 def _job(

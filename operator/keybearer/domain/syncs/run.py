@@ -22,7 +22,7 @@ from keybearer.domain.syncs.findings import repaired_names, told_after_look
 from keybearer.domain.syncs.importing import behavior_at_first, found_in, take_in
 from keybearer.domain.syncs.ledger import Notes
 from keybearer.domain.syncs.look_times import latest_look
-from keybearer.domain.syncs.outcomes import LostJobError, redacted
+from keybearer.domain.syncs.outcomes import redacted
 from keybearer.domain.syncs.places import Place, Reach, Setup
 from keybearer.domain.syncs.plan import (
     Plan,
@@ -33,14 +33,13 @@ from keybearer.domain.syncs.plan import (
     with_versions,
 )
 from keybearer.domain.syncs.pushing import Pushing
-from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN
+from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN, require_held
 from keybearer.domain.syncs.refusals import NamesRefusedError, told_of_refused
 from keybearer.domain.syncs.source import Source, folder_of, reader_of
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
-from keybearer.store.sync_names import NameState
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destination_forms import ImportBehavior
 
@@ -291,8 +290,7 @@ class Run:
         found = found_in(listing, place.naming)
 
         async def taken_in(unit: UnitOfWork) -> frozenset[str]:
-            if not await unit.sync_jobs.is_held(self._job):
-                raise LostJobError("another process has the job")
+            await require_held(unit, self._job)
             return await take_in(unit, self._pushing.writing, self._sync, found, behavior)
 
         names = [place.naming.name_of(key) for key in sorted(await self._database.write(taken_in))]
@@ -312,8 +310,7 @@ class Run:
     async def _failing(self) -> frozenset[str]:
         """Return the names that earlier runs noted as failed."""
         async with self._database.reading() as unit:
-            known = await unit.sync_names.of_sync(self._sync.record.id)
-        return frozenset(one.name for one in known if one.state == NameState.FAILED)
+            return frozenset(await unit.sync_names.failing(self._sync.record.id))
 
     async def _learn_what_arrived(self, place: Place, planned: Plan, notes: Notes) -> None:
         """Note the versions of what was written before a run failed, if the remote still shows them."""

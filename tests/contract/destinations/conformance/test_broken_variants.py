@@ -6,7 +6,7 @@ import pytest
 
 from support.conformance.redeploying import REDEPLOYING
 from support.conformance.remote_under_test import all_under_test
-from support.conformance.scenario import Scenario
+from support.conformance.scenario import Scenario, row
 from support.conformance.scenarios import SCENARIOS
 from support.conformance.scene import scene_of
 from support.conformance.variants import VARIANTS, Variant
@@ -18,16 +18,7 @@ BY_NAME = {one.run.__name__: one for one in SCENARIOS}
 
 
 def _rows() -> list[object]:
-    rows = [(variant, BY_NAME[name]) for variant in VARIANTS for name in variant.fails]
-    return [
-        pytest.param(
-            variant,
-            scenario,
-            id=f"{variant.name}: {scenario}",
-            marks=[pytest.mark.deep] if scenario.is_long else [],
-        )
-        for variant, scenario in rows
-    ]
+    return [row(one, one.name, BY_NAME[name]) for one in VARIANTS for name in one.fails]
 
 
 def test_each_scenario_is_failed_by_a_variant() -> None:

@@ -7,7 +7,7 @@ import pytest
 from keybearer.destinations.catalogue import CATALOGUE
 from support.conformance.redeploying import REDEPLOYING
 from support.conformance.remote_under_test import RemoteUnderTest, all_under_test, lacking
-from support.conformance.scenario import Scenario
+from support.conformance.scenario import Scenario, row
 from support.conformance.scenarios import SCENARIOS
 from support.conformance.scene import scene_of
 from support.quiet_service import IN_ONE_LOOP
@@ -20,15 +20,7 @@ UNDER_TEST = all_under_test()
 def _rows() -> list[object]:
     rows = [(one, scenario) for one in UNDER_TEST for scenario in SCENARIOS if scenario.concerns(one)]
     rows += [(REDEPLOYING, one) for one in SCENARIOS if one.concerns(REDEPLOYING) > one.concerns(GITLAB)]
-    return [
-        pytest.param(
-            under_test,
-            scenario,
-            id=f"{under_test}: {scenario}",
-            marks=[pytest.mark.deep] if scenario.is_long else [],
-        )
-        for under_test, scenario in rows
-    ]
+    return [row(under_test, str(under_test), scenario) for under_test, scenario in rows]
 
 
 def test_each_destination_of_the_catalogue_says_how_its_remote_is_run() -> None:
