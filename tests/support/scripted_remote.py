@@ -110,18 +110,20 @@ class _ScriptedDestination:
             one.busy += 1
             one.most_busy = max(one.busy, one.most_busy)
         try:
+            is_refused = False
             for outgoing in change.put:
                 await remote.hold.wait()
                 await asyncio.sleep(0)
                 if remote.on_put.get(outgoing.name):
                     raise remote.on_put[outgoing.name].pop(0)
                 if outgoing.name in remote.refuses:
+                    is_refused = True
                     yield Refused(outgoing.name, remote.refuses[outgoing.name])
                     continue
                 remote.edit(outgoing.name, outgoing.value)
                 remote.puts.append(outgoing.name)
                 yield Written(outgoing.name)
-            for name in change.delete:
+            for name in change.removed(is_refused=is_refused):
                 await remote.hold.wait()
                 remote.content.pop(name, None)
                 remote.deletes.append(name)

@@ -79,6 +79,7 @@ class Change:
         put: to be created or overwritten.
         delete: names to be removed, and no other; a name that is gone already counts as removed.
         held: names that the remote is to hold of ours afterwards, put now or before, or that a rule kept back.
+        replaced: those of `delete` that stay if a name of `put` is refused, for they may hold what it was to hold.
         replaces_foreign: whether content of a form that no run of ours wrote is written over, as was asked for once.
         is_resumed: whether an attempt before this one was cut off, so that what it wrote may still wait for the call
             that ends a run.
@@ -87,8 +88,13 @@ class Change:
     put: tuple[Outgoing, ...]
     delete: tuple[str, ...]
     held: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
     replaces_foreign: bool = False
     is_resumed: bool = False
+
+    def removed(self, *, is_refused: bool) -> tuple[str, ...]:
+        """Return the names to be removed once `put` is done, of which the remote refused a name or none."""
+        return tuple(name for name in self.delete if not is_refused or name not in self.replaced)
 
 
 @dataclass(frozen=True, slots=True)

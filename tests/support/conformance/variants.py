@@ -117,6 +117,14 @@ class _StopsAtRefusals(_Around):
             yield told
 
 
+class _RemovesReplaced(_Around):
+    """What new names replace goes, though some of these are refused."""
+
+    async def apply(self, change: Change) -> AsyncIterator[Told]:
+        async for told in self._right.apply(replace(change, replaced=frozenset())):
+            yield told
+
+
 class _WritesTwice(_Around):
     """Every value is sent once more, to be sure."""
 
@@ -381,6 +389,11 @@ VARIANTS = (
         "stops at the first refusal",
         _around(_StopsAtRefusals),
         ("names_that_the_remote_refuses_stop_nobody",),
+    ),
+    Variant(
+        "removes what is replaced by nothing",
+        _around(_RemovesReplaced),
+        ("names_of_a_former_key_schema_stay_while_the_remote_refuses_a_present_one",),
     ),
     Variant(
         "removes nothing",

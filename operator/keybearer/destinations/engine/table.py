@@ -161,12 +161,14 @@ class TableDestination:
         if not change.put and not change.delete and not is_resumed:
             return
         await self._prepare()
-        is_changed = False
+        is_changed = is_refused = False
         try:
             async for told in self._put_all(change):
                 is_changed = is_changed or isinstance(told, Written)
+                is_refused = is_refused or isinstance(told, Refused)
                 yield told
-            async for written in self._remove_all(change.delete, _by_fold(change.held, self._table.spelling)):
+            removed, held = change.removed(is_refused=is_refused), _by_fold(change.held, self._table.spelling)
+            async for written in self._remove_all(removed, held):
                 is_changed = True
                 yield written
         except RemoteError:

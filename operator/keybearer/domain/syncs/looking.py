@@ -107,7 +107,8 @@ class Look:
         """Return whether there is something to do; a name that was just refused is not tried with each look."""
         since = self._pushing.clock.now() - self._pushing.pace.look_interval / 2
         lately = {name for name, one in failing.items() if one.noted_at > since}
-        return bool(planned.change.delete) or any(one.name not in lately for one in planned.change.put)
+        put = {one.name for one in planned.change.put}
+        return bool(planned.change.removed(is_refused=bool(put & lately)) or put - lately)
 
 
 def _refused(planned: Plan, failing: Mapping[str, SyncName]) -> dict[str, str]:

@@ -199,7 +199,7 @@ def plan(
     if listing is None:
         stale = tuple(sorted(unwanted - let_go))
         put = [one for name, one in wanted.items() if not _is_noted(ledger.get(name), digests[name])]
-        change = Change(tuple(put), () if settings.removes_nothing else stale, held)
+        change = _changed(put, () if settings.removes_nothing else stale, held, settings)
         return Plan(change, digests, forgotten=tuple(sorted(let_go)), refused=names.refused)
     same = {
         name
@@ -218,13 +218,20 @@ def plan(
     else:
         delete = stale
     return Plan(
-        Change(tuple(put), delete, held, settings.removes_foreign),
+        _changed(put, delete, held, settings),
         digests,
         tuple(push for push in learnt if ledger.get(push.name) != push),
         tuple(sorted(unwanted - set(stale))),
         foreign,
         names.refused,
     )
+
+
+def _changed(
+    put: Iterable[Outgoing], delete: tuple[str, ...], held: frozenset[str], settings: Settings
+) -> Change:
+    replaced = frozenset(name for name in delete if settings.naming.key_of(name) is None)
+    return Change(tuple(put), delete, held, replaced, settings.removes_foreign)
 
 
 def _removable(unwanted: Collection[str], names: Names, naming: KeyNaming) -> set[str]:

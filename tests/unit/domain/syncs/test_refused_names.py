@@ -284,6 +284,24 @@ async def test_a_refused_name_keeps_no_other_at_a_former_place_and_stays_there_i
         assert await scene.left(sync_id) == {}
 
 
+async def test_names_of_a_former_key_schema_stay_until_the_remote_takes_the_names_of_the_present_one(
+    scene: SyncScene, project: Project
+) -> None:
+    remote = scene.remotes["one"]
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project, keySchema="OLD_{{secretKey}}")
+        await scene.succeeded(sync_id)
+        remote.refuses["NEW_B"] = "no"
+        await scene.change(sync_id, options={"keySchema": "NEW_{{secretKey}}"})
+        await scene.failed(sync_id)
+        assert remote.content == {"OLD_A": "cnry-1", "OLD_B": "cnry-2", "NEW_A": "cnry-1"}
+        remote.refuses.clear()
+        await scene.ask(sync_id)
+        await scene.succeeded(sync_id)
+        assert remote.content == {"NEW_A": "cnry-1", "NEW_B": "cnry-2"}
+
+
 async def test_what_a_former_place_keeps_of_a_refused_name_stays_until_a_push_brought_what_replaces_it(
     scene: SyncScene, project: Project
 ) -> None:
