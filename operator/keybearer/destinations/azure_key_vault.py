@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Annotated
 
 from pydantic import JsonValue
@@ -69,9 +68,10 @@ def _explain_login(answer: RemoteAnswer) -> str:
     # The words of OAuth and of Azure; the rest of what it says may repeat the secret.
     words = re.findall("^[a-z_]{1,64}$", str(field_of(content, "error")))
     words += re.findall("^AADSTS[0-9]{1,10}", str(field_of(content, "error_description")))
+    told = f" ({', '.join(words)})" if words else ""
     return (
         "check tenantId, clientId and clientSecret, which is the secret's value and not its id, and whether it has "
-        f"expired ({', '.join(words)})"
+        f"expired{told}"
     )
 
 
@@ -128,7 +128,7 @@ def _table(place: Place) -> Table:
         write=Put(
             call=_write,
             version=lambda answer: part_of(answer.json(), "id", _ID_VERSION),
-            preparation=Preparation(call=_recover, is_needed=_is_deleted, pause=timedelta(seconds=2)),
+            preparation=Preparation(call=_recover, is_needed=_is_deleted),
         ),
         remove=Remove(lambda name: Call("DELETE", _path(name), f"delete the secret '{name}'")),
         spelling=Spelling(

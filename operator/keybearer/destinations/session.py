@@ -74,7 +74,8 @@ class Call:
         holds_values: whether what is sent holds a value or credential: what the remote says of it isn't shown then.
         is_repeatable: whether nothing is lost if it is carried out twice, because no answer to the first one came.
         denials: statuses, beside 401, that say that the credentials are wrong, and not that they may too little.
-        explain: what people can do about a refusal, read from the answer; it repeats nothing that was sent.
+        explain: what people can do about a refusal, read from the answer, in place of a hint of the app; it repeats
+            nothing that was sent.
     """
 
     method: str
@@ -251,9 +252,9 @@ class Session:
         answers, status = self.app.answers, answer.status
         content = answers.content(answer)
         said = self._said(content, call)
-        advice = answers.hints.get(_text(answers.word(content))) or answers.hints.get(status, "")
         explained = call.explain(answer) if status < 500 else ""
-        ending = f"{f'; {explained}' if explained else ''}{f'; {advice}' if advice else ''}{said}"
+        advice = explained or answers.hints.get(_text(answers.word(content))) or answers.hints.get(status)
+        ending = f"{f'; {advice}' if advice else ''}{said}"
         is_wrong = status == 401 or status in call.denials
         kind = answers.kind(answer) or (RemoteDeniedError if is_wrong else _kind_of(status))
         if issubclass(kind, RemoteDeniedError):

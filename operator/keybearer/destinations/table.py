@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from keybearer.destinations.listing import Listing, LookUp
 from keybearer.destinations.protocol import Outgoing, Present
@@ -45,13 +44,11 @@ class Preparation:
         call: does so.
         is_needed: whether a write was refused for want of it; the write is then sent again.
         is_for_new: whether it comes first for a name that the list doesn't show.
-        pause: before the write is sent again.
     """
 
     call: Callable[[Outgoing], Call]
     is_needed: Callable[[RemoteAnswer], bool]
     is_for_new: bool = False
-    pause: timedelta = timedelta()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -213,6 +213,19 @@ async def test_a_secret_that_is_gone_without_a_word_has_no_value(copy: GcpCopy, 
     assert await target().make().read([]) == {"ONE": Present(None)}
 
 
+async def test_a_write_that_finds_no_secret_each_time_is_sent_again_after_pauses_and_given_up(
+    copy: GcpCopy, way: WayOut, target: Make
+) -> None:
+    copy.put(PROJECT, "ONE", "cnry-0")
+    copy.visits.answer_instead("POST", "addVersion", lambda: refusal(404, "none", "NOT_FOUND"), times=-1)
+    began = way.clock.monotonic()
+    with pytest.raises(RemoteUnavailableError, match="it isn't ready after"):
+        await target().push({"ONE": "cnry-1"})
+    tries = len([line for line in writes(copy) if line.endswith("addVersion")])
+    # The first one may only have come before the secret was made.
+    assert way.clock.monotonic() - began >= tries - 2
+
+
 # The app.
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from keybearer.base.runs import in_chunks, in_runs
 from keybearer.destinations.bounds import Bounds
@@ -33,6 +34,7 @@ __all__ = ["TableDestination"]
 
 _TRIES = 3
 _PREPARATIONS = 10
+_PREPARATION_PAUSE = timedelta(seconds=2)
 _PAGES_MAX = 4000
 """After so many a list has no end; the smallest pages of a vendor have ten entries."""
 
@@ -266,13 +268,14 @@ class TableDestination:
             return await self._ask(call)
         if preparation.is_for_new and self._known is not None and name not in self._known:
             await self._ask(preparation.call(one))
-        for _ in range(_PREPARATIONS):
+        for number in range(_PREPARATIONS):
             answer = await self._ask(call, also=preparation.is_needed)
             if not preparation.is_needed(answer):
                 return answer
             # Somebody may have undone, or be doing, the same meanwhile.
             await self._ask(preparation.call(one))
-            await self._session.pause(preparation.pause)
+            if number:
+                await self._session.pause(_PREPARATION_PAUSE)
         raise RemoteUnavailableError(
             f"'{name}' can't be written to {self._table.place} yet: it isn't ready after {_PREPARATIONS} attempts"
         )
