@@ -191,7 +191,11 @@ async def test_a_name_that_was_deleted_is_recovered_and_used_again(
     assert (copy.values(), copy.deleted) == ({"A-B": "cnry-2"}, {})
     assert "POST /deletedsecrets/A-B/recover" in writes(copy)
     # Only a vault that is still at it is waited for: after the deletion, and after the recovery.
+    assert {round(wait.total_seconds()) for wait in way.waits} == ({2} if slowness else set())
     assert len(way.waits) == 2 * slowness
+    copy.slowness = 0
+    await pushed.push({})
+    assert copy.values() == {}
 
 
 async def test_a_deletion_without_end_is_an_outage(copy: AzureCopy, target: Make) -> None:
