@@ -92,6 +92,20 @@ def test_usages_are_told_in_the_services_words() -> None:
     assert usages.unknown == ("ipsec user", "x")
 
 
+@pytest.mark.parametrize(
+    "request_", ["\x80", "%", "AAAAA", "gIA="], ids=["no ASCII", "no base64", "cut off", "bytes"]
+)
+@pytest.mark.parametrize("kind", ["CertificateRequest", "CertificateSigningRequest"])
+def test_a_request_that_is_no_text_in_base64_is_told(kind: str, request_: str) -> None:
+    body = copy.deepcopy(_BODIES[kind])
+    body["spec"]["request"] = request_
+    asked = read_asked(kind, body)
+
+    assert asked is not None
+    assert asked.flaw is not None
+    assert asked.flaw.reason == "RequestInvalid"
+
+
 @settings(max_examples=150)
 @given(data=st.data(), kind=st.sampled_from(sorted(SOURCES)))
 def test_whatever_an_object_holds_reading_it_never_fails(data: st.DataObject, kind: str) -> None:
