@@ -70,8 +70,8 @@ def _explain_login(answer: RemoteAnswer) -> str:
     words += re.findall("^AADSTS[0-9]{1,10}", str(field_of(content, "error_description")))
     told = f" ({', '.join(words)})" if words else ""
     return (
-        "check tenantId, clientId and clientSecret, which is the secret's value and not its id, and whether it has "
-        f"expired{told}"
+        "check tenantId, clientId and clientSecret: it must be the value of the secret, not its id, and must not "
+        f"have expired{told}"
     )
 
 

@@ -8,7 +8,6 @@ signs for itself (RFC 7523) and gets a token, with which it asks for one of the 
 from __future__ import annotations
 
 import base64
-import binascii
 from datetime import timedelta
 from typing import Annotated, Literal
 from urllib.parse import urlencode
@@ -253,7 +252,7 @@ def _latest(_: str, answer: RemoteAnswer) -> Present:
         return Present(base64.b64decode(data, validate=True).decode(), version)
     except UnicodeDecodeError:
         return Present(None, version)
-    except binascii.Error:
+    except ValueError:
         raise RemoteUnavailableError("Google answers with a value that isn't written in base64") from None
 
 

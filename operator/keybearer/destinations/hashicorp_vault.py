@@ -137,7 +137,10 @@ _APP = App(
             "/v1/auth/token/lookup-self",
             "look the access token up",
             denials=frozenset({403}),
-            explain=lambda _: "an access token must be of this server and namespace",
+            explain=lambda _: (
+                "an access token must be of this server and namespace, and its policies must allow "
+                "auth/token/lookup-self"
+            ),
         )
     ),
     answers=Answers(

@@ -190,7 +190,7 @@ async def test_a_name_that_was_deleted_is_recovered_and_used_again(
     await pushed.push({"A_B": "cnry-2"})
     assert (copy.values(), copy.deleted) == ({"A-B": "cnry-2"}, {})
     assert "POST /deletedsecrets/A-B/recover" in writes(copy)
-    # Only a vault that is still at it is waited for: after the deletion, and after the recovery.
+    # Only a vault that is still deleting or recovering is waited for: after the deletion, and after the recovery.
     assert {round(wait.total_seconds()) for wait in way.waits} == ({2} if slowness else set())
     assert len(way.waits) == 2 * slowness
     copy.slowness = 0
@@ -331,7 +331,7 @@ async def test_a_client_secret_that_azure_takes_is_right(copy: AzureCopy, way: W
 
 async def test_a_client_secret_that_it_does_not_take_is_wrong(way: WayOut, target: Make) -> None:
     wrong = credentials("cnry-wrong")
-    with pytest.raises(RemoteDeniedError, match=r"has expired \(invalid_client, AADSTS7000215\)$") as caught:
+    with pytest.raises(RemoteDeniedError, match=r"have expired \(invalid_client, AADSTS7000215\)$") as caught:
         await check(AZURE_KEY_VAULT, wrong, way.context)
     assert "cnry-" not in str(caught.value)
     with pytest.raises(RemoteDeniedError):
@@ -342,7 +342,7 @@ async def test_a_refusal_of_credentials_without_words_has_no_empty_brackets(
     copy: AzureCopy, way: WayOut
 ) -> None:
     copy.visits.answer_instead("POST", "oauth2", lambda: web.Response(status=401, text="<html>"))
-    with pytest.raises(RemoteDeniedError, match=r"whether it has expired$"):
+    with pytest.raises(RemoteDeniedError, match=r"must not have expired$"):
         await check(AZURE_KEY_VAULT, credentials(), way.context)
 
 

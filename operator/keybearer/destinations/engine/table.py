@@ -35,6 +35,7 @@ __all__ = ["TableDestination"]
 _TRIES = 3
 _PREPARATIONS = 10
 _PREPARATION_PAUSE = timedelta(seconds=2)
+"""Azure takes a few seconds to delete or recover a secret; with the tries above, a run waits for 16 s at most."""
 _PAGES_MAX = 4000
 """After so many a list has no end; the smallest pages of a vendor have ten entries."""
 
@@ -154,7 +155,7 @@ class TableDestination:
         await each(by_spelling.items(), one)
 
     async def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
-        """Write, then remove, then finish; a refused name stops none of the others.
+        """Write, then remove, then finish; a refused name keeps no other from being written.
 
         Raises:
             RemoteError: something of it wasn't done.
@@ -163,14 +164,15 @@ class TableDestination:
         if not change.put and not change.delete and not is_resumed:
             return
         await self._prepare()
-        is_changed = is_refused = False
+        is_changed, refused = False, set[str]()
         try:
             async for told in self._put_all(change):
                 is_changed = is_changed or isinstance(told, Written)
-                is_refused = is_refused or isinstance(told, Refused)
+                if isinstance(told, Refused):
+                    refused.add(told.name)
                 yield told
-            removed, held = change.removed(is_refused=is_refused), _by_fold(change.held, self._table.spelling)
-            async for written in self._remove_all(removed, held):
+            held = _by_fold(change.held, self._table.spelling)
+            async for written in self._remove_all(change.removable(refused), held):
                 is_changed = True
                 yield written
         except RemoteError:
@@ -272,8 +274,11 @@ class TableDestination:
             answer = await self._ask(call, also=preparation.is_needed)
             if not preparation.is_needed(answer):
                 return answer
+            if number == _PREPARATIONS - 1:
+                break
             # Somebody may have undone, or be doing, the same meanwhile.
             await self._ask(preparation.call(one))
+            # The first refusal only says that it was not prepared yet.
             if number:
                 await self._session.pause(_PREPARATION_PAUSE)
         raise RemoteUnavailableError(
