@@ -37,6 +37,7 @@ class ScriptedRemote:
         content: values by name.
         on_put: raised when this name is written, as often as the list holds errors.
         refuses: why it refuses these names, each time.
+        room: how many names it takes; it refuses further ones.
         on_read: raised when it is listed, likewise.
         hold: cleared, every write waits until it is set.
         hold_reads: likewise of listings.
@@ -52,6 +53,7 @@ class ScriptedRemote:
     deletes: list[str] = field(default_factory=list)
     on_put: dict[str, list[RemoteError]] = field(default_factory=dict)
     refuses: dict[str, str] = field(default_factory=dict)
+    room: int = 10_000
     on_read: list[RemoteError] = field(default_factory=list)
     hold: asyncio.Event = field(default_factory=asyncio.Event)
     hold_reads: asyncio.Event = field(default_factory=asyncio.Event)
@@ -66,6 +68,12 @@ class ScriptedRemote:
     def writes(self) -> int:
         """How many calls changed it."""
         return len(self.puts) + len(self.deletes)
+
+    def why_refused(self, name: str) -> str | None:
+        """Return why it doesn't take a name; None if it does."""
+        if name not in self.content and len(self.content) >= self.room:
+            return "the place is full"
+        return self.refuses.get(name)
 
     def edit(self, name: str, value: str) -> None:
         """Write as somebody else would."""
@@ -110,20 +118,21 @@ class _ScriptedDestination:
             one.busy += 1
             one.most_busy = max(one.busy, one.most_busy)
         try:
-            is_refused = False
+            refused = set[str]()
             for outgoing in change.put:
                 await remote.hold.wait()
                 await asyncio.sleep(0)
                 if remote.on_put.get(outgoing.name):
                     raise remote.on_put[outgoing.name].pop(0)
-                if outgoing.name in remote.refuses:
-                    is_refused = True
-                    yield Refused(outgoing.name, remote.refuses[outgoing.name])
+                why = remote.why_refused(outgoing.name)
+                if why is not None:
+                    refused.add(outgoing.name)
+                    yield Refused(outgoing.name, why)
                     continue
                 remote.edit(outgoing.name, outgoing.value)
                 remote.puts.append(outgoing.name)
                 yield Written(outgoing.name)
-            for name in change.removed(is_refused=is_refused):
+            for name in change.removable(refused):
                 await remote.hold.wait()
                 remote.content.pop(name, None)
                 remote.deletes.append(name)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from keybearer.destinations.name_rules import ANYTHING, NameRules
 from keybearer.destinations.remote import RemoteRefusedError
+from keybearer.wire.key_schema import may_be_of
 
 __all__ = [
     "Change",
@@ -79,7 +80,8 @@ class Change:
         put: to be created or overwritten.
         delete: names to be removed, and no other; a name that is gone already counts as removed.
         held: names that the remote is to hold of ours afterwards, put now or before, or that a rule kept back.
-        replaced: those of `delete` that stay if a name of `put` is refused, for they may hold what it was to hold.
+        keys: the key of each name of `put`.
+        former: names of `delete` that a former key schema made.
         replaces_foreign: whether content of a form that no run of ours wrote is written over, as was asked for once.
         is_resumed: whether an attempt before this one was cut off, so that what it wrote may still wait for the call
             that ends a run.
@@ -88,13 +90,21 @@ class Change:
     put: tuple[Outgoing, ...]
     delete: tuple[str, ...]
     held: frozenset[str] = frozenset()
-    replaced: frozenset[str] = frozenset()
+    keys: Mapping[str, str] = field(default_factory=dict)
+    former: frozenset[str] = frozenset()
     replaces_foreign: bool = False
     is_resumed: bool = False
 
-    def removed(self, *, is_refused: bool) -> tuple[str, ...]:
-        """Return the names to be removed once `put` is done, of which the remote refused a name or none."""
-        return tuple(name for name in self.delete if not is_refused or name not in self.replaced)
+    def removable(self, refused: Collection[str]) -> tuple[str, ...]:
+        """Return the names to be removed after `put`: all of `delete` but former names of secrets that were refused.
+
+        Such a secret may be nowhere else.
+
+        Args:
+            refused: names of `put`.
+        """
+        keys = [self.keys.get(name, name) for name in refused]
+        return tuple(name for name in self.delete if name not in self.former or not may_be_of(name, keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +122,7 @@ class RuleBrokenError(RemoteRefusedError):
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """One name that the remote, or a rule of it, refuses: what was there stays, and no other name waits for it.
+    """One name that the remote, or a rule of it, refuses: what was there stays, and all others are written.
 
     Attributes:
         name: as in `Change.put`.
@@ -151,7 +161,10 @@ class Destination(Protocol):
         ...
 
     def apply(self, change: Change) -> AsyncIterator[Written | Refused]:
-        """Make the change; what became of a name is told at once, so that nothing is forgotten if the rest fails."""
+        """Make the change; what became of a name is told at once, so that nothing is forgotten if the rest fails.
+
+        What is removed is `change.removable` of the names that were refused, and not all of `change.delete`.
+        """
         ...
 
     def extras_of(self, outgoing: Outgoing) -> Mapping[str, str] | None:

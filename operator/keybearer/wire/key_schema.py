@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
-__all__ = ["KEY_PLACEHOLDER", "KEY_SCHEMA_PATTERN", "KeyNaming", "check_key_schema"]
+__all__ = ["KEY_PLACEHOLDER", "KEY_SCHEMA_PATTERN", "KeyNaming", "check_key_schema", "may_be_of"]
 
 KEY_PLACEHOLDER = "{{secretKey}}"
 _ENVIRONMENT_PLACEHOLDER = "{{environment}}"
@@ -62,3 +63,13 @@ class KeyNaming:
         if "/" in key and "/" in self.prefix + self.suffix:
             return None
         return key
+
+
+_COMPARED_MAX = 100
+"""Keys that a name is compared with; among more, it counts as made from one of them."""
+
+
+def may_be_of(name: str, keys: Collection[str]) -> bool:
+    """Tell whether a name may have been made from one of the keys: every key schema has the key in it as it is."""
+    folded = name.casefold()
+    return len(keys) > _COMPARED_MAX or any(key.casefold() in folded for key in keys)

@@ -121,7 +121,7 @@ class _RemovesReplaced(_Around):
     """What new names replace goes, though some of these are refused."""
 
     async def apply(self, change: Change) -> AsyncIterator[Told]:
-        async for told in self._right.apply(replace(change, replaced=frozenset())):
+        async for told in self._right.apply(replace(change, former=frozenset())):
             yield told
 
 
@@ -391,9 +391,9 @@ VARIANTS = (
         ("names_that_the_remote_refuses_stop_nobody",),
     ),
     Variant(
-        "removes what is replaced by nothing",
+        "removes the former name of a secret that is refused",
         _around(_RemovesReplaced),
-        ("names_of_a_former_key_schema_stay_while_the_remote_refuses_a_present_one",),
+        ("the_former_name_of_a_secret_stays_while_the_remote_refuses_its_present_one",),
     ),
     Variant(
         "removes nothing",

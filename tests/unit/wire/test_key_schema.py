@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from keybearer.wire.key_schema import KEY_SCHEMA_PATTERN, KeyNaming, check_key_schema
+from keybearer.wire.key_schema import KEY_SCHEMA_PATTERN, KeyNaming, check_key_schema, may_be_of
 from support.rows import each_row
 
 AROUND = st.text("abcXYZ019_-/", max_size=6)
@@ -134,3 +134,16 @@ def test_the_pattern_of_descriptions_says_the_same(parts: list[str]) -> None:
         assert not re.search(KEY_SCHEMA_PATTERN, schema)
     else:
         assert re.search(KEY_SCHEMA_PATTERN, schema)
+
+
+@given(KEYS, AROUND, AROUND)
+def test_a_name_may_be_of_the_key_that_it_was_made_from_whatever_its_case(
+    key: str, prefix: str, suffix: str
+) -> None:
+    name = KeyNaming(prefix, suffix).name_of(key)
+    assert may_be_of(name, {key, "another"})
+
+
+def test_a_name_is_of_no_key_that_it_does_not_hold_unless_there_are_too_many_to_compare() -> None:
+    assert not may_be_of("OLD_A", {"B", "OLD_AB"})
+    assert may_be_of("OLD_A", {f"KEY_{number}" for number in range(101)})

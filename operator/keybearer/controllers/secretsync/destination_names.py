@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from keybearer.controllers.target.changes import KeyChanges
+from keybearer.wire.key_schema import may_be_of
 
 __all__ = ["NameState", "PlacedName", "PlacedNames", "PushEffect"]
 
@@ -86,7 +87,7 @@ class PlacedNames:
         # Some destinations take upper and lower case for the same, and the service tells the key either way.
         folded = {key.casefold() for key in wanted}
         kept = [one for one in self._ours() if _is_wanted(one, folded)]
-        gone = tuple(sorted(one.name for one in self._ours() if not _is_wanted(one, folded)))
+        gone = tuple(sorted(one.name for one in self._ours() if self._goes(one, folded)))
         unsure = tuple(sorted(one.name for one in kept if one.state in _UNSURE))
         sure = len(kept) - len(unsure) + len(gone)
         # After a push that succeeded exactly so many are in place; nothing is known after one that failed.
@@ -99,6 +100,16 @@ class PlacedNames:
             remove=gone if removes else (),
         )
         return PushEffect(changes, sure + older, frozenset(one.name for one in kept))
+
+    def _goes(self, one: PlacedName, folded: Collection[str]) -> bool:
+        """Tell whether a push removes it: the former name of a secret stays while its present one is refused."""
+        if _is_wanted(one, folded):
+            return False
+        return one.key is not None or not may_be_of(one.name, self._refused_keys)
+
+    @cached_property
+    def _refused_keys(self) -> frozenset[str]:
+        return frozenset(one.key for one in self.failed if one.key is not None)
 
     def _ours(self) -> Iterator[PlacedName]:
         return _not_foreign(self.names)

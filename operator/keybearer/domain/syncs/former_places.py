@@ -17,7 +17,7 @@ from keybearer.base.clock import format_instant
 from keybearer.destinations.protocol import Outgoing, Present
 from keybearer.domain.syncs.outcomes import counted, shortened
 from keybearer.domain.syncs.plan import Ledger
-from keybearer.wire.key_schema import KeyNaming
+from keybearer.wire.key_schema import KeyNaming, may_be_of
 
 __all__ = ["alike", "as_left", "kept_back", "resembling", "told_alike", "told_failure"]
 
@@ -84,7 +84,7 @@ def alike(
 
 
 def kept_back(left: Collection[str], keys: Collection[str], naming: KeyNaming) -> frozenset[str]:
-    """Return the names of these keys at a former place, whatever their case.
+    """Return the names of these keys at a former place, whatever their case; also such as an older key schema made.
 
     Args:
         left: names at the former place.
@@ -92,7 +92,11 @@ def kept_back(left: Collection[str], keys: Collection[str], naming: KeyNaming) -
         naming: of keys at the former place.
     """
     names = {naming.name_of(key).casefold() for key in keys}
-    return frozenset(name for name in left if name.casefold() in names)
+    return frozenset(
+        name
+        for name in left
+        if name.casefold() in names or (naming.key_of(name) is None and may_be_of(name, keys))
+    )
 
 
 def _end_of(name: str) -> str:

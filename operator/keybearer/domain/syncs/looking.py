@@ -108,7 +108,7 @@ class Look:
         since = self._pushing.clock.now() - self._pushing.pace.look_interval / 2
         lately = {name for name, one in failing.items() if one.noted_at > since}
         put = {one.name for one in planned.change.put}
-        return bool(planned.change.removed(is_refused=bool(put & lately)) or put - lately)
+        return bool(planned.change.removable(put & lately) or put - lately)
 
 
 def _refused(planned: Plan, failing: Mapping[str, SyncName]) -> dict[str, str]:

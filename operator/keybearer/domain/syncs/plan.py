@@ -7,13 +7,13 @@ In both cases only names of the ledger are removed: what a sync neither wrote no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from keybearer.base.errors import KeybearerError
 from keybearer.destinations.protocol import Change, Outgoing, Present, Traits
 from keybearer.store.pushes import Push
-from keybearer.wire.key_schema import KeyNaming
+from keybearer.wire.key_schema import KeyNaming, may_be_of
 
 __all__ = [
     "Ledger",
@@ -199,7 +199,7 @@ def plan(
     if listing is None:
         stale = tuple(sorted(unwanted - let_go))
         put = [one for name, one in wanted.items() if not _is_noted(ledger.get(name), digests[name])]
-        change = _changed(put, () if settings.removes_nothing else stale, held, settings)
+        change = _changed(put, () if settings.removes_nothing else stale, names, settings)
         return Plan(change, digests, forgotten=tuple(sorted(let_go)), refused=names.refused)
     same = {
         name
@@ -218,7 +218,7 @@ def plan(
     else:
         delete = stale
     return Plan(
-        _changed(put, delete, held, settings),
+        _changed(put, delete, names, settings),
         digests,
         tuple(push for push in learnt if ledger.get(push.name) != push),
         tuple(sorted(unwanted - set(stale))),
@@ -227,16 +227,22 @@ def plan(
     )
 
 
-def _changed(
-    put: Iterable[Outgoing], delete: tuple[str, ...], held: frozenset[str], settings: Settings
-) -> Change:
-    replaced = frozenset(name for name in delete if settings.naming.key_of(name) is None)
-    return Change(tuple(put), delete, held, replaced, settings.removes_foreign)
+def _changed(put: Sequence[Outgoing], delete: tuple[str, ...], names: Names, settings: Settings) -> Change:
+    keys = {one.name: names.keys[one.name] for one in put}
+    former = _former(delete, settings.naming)
+    return Change(tuple(put), delete, names.held, keys, former, settings.removes_foreign)
 
 
 def _removable(unwanted: Collection[str], names: Names, naming: KeyNaming) -> set[str]:
-    """Return which names may go: those of a former key schema stay while keys have no name of the present one."""
-    return {name for name in unwanted if not names.refused or naming.key_of(name) is not None}
+    """Return which names may go: a former one of a secret that a rule refuses stays, which may be nowhere else."""
+    keys = names.keys_of(names.refused)
+    former = _former(unwanted, naming)
+    return {name for name in unwanted if name not in former or not may_be_of(name, keys)}
+
+
+def _former(names: Iterable[str], naming: KeyNaming) -> frozenset[str]:
+    """Return which names the present key schema doesn't make."""
+    return frozenset(name for name in names if naming.key_of(name) is None)
 
 
 def removal(
@@ -253,9 +259,10 @@ def with_versions(pushes: Iterable[Push], listing: Mapping[str, Present]) -> lis
     ]
 
 
-def _still_there(ours: Iterable[str], listing: Mapping[str, Present], naming: KeyNaming) -> tuple[str, ...]:
+def _still_there(ours: Collection[str], listing: Mapping[str, Present], naming: KeyNaming) -> tuple[str, ...]:
     """Return which names may be there: a listing for this key schema need not have names of a former one."""
-    return tuple(sorted(name for name in ours if name in listing or naming.key_of(name) is None))
+    former = _former(ours, naming)
+    return tuple(sorted(name for name in ours if name in listing or name in former))
 
 
 def _is_noted(push: Push | None, digest: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Collects refused names and words the message about them; all other names are written and removed.
+"""Collects refused names and words the message about them; all other names are written.
 
 A run stops only if the remote refuses many names in a row: then the names are not the reason.
 """

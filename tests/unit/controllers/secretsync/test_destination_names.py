@@ -40,6 +40,19 @@ def test_what_the_source_has_no_more_is_removed_however_the_service_calls_it() -
     assert gone.effect((), None).changes.remove == ("B",)
 
 
+def test_the_former_name_of_a_refused_secret_is_not_removed() -> None:
+    names = PlacedNames(
+        (
+            PlacedName("NEW_A", "A", "synced"),
+            PlacedName("NEW_B", "B", "failed", "no"),
+            PlacedName("NEW_OLD_B", "OLD_B", "removing"),
+            PlacedName("OLD_A", None, "removing"),
+            PlacedName("OLD_B", None, "removing"),
+        )
+    )
+    assert names.effect(("A", "B"), None).changes.remove == ("NEW_OLD_B", "OLD_A")
+
+
 def test_what_the_service_doesn_t_know_yet_is_added() -> None:
     assert placed(A="synced").effect(("A", "NEW"), 1).changes == KeyChanges(add=("NEW",))
 

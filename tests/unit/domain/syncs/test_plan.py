@@ -222,13 +222,35 @@ def test_names_of_a_former_key_schema_are_removed_though_a_look_for_the_new_one_
         assert planned.change.delete == ("OLD_A",)
 
 
-def test_names_of_a_former_key_schema_stay_while_a_name_of_the_present_one_is_refused() -> None:
-    ledger = {"OLD_A": Push("OLD_A", b"", None)}
+def test_the_former_name_of_a_secret_stays_while_a_rule_refuses_its_present_one() -> None:
+    ledger = {name: Push(name, b"", None) for name in ("OLD_A", "OLD_LONG", "NEW_OLD_LONG")}
     within = settings(Traits(rules=NameRules(longest=5)), naming=KeyNaming("NEW_", ""))
-    for listing in (shown({"OLD_A": "1"}), None):
+    for listing in (shown(dict.fromkeys(ledger, "1")), None):
         planned = plan(wanted({"A": "1", "LONG": "2"}), listing, ledger, within)
-        assert (planned.change.delete, planned.forgotten, planned.foreign) == ((), (), ())
+        # The last one is of the present key schema, so it was of another secret.
+        assert planned.change.delete == ("NEW_OLD_LONG", "OLD_A")
+        assert (planned.forgotten, planned.foreign) == ((), ())
         assert list(planned.refused) == ["NEW_LONG"]
+
+
+@pytest.mark.parametrize(
+    ("refused", "removable"),
+    [
+        ((), ("NEW_OLD_B", "OLD_A", "OLD_AB", "OLD_B", "OLD_C")),
+        (("NEW_C",), ("NEW_OLD_B", "OLD_A", "OLD_AB", "OLD_B")),
+        # Which of these was made from the secret nobody knows.
+        (("NEW_B",), ("NEW_OLD_B", "OLD_A", "OLD_C")),
+        (("NEW_A", "NEW_B", "NEW_C"), ("NEW_OLD_B",)),
+    ],
+)
+def test_the_former_name_of_a_secret_stays_if_the_remote_refuses_its_present_one(
+    refused: tuple[str, ...], removable: tuple[str, ...]
+) -> None:
+    ledger = {name: Push(name, b"", None) for name in ("OLD_A", "OLD_AB", "OLD_B", "OLD_C", "NEW_OLD_B")}
+    planned = plan(
+        wanted({"A": "1", "B": "2", "C": "3"}), None, ledger, settings(naming=KeyNaming("NEW_", ""))
+    )
+    assert planned.change.removable(refused) == removable
 
 
 def test_a_name_that_another_sync_wrote_too_stays_and_is_no_longer_ours() -> None:

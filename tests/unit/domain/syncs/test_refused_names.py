@@ -295,11 +295,68 @@ async def test_names_of_a_former_key_schema_stay_until_the_remote_takes_the_name
         remote.refuses["NEW_B"] = "no"
         await scene.change(sync_id, options={"keySchema": "NEW_{{secretKey}}"})
         await scene.failed(sync_id)
-        assert remote.content == {"OLD_A": "cnry-1", "OLD_B": "cnry-2", "NEW_A": "cnry-1"}
+        assert remote.content == {"OLD_B": "cnry-2", "NEW_A": "cnry-1"}
         remote.refuses.clear()
         await scene.ask(sync_id)
         await scene.succeeded(sync_id)
         assert remote.content == {"NEW_A": "cnry-1", "NEW_B": "cnry-2"}
+
+
+async def test_a_place_with_too_little_room_for_both_key_schemas_gets_the_present_one(
+    scene: SyncScene, project: Project
+) -> None:
+    """It refuses names while the former ones fill it; these go but for those of the refused secrets."""
+    scene.terms = SOON
+    remote = scene.remotes["one"]
+    keys = [f"KEY_{number:02}" for number in range(57)]
+    await scene.put(project, **dict.fromkeys(keys, "cnry-1"))
+    async with scene.running():
+        sync_id = await scene.sync(project, keySchema="OLD_{{secretKey}}")
+        await scene.succeeded(sync_id)
+        remote.room = 100
+        await scene.change(sync_id, options={"keySchema": "NEW_{{secretKey}}"})
+        await scene.holds(remote, **{f"NEW_{key}": "cnry-1" for key in keys})
+        await scene.succeeded(sync_id)
+
+
+async def test_looks_that_follow_each_other_do_not_remove_former_names_of_a_refused_secret(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    scene.terms = replace(FAST, backoff=Backoff(timedelta(milliseconds=1), timedelta(milliseconds=2)))
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project, keySchema="OLD_{{secretKey}}")
+        await scene.succeeded(sync_id)
+        # What stays at the former place has the present one looked at again and again.
+        one.on_read = [RemoteUnavailableError("away") for _ in range(MANY)]
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.holds(two, OLD_A="cnry-1", OLD_B="cnry-2")
+        two.refuses["NEW_B"] = "no"
+        await scene.change(sync_id, options={"keySchema": "NEW_{{secretKey}}"})
+        await scene.failed(sync_id)
+        before = await scene.progress(sync_id)
+        await looked_at(two, 5)
+        after = await scene.progress(sync_id)
+        assert (after.status, after.job_id) == (before.status, before.job_id)
+        assert two.content == {"OLD_B": "cnry-2", "NEW_A": "cnry-1"}
+
+
+async def test_a_former_place_keeps_a_refused_secret_under_an_older_key_schema_too(
+    scene: SyncScene, project: Project
+) -> None:
+    one, two = scene.remotes["one"], scene.remotes["two"]
+    one.refuses["NEW_B"] = two.refuses["NEW_B"] = "no"
+    await scene.put(project, A="cnry-1", B="cnry-2")
+    async with scene.running():
+        sync_id = await scene.sync(project, keySchema="OLD_{{secretKey}}")
+        await scene.succeeded(sync_id)
+        await scene.change(sync_id, options={"keySchema": "NEW_{{secretKey}}"})
+        await scene.failed(sync_id)
+        await scene.change(sync_id, config={"place": "two"})
+        await scene.failed(sync_id)
+    assert two.content == {"NEW_A": "cnry-1"}
+    assert one.content == {"OLD_B": "cnry-2"}
 
 
 async def test_what_a_former_place_keeps_of_a_refused_name_stays_until_a_push_brought_what_replaces_it(
