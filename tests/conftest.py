@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 
 from hypothesis import HealthCheck, settings
@@ -30,6 +31,9 @@ pytest_plugins = [
     if importlib.util.find_spec(name)
 ]
 
+# What is made while modules are loaded and tests collected stays until the end.
+gc.disable()
+
 # How long an example takes, and how long it takes to make one, says something about the machine, not about the code.
 # The same examples each time: what a change breaks is told from what a search would have found before it, too.
 settings.register_profile(
@@ -38,3 +42,11 @@ settings.register_profile(
 # The search, by hand: `--hypothesis-profile=thorough --timeout=0 -m hypothesis`.
 settings.register_profile("thorough", settings.get_profile("keybearer"), max_examples=2000, derandomize=False)
 settings.load_profile("keybearer")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what is there now, as `keybearer` does after its start."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
