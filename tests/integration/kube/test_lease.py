@@ -54,7 +54,11 @@ async def holder(cluster: ControlPlane, namespace: str, identity: str) -> AsyncI
         namespace,
         identity,
         stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": ":".join(path for path in sys.path if path)},
+        # Its terms are as long as the patience here.
+        env={
+            "PYTHONPATH": ":".join(path for path in sys.path if path),
+            "KEYBEARER_TEST_PATIENCE": f"{PATIENCE_SECONDS:g}",
+        },
     )
     try:
         yield Holder(child)
