@@ -66,7 +66,7 @@ class SignersInProcess:
         """The watch of profiles tells that this one is gone."""
         meta = profile["metadata"]
         key = WorkKey("CertificateProfile", meta["namespace"], meta["name"])
-        self.objects.drop(key)
+        self.objects.end(key, meta["uid"])
         self.signers.profile_seen(key)
 
 

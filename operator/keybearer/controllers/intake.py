@@ -47,6 +47,7 @@ class EventIntake:
         self._fingerprinter = fingerprinter
         self._targets_of = targets_of
         self._forget = forget
+        objects.on_end = self._ended
         self._started_at = clock.monotonic()
         self.on_managed: Callable[[TargetKey, str | None, tuple[WorkKey, ...]], None] = lambda *_: None
         """Told of each object with our label: its version (None: it is gone), and who writes it."""
@@ -61,9 +62,13 @@ class EventIntake:
             kind, body, trigger_at=self._clock.monotonic(), targets_of=self._targets_of[kind]
         )
         if event_type == "DELETED":
-            self._drop(seen.key)
+            self._objects.end(seen.key, seen.uid)
+            return
+        if not self._objects.is_news(seen):
             return
         before = self._objects.get(seen.key)
+        if before is not None and before.uid != seen.uid:
+            before = None  # its end wasn't told yet
         if before is not None and before.asks_the_same(seen):
             # Our own status, or metadata of others: nothing new is asked, so no newer reading is owed.
             self._objects.put(seen.since(before.trigger_at))
@@ -129,13 +134,11 @@ class EventIntake:
         for key in writers:
             self._queue.add(key, Lane.URGENT)
 
-    def _drop(self, key: WorkKey) -> None:
-        gone = self._objects.drop(key)
-        if gone is not None:
-            for target in gone.targets:
-                self._leave(target)
-        self._queue.forget(key)
-        self._forget(key)
+    def _ended(self, gone: ObservedObject) -> None:
+        for target in gone.targets:
+            self._leave(target)
+        self._queue.forget(gone.key)
+        self._forget(gone.key)
 
     def _leave(self, target: TargetKey) -> None:
         """One object less names the target: another may take it now."""

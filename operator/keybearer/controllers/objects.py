@@ -36,6 +36,8 @@ _REQUESTED_AT = "keybearer.dev/requestedAt"
 _IMPORT_BEHAVIOR = "keybearer.dev/import-behavior"
 _NO_STATUS = (b"null", b"{}", packed_json({"observedGeneration": NEVER_OBSERVED}))
 """Of an object that is new; the last is the default of the CRD."""
+_ENDED_MAX = 10_000
+"""UIDs of objects that ended, kept to tell their late events from those of an object that takes their name."""
 _BODIES_MAX_BYTES = 16 * 1024 * 1024
 """Bodies of drifted targets kept at once; a reconcile that finds none reads the target itself."""
 
@@ -82,6 +84,8 @@ class ObservedObject:
     """
     trigger_at: float
     """Monotonic seconds: what is read from a source after this instant includes what led to this version."""
+    seen_version: str = ""
+    """The resourceVersion that a watch or a list showed last; our own writes raise `resource_version` alone."""
 
     @classmethod
     def from_body(cls, kind: str, body: JsonObject, *, trigger_at: float, targets_of: TargetsOf) -> Self:
@@ -115,6 +119,7 @@ class ObservedObject:
             import_behavior=text_of(annotations.get(_IMPORT_BEHAVIOR)) or None,
             targets=targets_of(body.get("spec"), key),
             trigger_at=trigger_at,
+            seen_version=text_of(meta.get("resourceVersion")),
         )
 
     @property
@@ -143,12 +148,20 @@ class ObservedObject:
 
 
 class ObjectStore:
-    """The newest version seen of each custom resource of the operator's kinds."""
+    """The newest version seen of each custom resource of the operator's kinds.
+
+    Events may be late, lost or told twice: `is_news` judges each of them by resourceVersion and UID.
+
+    Attributes:
+        on_end: called with the newest version of each object that ended.
+    """
 
     def __init__(self) -> None:
+        self.on_end: Callable[[ObservedObject], None] = lambda _: None
         self._objects: dict[WorkKey, ObservedObject] = {}
         self._by_target: dict[TargetKey, tuple[WorkKey, ...]] = {}
         self._by_uid: dict[str, WorkKey] = {}
+        self._ended: OrderedDict[str, None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -172,22 +185,32 @@ class ObjectStore:
         """Return the custom resources whose spec names this target."""
         return self._by_target.get(target, ())
 
-    def put(self, seen: ObservedObject) -> ObservedObject | None:
-        """Keep a version; return the one it replaces."""
+    def is_news(self, seen: ObservedObject) -> bool:
+        """Tell whether a version is newer than what is held for its name, and not of an object that ended."""
+        if seen.uid in self._ended:
+            return False
         before = self._objects.get(seen.key)
-        if before is not None and before.uid == seen.uid and _is_older(seen, before):
+        if before is None:
+            return True
+        known = before.seen_version if before.uid == seen.uid else before.resource_version
+        return _is_newer(seen.resource_version, known)
+
+    def put(self, seen: ObservedObject) -> None:
+        """Keep a version that is news; whatever else had its name has ended."""
+        before = self._objects.get(seen.key)
+        if before is not None and before.uid != seen.uid:
+            self.end(before.key, before.uid)
+            before = None
+        if before is not None and _is_newer(before.resource_version, seen.resource_version):
             # Sent before our own status write: what it asks counts, the status that it shows is behind ours.
             seen = replace(seen, status_json=before.status_json, resource_version=before.resource_version)
         self._objects[seen.key] = seen
-        if before is not None and before.uid != seen.uid:
-            self._by_uid.pop(before.uid, None)
         self._by_uid[seen.uid] = seen.key
         if before is None or before.targets != seen.targets:
             if before is not None:
                 self._unlink(before)
             for target in seen.targets:
                 self._by_target[target] = (*self._by_target.get(target, ()), seen.key)
-        return before
 
     def put_status(self, key: WorkKey, uid: str, status_json: bytes, resource_version: str) -> None:
         """Take over the status that we wrote ourselves, before the watch brings it."""
@@ -195,13 +218,19 @@ class ObjectStore:
         if seen is not None and seen.uid == uid:
             self._objects[key] = replace(seen, status_json=status_json, resource_version=resource_version)
 
-    def drop(self, key: WorkKey) -> ObservedObject | None:
-        """Forget an object that is gone; return its last version."""
-        before = self._objects.pop(key, None)
-        if before is not None:
-            self._by_uid.pop(before.uid, None)
-            self._unlink(before)
-        return before
+    def end(self, key: WorkKey, uid: str) -> None:
+        """Forget that very object, which ended: none of its late events counts. Another one of its name stays."""
+        self._ended[uid] = None
+        self._ended.move_to_end(uid)
+        while len(self._ended) > _ENDED_MAX:
+            self._ended.popitem(last=False)
+        gone = self._objects.get(key)
+        if gone is None or gone.uid != uid:
+            return
+        del self._objects[key]
+        del self._by_uid[uid]
+        self._unlink(gone)
+        self.on_end(gone)
 
     def _unlink(self, before: ObservedObject) -> None:
         for target in before.targets:
@@ -308,10 +337,11 @@ class ObservedStore:
         return written
 
 
-def _is_older(one: ObservedObject, other: ObservedObject) -> bool:
+def _is_newer(version: str, known: str) -> bool:
     """Compare resourceVersions, which are numbers that grow since Kubernetes 1.35 (KEP-5504)."""
-    versions = one.resource_version, other.resource_version
-    return all(version.isdecimal() for version in versions) and int(versions[0]) < int(versions[1])
+    if version.isdecimal() and known.isdecimal():
+        return int(version) > int(known)
+    return version != known
 
 
 def _whole(value: JsonValue) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from keybearer.base.logs import get_logger
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import ForbiddenError, KubeError, LeaseLostError
@@ -45,11 +45,7 @@ def failure_of(error: ReconcileError | KubeError) -> Failure:
 
 
 async def end_run(
-    run: Awaitable[RunResult],
-    seen: ObservedObject,
-    reconcile_id: str,
-    *,
-    gone: Callable[[ObservedObject], None],
+    run: Awaitable[RunResult], seen: ObservedObject, reconcile_id: str, objects: ObjectStore
 ) -> RunResult:
     """Return what the queue is told of the run.
 
@@ -57,7 +53,7 @@ async def end_run(
         run: it, up to the writing of the status.
         seen: the object.
         reconcile_id: of the run.
-        gone: called with the object where the run finds that it is no more.
+        objects: told where the run finds that the object is no more.
 
     Raises:
         LeaseLostError: another replica leads; nothing more may be written.
@@ -65,7 +61,7 @@ async def end_run(
     try:
         return await run
     except ObjectGoneError:
-        gone(seen)
+        objects.end(seen.key, seen.uid)
         return RunResult()
     except LeaseLostError:
         raise

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Literal
@@ -61,9 +62,12 @@ class Desk:
             self.forgotten.append,
         )
         self.watch = TargetReceiver("Secret", self.intake, self.observed)
+        self._versions = itertools.count(1)
 
     def sync(self, event_type: str | None, name: str = "web", **changes: Field) -> None:
-        self.intake.custom_resource("SecretSync", event_type, sync_body(name, **changes))
+        """Deliver an event, newer than all before unless it has a version of its own."""
+        version = {"resourceVersion": str(next(self._versions))}
+        self.intake.custom_resource("SecretSync", event_type, sync_body(name, **(version | changes)))
 
     def target(self, event: Literal["listed", "changed", "gone"], body: dict[str, Any]) -> None:
         key = ObjectKey(body["metadata"]["namespace"], body["metadata"]["name"])
@@ -76,7 +80,8 @@ class Desk:
 
 
 def sync_body(name: str = "web", *, status: Field = None, spec: Field = None, **metadata: Field) -> Body:
-    meta = {"namespace": "team-a", "name": name, "uid": UID, "resourceVersion": "1", "generation": 1}
+    uid = UID if name == "web" else f"uid-of-{name}"
+    meta = {"namespace": "team-a", "name": name, "uid": uid, "resourceVersion": "1", "generation": 1}
     body: Body = {"metadata": meta | metadata, "spec": spec or {"source": {}}}
     return body if status is None else body | {"status": status}
 
@@ -165,7 +170,7 @@ class TestCustomResources:
         desk.sync("MODIFIED", "found")
         assert told == ["found", "made"]
         desk.sync("DELETED", "found")
-        desk.sync("ADDED", "found")
+        desk.sync("ADDED", "found", uid="another")
         assert told == ["found", "made", "found"]
 
     def test_a_deleted_object_is_forgotten_everywhere(self, desk: Desk) -> None:
@@ -182,8 +187,49 @@ class TestCustomResources:
     def test_the_end_of_an_object_that_was_never_seen_is_no_error(self, desk: Desk) -> None:
         desk.sync("DELETED")
 
-        assert desk.forgotten == [SYNC]
+        assert desk.forgotten == []
         assert desk.news() == []
+
+    def test_however_late_events_come_whoever_has_the_name_now_is_held_and_was_queued(
+        self, desk: Desk
+    ) -> None:
+        former = [("ADDED", "1"), ("MODIFIED", "2"), ("DELETED", "3")]
+        events = [(kind, "former", version) for kind, version in former]
+        events += [("ADDED", "new", "4"), ("MODIFIED", "new", "5")]
+        # Events of one object come in their order, those of two in any.
+        for places in itertools.combinations(range(len(events)), len(former)):
+            desk = Desk()
+            one, other = iter(events[:3]), iter(events[3:])
+            for place in range(len(events)):
+                kind, uid, version = next(one if place in places else other)
+                desk.sync(kind, uid=uid, resourceVersion=version)
+            held = desk.objects.get(SYNC)
+            assert held is not None, places
+            assert (held.uid, held.resource_version) == ("new", "5"), places
+            assert desk.queue.is_waiting(Lane.FIRST), places
+
+    def test_an_object_that_is_made_again_is_new_and_its_predecessor_forgotten(self, desk: Desk) -> None:
+        told: list[str] = []
+        desk.intake.on_new = lambda key: told.append(key.name)
+        desk.sync("ADDED", status={"source": "dev:/"})
+        desk.sync("ADDED", uid="another")
+        desk.sync("DELETED")
+
+        assert desk.forgotten == [SYNC]
+        assert told == ["web", "web"]
+        assert desk.objects.find("another") == SYNC
+
+    def test_an_event_that_is_told_twice_or_late_changes_nothing(self, desk: Desk) -> None:
+        desk.sync("ADDED", resourceVersion="1")
+        desk.sync("MODIFIED", resourceVersion="3", generation=3)
+        desk.news()
+        for version, generation in (("3", 3), ("2", 2)):
+            desk.sync("MODIFIED", resourceVersion=version, generation=generation)
+
+        assert desk.news() == []
+        held = desk.objects.get(SYNC)
+        assert held is not None
+        assert held.generation == 3
 
     def test_an_expectation_that_another_object_shares_stays(self, desk: Desk) -> None:
         desk.sync("ADDED")

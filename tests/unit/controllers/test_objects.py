@@ -107,8 +107,8 @@ class TestObjectStore:
         assert store.writers_of(_WEB) == (seen("web").key,)
         assert store.writers_of(TargetKey("Secret", "team-a", "else")) == (seen("other").key,)
 
-        store.drop(seen("web").key)
-        store.drop(seen("web").key)
+        for _ in range(2):
+            store.end(seen("web").key, "uid-of-web")
         assert store.writers_of(_WEB) == ()
         assert len(store) == 1
 
@@ -155,8 +155,45 @@ class TestObjectStore:
         assert store.find("uid-of-web") is None
         assert store.find("reborn") == seen("web").key
 
-        store.drop(seen("web").key)
+        store.end(seen("web").key, "reborn")
         assert store.find("reborn") is None
+
+    def test_an_event_is_news_only_if_it_is_newer_than_what_is_held_for_the_name(self) -> None:
+        store = ObjectStore()
+        assert store.is_news(seen("web", resourceVersion="5"))
+        store.put(seen("web", resourceVersion="5"))
+        store.put_status(seen("web").key, "uid-of-web", b'{"x":1}', "9")
+
+        for uid in ("uid-of-web", "predecessor"):
+            assert not store.is_news(seen("web", uid=uid, resourceVersion="5"))
+        assert store.is_news(seen("web", resourceVersion="7")), (
+            "our own writes don't count: it may ask for more"
+        )
+        assert not store.is_news(seen("web", uid="predecessor", resourceVersion="7"))
+        assert store.is_news(seen("web", uid="successor", resourceVersion="10"))
+
+    def test_an_object_that_takes_a_name_ends_the_one_that_had_it(self) -> None:
+        store, ended = ObjectStore(), list[str]()
+        store.on_end = lambda gone: ended.append(gone.uid)
+        store.put(seen("web"))
+        store.put(seen("web", uid="successor", resourceVersion="9"))
+        store.end(seen("web").key, "uid-of-web")
+
+        assert ended == ["uid-of-web"]
+        assert not store.is_news(seen("web", resourceVersion="20")), (
+            "whoever ended comes back under another UID"
+        )
+        assert store.find("successor") == seen("web").key
+
+    def test_ends_are_remembered_for_a_bounded_number_of_objects(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "_ENDED_MAX", 2)
+        store = ObjectStore()
+        for uid in ("a", "b", "a", "c"):
+            store.end(seen("web").key, uid)
+
+        assert [store.is_news(seen("web", uid=uid)) for uid in "abc"] == [False, True, False]
 
 
 def target(fingerprint: str = "f", version: str = "1", uid: str = "u") -> ObservedTarget:

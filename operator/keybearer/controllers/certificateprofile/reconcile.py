@@ -121,11 +121,7 @@ class CertificateProfileReconciler:
         if seen is None:
             return RunResult()
         run = self._reconcile_seen(seen, reconcile_id)
-        return await end_run(run, seen, reconcile_id, gone=self._drop)
-
-    def _drop(self, seen: ObservedObject) -> None:
-        self._objects.drop(seen.key)
-        self.forget(seen.key)
+        return await end_run(run, seen, reconcile_id, self._objects)
 
     async def _reconcile_seen(self, seen: ObservedObject, reconcile_id: str) -> RunResult:
         previous = read_status(seen, CertificateProfileStatus)

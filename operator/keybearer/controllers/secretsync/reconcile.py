@@ -112,22 +112,13 @@ class SecretSyncReconciler:
             return RunResult()
         try:
             run = self._reconcile_seen(seen, item.lane, reconcile_id)
-            return await end_run(run, seen, reconcile_id, gone=self._drop)
+            return await end_run(run, seen, reconcile_id, self._objects)
         finally:
             if self._objects.get(item.key) is None:
                 # It went while it was worked on, and may have subscribed anew since it was forgotten.
                 self._gatherer.forget(item.key)
                 self._destinations.forget(item.key)
                 self._freshness.forget(item.key)
-
-    def _drop(self, seen: ObservedObject) -> None:
-        # A deletion that fell into a re-list is reported by no watch: this is how it is noticed.
-        current = self._objects.get(seen.key)
-        if current is None or current.uid != seen.uid:
-            return
-        self._objects.drop(current.key)
-        if not self._objects.writers_of(current.target):
-            self._writer.expect_nothing(current.target)
 
     async def _reconcile_seen(self, seen: ObservedObject, lane: Lane, reconcile_id: str) -> RunResult:
         previous = read_status(seen, SecretSyncStatus)

@@ -75,10 +75,6 @@ class TargetWriter:
         """Tell, once, whether the last that the watch showed of the target was its end."""
         return self._observed.take_end(key)
 
-    def expect_nothing(self, key: TargetKey) -> None:
-        """Forget what a target was to look like that nobody writes any more."""
-        self._observed.expect(key, None)
-
     def expect(self, desired: DesiredTarget, *, hands_off: bool) -> None:
         """Say that the target is as planned, so that only a change of it triggers the next run.
 

@@ -14,7 +14,7 @@ from keybearer.kube.errors import (
 )
 from tools.local.marks import find_mark
 from unit.controllers.fakes.source_session import DENIED, OUTAGE, FakeSession
-from unit.controllers.fakes.targets import SYNC, b64
+from unit.controllers.fakes.targets import b64
 from unit.controllers.fakes.two_keys import DATA, OTHER_TWO, STATUS, TWO
 from unit.controllers.fakes.virtual_loop import in_virtual_time
 from unit.controllers.fakes.world import new_world, secret
@@ -212,23 +212,6 @@ class TestHappyPath:
 
             assert world.condition() == ("True", "Synced")
             assert world.data() == DATA
-
-    @in_virtual_time
-    async def test_an_object_that_is_gone_leaves_no_expectation(self) -> None:
-        async with new_world(FakeSession(TWO)) as world:
-            target = world.put_sync().target
-            await world.reconcile()
-            seen = world.observed.get(target)
-            assert seen is not None
-            world.observed.drop(target)
-            world.observed.mark_gone(target)
-            world.gateway.remove("Secret", "web")
-            world.gateway.remove("SecretSync", "web")
-            await world.reconcile()
-
-            assert world.objects.get(SYNC) is None
-            assert not world.observed.is_expected(seen)
-            assert not world.observed.take_end(target)
 
     @in_virtual_time
     async def test_a_request_that_is_none_is_handled_as_a_sync_and_said_to_be_unknown(self) -> None:

@@ -22,7 +22,7 @@ from keybearer.kube.errors import (
 )
 from support.canary import Canary
 from unit.controllers.fakes.source_session import OUTAGE, FakeSession
-from unit.controllers.fakes.targets import SYNC, b64
+from unit.controllers.fakes.targets import SYNC, UID, b64
 from unit.controllers.fakes.two_keys import STATUS, TWO
 from unit.controllers.fakes.virtual_loop import in_virtual_time
 from unit.controllers.fakes.world import World, new_world, secret
@@ -84,7 +84,7 @@ class TestGone:
             running = asyncio.create_task(world.reconcile())
             await asyncio.sleep(5)
             world.drop()
-            world.objects.drop(SYNC)
+            world.objects.end(SYNC, UID)
             world.gatherer.forget(SYNC)
             result = await running
             await asyncio.sleep(3600)

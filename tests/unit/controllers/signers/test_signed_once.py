@@ -189,7 +189,8 @@ async def test_an_api_server_that_can_t_be_asked_is_asked_again(world: SigningWo
 
 
 async def test_a_profile_that_the_watch_has_not_shown_yet_is_awaited_in_silence(world: SigningWorld) -> None:
-    world.objects.drop(next(iter(world.objects)).key)
+    profile = next(iter(world.objects))
+    world.objects.end(profile.key, profile.uid)
     body = await world.sign(manager())
 
     assert condition(body, "Ready") is None

@@ -346,7 +346,8 @@ async def test_the_end_waits_for_the_bundle_but_not_for_ever(world: TrustWorld) 
 
 async def test_a_bundle_whose_profile_went_without_us_is_taken_back(world: TrustWorld) -> None:
     await world.publish()
-    world.objects.drop(next(iter(world.objects)).key)
+    profile = next(iter(world.objects))
+    world.objects.end(profile.key, profile.uid)
     assert (await world.publish()).requeue_after is not None, "the watch of profiles may be late"
     assert world.bundle() is not None
 

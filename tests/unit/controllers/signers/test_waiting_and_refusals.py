@@ -141,7 +141,8 @@ async def test_who_may_not_use_a_profile_learns_nothing_of_it(
     world: SigningWorld, change: Body | None
 ) -> None:
     if change is None:
-        world.objects.drop(next(iter(world.objects)).key)
+        profile = next(iter(world.objects))
+        world.objects.end(profile.key, profile.uid)
     else:
         world.profile(**change)
 
