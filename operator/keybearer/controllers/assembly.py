@@ -28,6 +28,7 @@ from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.intake import EventIntake
+from keybearer.controllers.object_audit import ObjectAudit
 from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetsOf, no_targets
 from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkQueue
@@ -98,6 +99,7 @@ class Assembly:
     renderer: TemplateRenderer
     recorder: EventRecorder
     audit: TargetAudit
+    object_audit: ObjectAudit
     outage: ApiServerOutage
     signers: Signers
     workers: WorkerPool
@@ -116,6 +118,7 @@ class Assembly:
         background.start("follow references", self.references.run())
         background.start("close unused sessions", self.access.run(self.sources.sessions_in_use))
         background.start("audit targets", self.audit.run())
+        background.start("audit objects", self.object_audit.run())
         self.signers.start(background)
         background.start("await the end of outages", self.outage.run())
         background.start("work", self.workers.run())
@@ -273,6 +276,7 @@ def assemble(given: Circumstances) -> Assembly:
         renderer=renderer,
         recorder=recorder,
         audit=TargetAudit(gateway, objects, observed, queue, settings.namespaces, given.rng),
+        object_audit=ObjectAudit(gateway, objects, intake, settings.namespaces, given.rng),
         outage=outage,
         signers=signers,
         workers=WorkerPool(

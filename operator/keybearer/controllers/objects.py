@@ -20,8 +20,12 @@ from keybearer.controllers.custom_resource import NEVER_OBSERVED
 from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.work import WorkKey
+from keybearer.kube.gateway import Identity, Listed
+from keybearer.kube.resources import ObjectKey
 
 __all__ = [
+    "BeforeList",
+    "Compared",
     "ObjectStore",
     "ObservedObject",
     "ObservedStore",
@@ -147,6 +151,36 @@ class ObservedObject:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class BeforeList:
+    """What was known when a list began.
+
+    Attributes:
+        kind: of the custom resources.
+        namespace: in which one; None for all.
+        newest: the highest resourceVersion.
+        ended: UIDs of objects that had ended.
+    """
+
+    kind: str
+    namespace: str | None
+    newest: str
+    ended: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a list showed.
+
+    Attributes:
+        missing: names of which it has another object than is held, or a newer version.
+        ended: how many objects it lacks that were held.
+    """
+
+    missing: tuple[ObjectKey, ...]
+    ended: int
+
+
 class ObjectStore:
     """The newest version seen of each custom resource of the operator's kinds.
 
@@ -162,6 +196,7 @@ class ObjectStore:
         self._by_target: dict[TargetKey, tuple[WorkKey, ...]] = {}
         self._by_uid: dict[str, WorkKey] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
+        self._listed: dict[tuple[str, str | None], str] = {}
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -191,7 +226,9 @@ class ObjectStore:
             return False
         before = self._objects.get(seen.key)
         if before is None:
-            return True
+            # What a complete list lacked was gone by then, however late its events come.
+            lists = (self._listed.get((seen.key.kind, place), "0") for place in (None, seen.key.namespace))
+            return all(_is_newer(seen.resource_version, version) for version in lists)
         known = before.seen_version if before.uid == seen.uid else before.resource_version
         return _is_newer(seen.resource_version, known)
 
@@ -211,6 +248,51 @@ class ObjectStore:
                 self._unlink(before)
             for target in seen.targets:
                 self._by_target[target] = (*self._by_target.get(target, ()), seen.key)
+
+    def before_list(self, kind: str, namespace: str | None) -> BeforeList:
+        """Return what a list that begins now is to be compared with: of a kind, in a namespace or in all."""
+        known = [one.resource_version for one in self._of(kind, namespace)]
+        known.append(self._listed.get((kind, namespace), "0"))
+        return BeforeList(kind, namespace, max(known, key=int), frozenset(self._ended))
+
+    def compare(self, before: BeforeList, listed: Listed) -> Compared:
+        """Take over a complete list.
+
+        What it lacks has ended, unless what is held is newer than the list. A list that is older than what was held
+        before it shows a cluster that was restored from a backup: then nothing that was known counts.
+        """
+        is_restored, ended = _is_newer(before.newest, listed.resource_version), 0
+        for one in list(self._of(before.kind, before.namespace)):
+            there = listed.objects.get(ObjectKey(one.key.namespace, one.key.name))
+            is_there = there is not None and there.uid == one.uid
+            if is_restored or not (is_there or _is_newer(one.resource_version, listed.resource_version)):
+                self.end(one.key, one.uid)
+                ended += 1
+        if is_restored:
+            self._ended.clear()
+        for there in listed.objects.values():
+            if there.uid in before.ended:
+                self._ended.pop(there.uid, None)  # it was taken for one that ended, and is there
+        # Until what is missing was read, a version from before this list is news.
+        self._listed.pop((before.kind, before.namespace), None)
+        missing = (key for key, there in listed.objects.items() if self.lacks(before.kind, key, there))
+        return Compared(tuple(missing), ended)
+
+    def lacks(self, kind: str, key: ObjectKey, there: Identity) -> bool:
+        """Tell whether what is held for a name is older than what a list had, or another object."""
+        if there.uid in self._ended:
+            return False
+        held = self._objects.get(WorkKey(kind, key.namespace, key.name))
+        return held is None or _is_newer(there.resource_version, held.resource_version)
+
+    def note_list(self, before: BeforeList, listed: Listed) -> None:
+        """From now on no name that is not held has a version from before this list."""
+        self._listed[before.kind, before.namespace] = listed.resource_version
+
+    def _of(self, kind: str, namespace: str | None) -> Iterator[ObservedObject]:
+        for one in self._objects.values():
+            if one.key.kind == kind and namespace in (None, one.key.namespace):
+                yield one
 
     def put_status(self, key: WorkKey, uid: str, status_json: bytes, resource_version: str) -> None:
         """Take over the status that we wrote ourselves, before the watch brings it."""

@@ -143,7 +143,9 @@ async def _work(
         )
         process.probes.collect = parts.collect
         async with (
-            process.connection.open_session(limit=_KOPF_CONNECTIONS) as session,
+            process.connection.open_session(
+                limit=_KOPF_CONNECTIONS, on_watched_again=parts.object_audit.ask
+            ) as session,
             Background() as working,
         ):
             await parts.start(working)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -135,7 +135,9 @@ class Connection:
         """Close all connections; requests under way fail."""
         await self._session.close()
 
-    def open_session(self, *, limit: int) -> aiohttp.ClientSession:
+    def open_session(
+        self, *, limit: int, on_watched_again: Callable[[], None] = lambda: None
+    ) -> aiohttp.ClientSession:
         """Return a session of its own for a library that sends by itself; the caller closes it.
 
         It shares TLS, proxy and credentials, which are renewed by the same hook: kopf takes it as
@@ -148,7 +150,9 @@ class Connection:
 
         Args:
             limit: the most connections at once, watches included; further requests wait.
+            on_watched_again: called when a watch stands that began before: it may have missed something.
         """
+        watched: set[str] = set()
 
         async def send_identified(
             request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
@@ -174,6 +178,10 @@ class Connection:
             if response.status == HTTPStatus.GONE and "continue" in request.url.query:
                 response.close()
                 raise aiohttp.ClientPayloadError("the listing took too long: its continue token has expired")
+            if request.url.query.get("watch") == "true" and response.ok:
+                if request.url.path in watched:
+                    on_watched_again()
+                watched.add(request.url.path)
             return response
 
         return aiohttp.ClientSession(

@@ -36,7 +36,7 @@ from keybearer.kube.exchange import Act, Exchange
 from keybearer.kube.pages import ListQuery, pages
 from keybearer.kube.resources import SERVICE_ACCOUNTS, JsonObject, ObjectKey, Resource
 
-__all__ = ["FIELD_MANAGER", "Gateway", "ServiceAccountToken"]
+__all__ = ["FIELD_MANAGER", "Gateway", "Identity", "Listed", "ServiceAccountToken"]
 
 FIELD_MANAGER = "keybearer"
 
@@ -49,6 +49,22 @@ class ServiceAccountToken:
 
     token: str = field(repr=False)
     expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which object has a name, and in what state it is."""
+
+    uid: str
+    resource_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """All objects of a list, by name, and the state of the cluster that it shows."""
+
+    resource_version: str
+    objects: Mapping[ObjectKey, Identity]
 
 
 class Gateway:
@@ -256,6 +272,23 @@ class Gateway:
         async for page in pages(self._exchange, query):
             for item in page.items:
                 yield item
+
+    async def identities(self, resource: Resource, namespace: str | None = None) -> Listed:
+        """Return which objects there are in a namespace, or in all, at one moment; of each, little is held.
+
+        Raises:
+            GoneError: it took longer than the API server keeps that moment; begin again.
+            KubeError: any other of its kinds.
+        """
+        version, found = "", dict[ObjectKey, Identity]()
+        async for page in pages(self._exchange, ListQuery(resource, namespace, metadata_only=True)):
+            version = page.resource_version
+            for item in page.items:
+                meta = item.get("metadata")
+                if isinstance(meta, dict):
+                    key = ObjectKey(str(meta.get("namespace", "")), str(meta.get("name", "")))
+                    found[key] = Identity(str(meta.get("uid", "")), str(meta.get("resourceVersion", "")))
+        return Listed(version, found)
 
     async def token_request(
         self, namespace: str, service_account: str, *, audience: str, lifetime: timedelta

@@ -19,7 +19,7 @@ from keybearer.kube.errors import (
     LeaseLostError,
     NotFoundError,
 )
-from keybearer.kube.gateway import FIELD_MANAGER, Gateway
+from keybearer.kube.gateway import FIELD_MANAGER, Gateway, Identity, Listed
 from keybearer.kube.resources import JsonObject, ObjectKey, Resource
 from unit.controllers.fakes.api_model import applied, contested, merge_patched
 from unit.controllers.fakes.targets import Body
@@ -196,6 +196,19 @@ class FakeGateway(Gateway):
             selected = not label_selector or labels.get(name) == value
             if kind == resource.kind and namespace in (None, key.namespace) and selected:
                 yield copy.deepcopy(body)
+
+    async def identities(self, resource: Resource, namespace: str | None = None) -> Listed:
+        self._begin("list", resource)
+        found = {
+            key: Identity(body["metadata"]["uid"], body["metadata"]["resourceVersion"])
+            for (kind, key), body in self.objects.items()
+            if kind == resource.kind and namespace in (None, key.namespace)
+        }
+        return Listed(str(next(self._versions)), found)
+
+    def restore(self) -> None:
+        """Go back to the versions of a backup: what is written from now on has lower ones than before."""
+        self._versions = itertools.count(10)
 
     async def review_access(self, spec: Mapping[str, JsonValue]) -> bool:
         self.reviews.append(copy.deepcopy(dict(spec)))
