@@ -1,21 +1,15 @@
-"""What no watch tells the operator, or tells too late: names used again at once, and ends during an outage."""
+"""What no watch tells the operator, or tells too late: names used again at once, lost ends and kinds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from support.preloaded import PRELOADED
-from support.tenant import Tenant, open_tenant
-from tools.controlplane.controlplane import ControlPlane
-from tools.local.kube_api import KubeApi
-from tools.local.operator_cluster import install_operator
-from tools.local.operator_process import OperatorProcess
-from tools.local.secrets_service import RestartableService, ServiceAdmin
+from chaos.lone_scene import LoneScene, open_scene
+from keybearer.controllers.crds import CUSTOM_RESOURCES
+from tools.local.operator_cluster import install_crds
 from tools.local.waiting import eventually
 
 pytestmark = [pytest.mark.deep, pytest.mark.integration]
@@ -25,39 +19,13 @@ _FREEZES = (40, 100, 160)
 _EDITS = 5
 
 
-@dataclass
-class Scene:
-    """An operator without a Lease, so that it survives when the API server is away or it stands still itself."""
-
-    plane: ControlPlane
-    tenant: Tenant
-    operator: OperatorProcess
-
-
 @pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    with ExitStack() as stack:
-        service = stack.enter_context(RestartableService(tmp_path, launch=PRELOADED))
-        admin = stack.enter_context(ServiceAdmin(service))
-        plane = stack.enter_context(ControlPlane())
-        api = stack.enter_context(KubeApi(plane.admin_kubeconfig))
-        cluster = install_operator(plane, api)
-        flags = [
-            f"--service-url={service.url}",
-            f"--lease-namespace={cluster.namespace}",
-            "--no-leader-election",
-        ]
-        operator = OperatorProcess(cluster.kubeconfig, tmp_path, flags, launch=PRELOADED)
-        stack.callback(operator.kill)
-        project = admin.new_project("unseen")
-        project.store({"A": "cnry-1"})
-        tenant = open_tenant(api, "unseen", project, admin.new_login(project.id))
-        operator.start()
-        yield Scene(plane, tenant, operator)
-        operator.terminate()
+def scene(tmp_path: Path) -> Iterator[LoneScene]:
+    with open_scene(tmp_path) as scene:
+        yield scene
 
 
-def test_a_name_that_is_used_again_at_once_is_never_forgotten(scene: Scene) -> None:
+def test_a_name_that_is_used_again_at_once_is_never_forgotten(scene: LoneScene) -> None:
     tenant = scene.tenant
     tenant.until_ready(tenant.sync("web"))
     for number in range(_ROUNDS):
@@ -73,19 +41,17 @@ def test_a_name_that_is_used_again_at_once_is_never_forgotten(scene: Scene) -> N
         tenant.until_ready("web")
 
 
-def test_objects_that_end_while_no_watch_runs_own_and_write_nothing_afterwards(scene: Scene) -> None:
+def test_objects_that_end_while_no_watch_runs_own_and_write_nothing_afterwards(scene: LoneScene) -> None:
     tenant = scene.tenant
     for name in ("first", "second"):
-        tenant.until_ready(tenant.sync(name, onDelete="Retain"))
-    heir = tenant.sync("heir", target={"name": "second", "conflictPolicy": "Adopt"})
+        tenant.until_ready(tenant.sync(name, target={"onDelete": "Retain"}))
+    heir = tenant.sync("heir", target={"name": "second", "adopt": True})
     tenant.until_reason(heir, "TargetConflict")
     scene.operator.freeze()
     scene.plane.kill_api_server()
     scene.plane.start_api_server()
     for name in ("first", "second"):
         tenant.delete(name)
-        meta = {"metadata": {"finalizers": None}}
-        tenant.api.patch("SecretSync", tenant.namespace, name, meta)
         tenant.until_gone("SecretSync", name)
     scene.operator.thaw()
 
@@ -96,8 +62,8 @@ def test_objects_that_end_while_no_watch_runs_own_and_write_nothing_afterwards(s
     assert tenant.data("first") == {"A": "cnry-1"}
 
 
-def test_objects_made_while_the_last_of_them_went_are_found(scene: Scene) -> None:
-    """An empty list says nothing to whoever waits for events of objects."""
+def test_the_end_of_the_last_object_is_noticed_though_its_list_is_empty(scene: LoneScene) -> None:
+    """An empty list sends no event for any object."""
     tenant = scene.tenant
     tenant.until_ready(tenant.sync("only"))
     scene.operator.freeze()
@@ -109,5 +75,21 @@ def test_objects_made_while_the_last_of_them_went_are_found(scene: Scene) -> Non
     eventually(lambda: _held(scene) == 0, awaited="an operator that knows of no SecretSync")
 
 
-def _held(scene: Scene) -> float:
+def test_kinds_that_are_taken_away_and_return_are_a_pause(scene: LoneScene) -> None:
+    tenant, process = scene.tenant, scene.operator.pid
+    tenant.until_ready(tenant.sync("kept", target={"onDelete": "Retain"}))
+    for resource in CUSTOM_RESOURCES:
+        scene.plane.kubectl("delete", "crd", resource.name)
+    eventually(lambda: _held(scene) == 0, awaited="an operator that knows of no SecretSync")
+    tenant.project.store({"A": "cnry-2"})
+    install_crds(scene.plane)
+    assert tenant.data("kept") == {"A": "cnry-1"}
+
+    tenant.until_ready(tenant.sync("kept", target={"adopt": True}))
+    tenant.until_ready(tenant.sync("new"))
+    tenant.until_data("kept", {"A": "cnry-2"})
+    assert scene.operator.pid == process
+
+
+def _held(scene: LoneScene) -> float:
     return scene.operator.metric('keybearer_objects{kind="SecretSync"}')

@@ -26,17 +26,19 @@ _UNUSED_PEER_URL = "http://localhost:2380"
 
 @dataclass(frozen=True, slots=True)
 class ApiServerOptions:
-    """What callers may change about kube-apiserver.
+    """What callers may change about kube-apiserver, and which controllers there are.
 
     Attributes:
         runtime_config: API groups and versions to switch on or off.
         feature_gates: Feature gates to switch on or off.
         extra_flags: Further flags, such as `--max-requests-inflight=50`; they win over ours.
+        controllers: of kube-controller-manager, besides ours, such as `resourcequota-controller`.
     """
 
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     extra_flags: Sequence[str] = ()
+    controllers: Sequence[str] = ()
 
 
 def etcd_command(program: Path, directory: Path) -> list[str | Path]:
@@ -96,12 +98,14 @@ def api_server_command(
     ]
 
 
-def controller_manager_command(program: Path, kubeconfig: Path) -> list[str | Path]:
-    """kube-controller-manager with the controllers of namespaces, owner references and service accounts."""
+def controller_manager_command(
+    program: Path, kubeconfig: Path, controllers: Sequence[str] = ()
+) -> list[str | Path]:
+    """kube-controller-manager with these controllers, and those of namespaces, owner references and accounts."""
     return [
         program,
         f"--kubeconfig={kubeconfig}",
-        f"--controllers={','.join(_CONTROLLERS)}",
+        f"--controllers={','.join((*_CONTROLLERS, *controllers))}",
         "--leader-elect=false",
         # Its user may hardly do anything; each controller acts as its own service account, as with kubeadm.
         "--use-service-account-credentials=true",

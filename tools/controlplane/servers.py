@@ -53,7 +53,9 @@ class Servers:
         self.api_server = self._api_server_process()
         self._controller_manager = self._process(
             "kube-controller-manager",
-            controller_manager_command(binaries.kube_controller_manager, controller_kubeconfig),
+            controller_manager_command(
+                binaries.kube_controller_manager, controller_kubeconfig, options.controllers
+            ),
         )
         self._clients = (
             (self.admin_kubeconfig, identity.admin),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from keybearer.controllers.certificateprofile.secret_body import CERTIFICATE_LABEL
 from keybearer.controllers.finalizer import FINALIZER, TRUST_FINALIZER
 from keybearer.controllers.signers.decide import CLUSTER_MARK, REQUEST_MARK
+from keybearer.controllers.target.backup import BACKUP_MARK, TRIAL_MARK
 from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL
 from keybearer.controllers.target.restart import RESTART_ANNOTATION
 from tools.reference.markdown import NOTE, cell, code, table
@@ -27,6 +28,16 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
         "UID of the SecretSync or CertificateProfile that owns it. Don't copy it to other objects.",
     ),
     "app.kubernetes.io/managed-by": ("label", _SECRETS, "`keybearer`."),
+    BACKUP_MARK: (
+        "annotation",
+        "backup of a Secret or ConfigMap that is being recreated",
+        "The rest of what it was. The operator removes the backup; don't delete it yourself.",
+    ),
+    TRIAL_MARK: (
+        "annotation",
+        "trial of a Secret or ConfigMap that was refused when it was recreated",
+        "The operator removes it at once.",
+    ),
     CERTIFICATE_LABEL: ("label", _CERTIFICATES, "Name of the entry in `spec.certificates`."),
     "keybearer.dev/certificate-id": ("annotation", _CERTIFICATES, "Id of the certificate in the service."),
     "keybearer.dev/revision": (
@@ -77,8 +88,14 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
 _WORDS = {
     "sync": ("SecretSync, AppConnection, CertificateProfile", "Read, write or push now."),
     "import": ("SecretSync with a destination", "Bring what the destination holds into the folder."),
-    "release-guard": ("SecretSync", "Let the change pass that the guard holds back, this once."),
-    "approve-plan": ("SecretSync in `mode: Plan`", "Carry the plan out that `status.plan` shows, this once."),
+    "release-guard": (
+        "SecretSync",
+        "Let the change that the guard holds back pass, this once. In `mode: Plan` it carries out what `status.plan` shows.",
+    ),
+    "approve-plan": (
+        "SecretSync in `mode: Plan`",
+        "Carry out the plan that `status.plan` shows, this once, unless the guard holds it back.",
+    ),
     "remove-foreign": (
         "SecretSync with a destination",
         "Remove the names of others that `status.push.foreign` shows from the destination, this once.",

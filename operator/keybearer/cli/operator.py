@@ -6,6 +6,7 @@ import base64
 import json
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -67,6 +68,15 @@ def operator(
         ),
     ] = None,
     workers: Annotated[int, typer.Option(help="Reconciles at the same time.", min=1, max=256)] = 32,
+    resync_interval: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            max=86_400,
+            help="Seconds between two comparisons of the watched objects with complete lists. It reads no sources: "
+            "spec.refreshInterval says how often that is done.",
+        ),
+    ] = 300,
     lease_namespace: Annotated[
         str | None, typer.Option(help="Where the Lease is. Default: the operator's namespace.")
     ] = None,
@@ -118,6 +128,7 @@ def operator(
             shared_grants=read_grants(shared_grants.read_text()) if shared_grants is not None else (),
             cluster_id=cluster_id,
             workers=workers,
+            resync_interval=timedelta(seconds=resync_interval),
             leader_election=leader_election,
             lease_namespace=lease_namespace,
             lease_name=lease_name,

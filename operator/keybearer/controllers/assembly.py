@@ -16,7 +16,6 @@ from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.appconnection.gather import ConnectionGatherer
 from keybearer.controllers.appconnection.reconcile import AppConnectionReconciler
 from keybearer.controllers.appconnection.state import connection_state
-from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.background import Background
 from keybearer.controllers.catalogue import CatalogueOf, own_catalogue
 from keybearer.controllers.certificateprofile.parts import CertificateProfiles, ProfilesGiven
@@ -28,7 +27,7 @@ from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.object_audit import ObjectAudit
+from keybearer.controllers.object_resync import ObjectResync
 from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetsOf, no_targets
 from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkQueue
@@ -44,7 +43,9 @@ from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.signers.parts import Signers, SignersGiven, assemble_signers
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.recreation import Recreation
 from keybearer.controllers.target.restart import WorkloadRestarter
+from keybearer.controllers.target_resync import TargetResync
 from keybearer.controllers.target_watch import TargetWatches
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
@@ -98,8 +99,9 @@ class Assembly:
     sessions: SessionOpener
     renderer: TemplateRenderer
     recorder: EventRecorder
-    audit: TargetAudit
-    object_audit: ObjectAudit
+    target_resync: TargetResync
+    object_resync: ObjectResync
+    recreation: Recreation
     outage: ApiServerOutage
     signers: Signers
     workers: WorkerPool
@@ -117,8 +119,9 @@ class Assembly:
         await reading.wait()
         background.start("follow references", self.references.run())
         background.start("close unused sessions", self.access.run(self.sources.sessions_in_use))
-        background.start("audit targets", self.audit.run())
-        background.start("audit objects", self.object_audit.run())
+        background.start("resync targets", self.target_resync.run())
+        background.start("resync objects", self.object_resync.run())
+        background.start("settle backups", self.recreation.run())
         self.signers.start(background)
         background.start("await the end of outages", self.outage.run())
         background.start("work", self.workers.run())
@@ -172,7 +175,8 @@ def assemble(given: Circumstances) -> Assembly:
         grants=settings.shared_grants,
     )
     renderer = TemplateRenderer()
-    writer = TargetWriter(gateway, observed, given.fingerprinter)
+    recreation = Recreation(gateway)
+    writer = TargetWriter(gateway, observed, given.fingerprinter, recreation)
     restarter = WorkloadRestarter(gateway, telemetry)
     cluster = ClusterIdentity(gateway, settings.cluster_id)
     followers = ConnectionFollowers(queue.add)
@@ -259,6 +263,7 @@ def assemble(given: Circumstances) -> Assembly:
         followers.changed(key)
 
     intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, TARGETS_OF, forget)
+    intake.on_backup = recreation.notice
     intake.on_managed = references.noticed
     intake.on_seen = signers.profile_seen
     # Whoever was reconciled before its connection was known here has waited for it.
@@ -275,8 +280,9 @@ def assemble(given: Circumstances) -> Assembly:
         sessions=sessions,
         renderer=renderer,
         recorder=recorder,
-        audit=TargetAudit(gateway, objects, observed, queue, settings.namespaces, given.rng),
-        object_audit=ObjectAudit(gateway, objects, intake, settings.namespaces, given.rng),
+        target_resync=TargetResync(gateway, objects, observed, queue, settings, given.rng),
+        object_resync=ObjectResync(gateway, objects, intake, settings, given.rng),
+        recreation=recreation,
         outage=outage,
         signers=signers,
         workers=WorkerPool(

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import (
     ObjectStore,
     ObservedObject,
@@ -20,8 +21,10 @@ from keybearer.controllers.objects import (
     TargetsOf,
 )
 from keybearer.controllers.queue import WorkQueue
+from keybearer.controllers.target.backup import is_backup, is_trial
 from keybearer.controllers.target.observed import observe_target
 from keybearer.controllers.work import Lane, WorkKey
+from keybearer.kube.resources import ObjectKey
 
 __all__ = ["EventIntake"]
 
@@ -51,6 +54,8 @@ class EventIntake:
         self._started_at = clock.monotonic()
         self.on_managed: Callable[[TargetKey, str | None, tuple[WorkKey, ...]], None] = lambda *_: None
         """Told of each object with our label: its version (None: it is gone), and who writes it."""
+        self.on_backup: Callable[[str, ObjectKey], None] = lambda *_: None
+        """Told of each backup of a target, by the kind of both."""
         self.on_seen: Callable[[WorkKey], None] = lambda _: None
         """Told of each custom resource that was created or changed, be it in its status or metadata only."""
         self.on_new: Callable[[WorkKey], None] = lambda _: None
@@ -89,6 +94,8 @@ class EventIntake:
 
     def target_listed(self, kind: str, body: Mapping[str, JsonValue]) -> None:
         """Take in a Secret or ConfigMap with our label that a listing found."""
+        if self._is_backup(kind, body):
+            return
         seen = observe_target(kind, body, self._fingerprinter)
         if self._observed.get(seen.key) is None:
             # Found at the start: whoever writes it has it compared when its own turn comes.
@@ -99,7 +106,8 @@ class EventIntake:
 
     def target_changed(self, kind: str, body: Mapping[str, JsonValue]) -> None:
         """Take in a Secret or ConfigMap with our label that was created or changed."""
-        self._note(observe_target(kind, body, self._fingerprinter), body)
+        if not self._is_backup(kind, body):
+            self._note(observe_target(kind, body, self._fingerprinter), body)
 
     def target_gone(self, key: TargetKey, uid: str | None) -> None:
         """Take in the end of a Secret or ConfigMap, or of its label.
@@ -117,6 +125,13 @@ class EventIntake:
         if writers:
             self._observed.mark_gone(key)
         self._call(writers)
+
+    def _is_backup(self, kind: str, body: Mapping[str, JsonValue]) -> bool:
+        if not (is_backup(body) or is_trial(body)):
+            return False
+        meta = mapping_of(body.get("metadata"))
+        self.on_backup(kind, ObjectKey(text_of(meta.get("namespace")), text_of(meta.get("name"))))
+        return True
 
     def _note(self, seen: ObservedTarget, body: Mapping[str, JsonValue]) -> None:
         writers = self._objects.writers_of(seen.key)

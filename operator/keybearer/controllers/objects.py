@@ -253,7 +253,8 @@ class ObjectStore:
         """Return what a list that begins now is to be compared with: of a kind, in a namespace or in all."""
         known = [one.resource_version for one in self._of(kind, namespace)]
         known.append(self._listed.get((kind, namespace), "0"))
-        return BeforeList(kind, namespace, max(known, key=int), frozenset(self._ended))
+        newest = max(filter(str.isdecimal, known), key=int)
+        return BeforeList(kind, namespace, newest, frozenset(self._ended))
 
     def compare(self, before: BeforeList, listed: Listed) -> Compared:
         """Take over a complete list.
@@ -283,7 +284,10 @@ class ObjectStore:
         if there.uid in self._ended:
             return False
         held = self._objects.get(WorkKey(kind, key.namespace, key.name))
-        return held is None or _is_newer(there.resource_version, held.resource_version)
+        if held is None or held.uid != there.uid:
+            return held is None or _is_newer(there.resource_version, held.resource_version)
+        # What a watch or list showed: our own writes don't say what others wrote before them.
+        return _is_newer(there.resource_version, held.seen_version)
 
     def note_list(self, before: BeforeList, listed: Listed) -> None:
         """From now on no name that is not held has a version from before this list."""

@@ -144,7 +144,7 @@ async def _work(
         process.probes.collect = parts.collect
         async with (
             process.connection.open_session(
-                limit=_KOPF_CONNECTIONS, on_watched_again=parts.object_audit.ask
+                limit=_KOPF_CONNECTIONS, on_watched_again=parts.object_resync.ask
             ) as session,
             Background() as working,
         ):

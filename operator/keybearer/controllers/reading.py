@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import TypeVar, cast, get_args
 
-from pydantic import ValidationError
+import orjson
+from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
 
 from keybearer.controllers.custom_resource import ResourceModel, StatusModel, describe_invalid
+from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError
 
-__all__ = ["read_spec", "read_status"]
+__all__ = ["read_spec", "read_spec_in_part", "read_status"]
 
 _Spec = TypeVar("_Spec", bound=ResourceModel)
 _Status = TypeVar("_Status", bound=StatusModel)
@@ -26,6 +30,48 @@ def read_spec(seen: ObservedObject, model: type[_Spec]) -> _Spec:
         return model.model_validate_json(seen.spec_json)
     except ValidationError as error:
         raise StalledError("SpecInvalid", describe_invalid(error)) from None
+
+
+def read_spec_in_part(seen: ObservedObject, model: type[_Spec]) -> _Spec:
+    """Return the spec; of one that can't be read as a whole, what can be read of it, and defaults for the rest.
+
+    For the end of an object only: a version that is stricter than the one that took the spec must be able to clean
+    up.
+
+    Args:
+        seen: the object.
+        model: of its spec; each of its fields has a default.
+    """
+    try:
+        return read_spec(seen, model)
+    except StalledError:
+        given = mapping_of(orjson.loads(seen.spec_json))
+    return cast("_Spec", _readable(model, given))
+
+
+def _readable(model: type[ResourceModel], given: Mapping[str, JsonValue]) -> ResourceModel:
+    """Return what can be read of a part, field by field, whatever the rules across its fields."""
+    read: dict[str, object] = {}
+    for name, field in model.model_fields.items():
+        value = given.get(field.alias or to_camel(name))
+        if value is None:
+            continue
+        try:
+            read[name] = TypeAdapter[object](field.rebuild_annotation()).validate_python(value)
+        except ValidationError:
+            part = _part_of(field.annotation)
+            if part is not None and isinstance(value, Mapping):
+                read[name] = _readable(part, value)
+    return model.model_construct(None, **read)
+
+
+def _part_of(annotation: object) -> type[ResourceModel] | None:
+    """Return the model of a field that is a part with a default for each of its fields; None for others."""
+    for one in (annotation, *get_args(annotation)):
+        if isinstance(one, type) and issubclass(one, ResourceModel):
+            is_optional = not any(field.is_required() for field in one.model_fields.values())
+            return one if is_optional else None
+    return None
 
 
 def read_status(seen: ObservedObject, model: type[_Status]) -> _Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,6 +27,7 @@ class OperatorSettings(BaseModel):
         shared_grants: who may use it, for what.
         cluster_id: tells this cluster from others on the same service; None for the UID of kube-system.
         workers: reconciles at the same time.
+        resync_interval: from one comparison with complete lists to the next.
         leader_election: hold a Lease; without it no other replica may run.
         lease_namespace: where Lease and fingerprint key live; None for the operator's own namespace.
         lease_name: name of the Lease; the fingerprint key's Secret is named after it.
@@ -48,6 +50,7 @@ class OperatorSettings(BaseModel):
     shared_grants: tuple[SharedGrant, ...] = ()
     cluster_id: Annotated[str | None, Field(min_length=1, max_length=128)] = None
     workers: Annotated[int, Field(ge=1, le=256)] = 32
+    resync_interval: timedelta = timedelta(minutes=5)
     leader_election: bool = True
     lease_namespace: str | None = None
     lease_name: str = "keybearer-operator"

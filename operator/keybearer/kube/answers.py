@@ -39,6 +39,10 @@ _RBAC = re.compile(
     r'(?: in the namespace "[^"]{1,100}"| at the cluster scope)?'
 )
 _QUOTA = re.compile(r"exceeded quota: [a-z0-9.-]{1,253}")
+_COUNTS = r"((?:[a-z0-9./-]{1,253}=[0-9]{1,9}[kM]?,?){1,20})"
+_QUOTA_COUNTS = re.compile(
+    rf"exceeded quota: [a-z0-9.-]{{1,253}}, requested: {_COUNTS}, used: {_COUNTS}, limited: {_COUNTS}"
+)
 _WEBHOOK = re.compile(r'admission webhook "([^"]{1,253})"')
 _POLICY = re.compile(r"ValidatingAdmissionPolicy '([^']{1,253})'")
 _APPLY_MISFIT = re.compile(
@@ -114,8 +118,28 @@ def _forbidden(subject: str, status: int, said: _Status) -> KubeError:
     else:
         why = _admission(said.message) or "forbidden; the API server's audit log says why"
     return ForbiddenError(
-        f"{subject}: {why}", status=status, reason=said.reason, namespace_terminating=terminating
+        f"{subject}: {why}",
+        status=status,
+        reason=said.reason,
+        namespace_terminating=terminating,
+        over_quota_by=_over_quota_by(said.message),
     )
+
+
+def _over_quota_by(message: str) -> int | None:
+    """Return how many objects more than a quota allows there would be; None for another refusal, or another quota."""
+    found = _QUOTA_COUNTS.search(message)
+    if found is None:
+        return None
+    requested, used, limited = (dict(map(_count, part.strip(",").split(","))) for part in found.groups())
+    return max(requested[name] + used.get(name, 0) - limited.get(name, 0) for name in requested)
+
+
+def _count(pair: str) -> tuple[str, int]:
+    name, _, number = pair.partition("=")
+    # A Quantity of Kubernetes: 1000 is written as 1k.
+    scale = {"k": 1000, "M": 1_000_000}.get(number[-1:], 1)
+    return name, int(number.rstrip("kM")) * scale
 
 
 def _conflict(subject: str, status: int, said: _Status) -> KubeError:

@@ -74,6 +74,39 @@ class Answer:
     retry_after: float | None
 
 
+class _Served:
+    """What was answered to a library that takes some answers for the end of its process."""
+
+    def __init__(self, on_watched_again: Callable[[], None]) -> None:
+        self._on_watched_again = on_watched_again
+        self._answered: set[str] = set()
+        self._watched: set[str] = set()
+
+    def note(self, response: aiohttp.ClientResponse) -> None:
+        """Take note of an answer, and close it where it is to pass for another failure.
+
+        Raises:
+            aiohttp.ClientPayloadError: a listing took longer than its continue token is good for.
+            aiohttp.ClientConnectionError: a path that was answered before is not found.
+        """
+        path, query = response.url.path, response.url.query
+        if response.status == HTTPStatus.GONE and "continue" in query:
+            response.close()
+            raise aiohttp.ClientPayloadError("the listing took too long: its continue token has expired")
+        if response.status == HTTPStatus.NOT_FOUND and path in self._answered:
+            response.close()
+            raise aiohttp.ClientConnectionError(
+                f"the API server no longer serves {path}: apply its CRD again"
+            )
+        if not response.ok:
+            return
+        self._answered.add(path)
+        if query.get("watch") == "true":
+            if path in self._watched:
+                self._on_watched_again()
+            self._watched.add(path)
+
+
 class Connection:
     """Sends requests to one API server. Made by `open`; closed by `close`, or as an async context."""
 
@@ -146,13 +179,14 @@ class Connection:
         A listing whose continue token has expired (410) fails as one that was cut off, so that the library begins
         it anew: to kopf a 410 there is the end of the process. So are credentials that are refused, even those of a
         moment in which an API server begins: a request is sent again with those that were read anew, and one that is
-        refused after that fails as one that found nobody, which is tried again.
+        refused after that fails as one that found nobody, which is tried again. So does a path that was answered
+        before and is not found now: a kind whose CRD was deleted is waited for.
 
         Args:
             limit: the most connections at once, watches included; further requests wait.
             on_watched_again: called when a watch stands that began before: it may have missed something.
         """
-        watched: set[str] = set()
+        served = _Served(on_watched_again)
 
         async def send_identified(
             request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
@@ -175,13 +209,7 @@ class Connection:
             if response.status == HTTPStatus.UNAUTHORIZED:
                 response.close()
                 raise aiohttp.ClientConnectionError("the API server doesn't accept our credentials")
-            if response.status == HTTPStatus.GONE and "continue" in request.url.query:
-                response.close()
-                raise aiohttp.ClientPayloadError("the listing took too long: its continue token has expired")
-            if request.url.query.get("watch") == "true" and response.ok:
-                if request.url.path in watched:
-                    on_watched_again()
-                watched.add(request.url.path)
+            served.note(response)
             return response
 
         return aiohttp.ClientSession(

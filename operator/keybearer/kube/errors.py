@@ -67,13 +67,21 @@ class ForbiddenError(KubeError):
 
     Attributes:
         namespace_terminating: the namespace is being deleted, so nothing can be created in it.
+        over_quota_by: how many objects too many there would be of what a quota counts; None if it isn't for one.
     """
 
     def __init__(
-        self, message: str, *, status: int | None = 403, reason: str = "", namespace_terminating: bool = False
+        self,
+        message: str,
+        *,
+        status: int | None = 403,
+        reason: str = "",
+        namespace_terminating: bool = False,
+        over_quota_by: int | None = None,
     ) -> None:
         super().__init__(message, status=status, reason=reason)
         self.namespace_terminating = namespace_terminating
+        self.over_quota_by = over_quota_by
 
 
 class NotFoundError(KubeError):

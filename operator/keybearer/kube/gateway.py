@@ -123,20 +123,28 @@ class Gateway:
         except NotFoundError:
             return None
 
-    async def create(self, resource: Resource, key: ObjectKey, body: Mapping[str, JsonValue]) -> JsonObject:
+    async def create(
+        self, resource: Resource, key: ObjectKey, body: Mapping[str, JsonValue], *, dry_run: bool = False
+    ) -> JsonObject:
         """Create the object and return its metadata; the only verb that never touches one that exists.
 
         Args:
             resource: its kind.
             key: its name; written into the body, as are apiVersion and kind.
             body: the rest.
+            dry_run: have everything judged but what only the store refuses, and nothing stored.
 
         Raises:
-            AlreadyExistsError: there is one of that name.
+            AlreadyExistsError: there is one of that name; whatever else could be refused was accepted.
             KubeError: any other of its kinds; NotFoundError when the namespace doesn't exist.
         """
         target = resource.collection_path(key.namespace) + _MANAGED
-        request = self._request("POST", target, POST_FOR_METADATA, orjson.dumps(named(resource, key, body)))
+        whole = orjson.dumps(named(resource, key, body))
+        if dry_run:
+            request = self._request("POST", f"{target}&dryRun=All", POST_FOR_METADATA, whole)
+            answer = await self._exchange.ask(f"create {resource.kind} {key}", request)
+            return parse_object(answer.body)
+        request = self._request("POST", target, POST_FOR_METADATA, whole)
         return await self._write(f"create {resource.kind} {key}", request, Act("create", resource.kind))
 
     async def apply(

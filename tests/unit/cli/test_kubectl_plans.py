@@ -57,6 +57,17 @@ def test_what_the_guard_holds_back_is_released_by_the_command_that_is_shown() ->
     assert "--request release-guard" in told.next_step
 
 
+def test_what_the_guard_holds_back_of_a_plan_is_released_not_approved() -> None:
+    status = {
+        "observedGeneration": 1,
+        "plan": {"remove": ["C"]},
+        "conditions": [{"type": "Ready", "status": "False", "reason": "Guarded"}],
+    }
+    told = planned(body(spec={**SYNC, "mode": "Plan"}, status=status))
+    assert "the guard" in told.told
+    assert "--request release-guard" in told.next_step
+
+
 def test_a_plan_with_nothing_to_do_and_an_object_without_a_plan_say_so() -> None:
     told = planned(body(spec={**SYNC, "mode": "Plan"}, status={"observedGeneration": 1}))
     assert (told.steps, "nothing to do" in told.told) == ([], True)

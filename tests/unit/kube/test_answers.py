@@ -217,6 +217,27 @@ def test_a_forbidden_request_says_why_where_that_is_safe(message: str, told: str
     assert str(error) == f"apply Secret team-a/db: {told}"
 
 
+@pytest.mark.parametrize(
+    ("counts", "over"),
+    [
+        ("requested: secrets=1, used: secrets=5, limited: secrets=5", 1),
+        ("requested: secrets=1, used: secrets=7, limited: secrets=5", 3),
+        (
+            "requested: pods=1,secrets=1, used: pods=5,secrets=9, limited: pods=5,secrets=8",
+            2,
+        ),
+        ("requested: secrets=1, used: secrets=1k, limited: secrets=1k", 1),
+        ("requested: requests.storage=1Gi, used: requests.storage=5Gi, limited: requests.storage=5Gi", None),
+    ],
+)
+def test_how_many_objects_a_quota_lacks_is_told(counts: str, over: int | None) -> None:
+    message = f'secrets "db" is forbidden: exceeded quota: small, {counts}'
+    error = error_of_answer("create Secret team-a/db", 403, status_body("Forbidden", message))
+
+    assert isinstance(error, ForbiddenError)
+    assert error.over_quota_by == over
+
+
 def test_a_namespace_that_is_being_deleted_can_be_told_apart() -> None:
     body = status_body("Forbidden", "...", causes=[{"reason": "NamespaceTerminating", "message": "..."}])
 

@@ -264,6 +264,50 @@ async def test_a_listing_whose_token_has_expired_is_cut_off_for_the_library_to_b
             assert (await session.get(page)).status == 200
 
 
+async def test_a_kind_that_is_not_served_any_more_is_waited_for_like_an_api_server_that_is_away(
+    tmp_path: Path,
+) -> None:
+    gone = Reply(404, {"kind": "Status", "code": 404, "reason": "NotFound"})
+    async with ScriptedServer(Reply(body={"items": []}), gone, Reply(body={"items": []})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with (
+            await Connection.open(kubeconfig=config) as connection,
+            connection.open_session(limit=3) as session,
+        ):
+            kind = f"{server.url}/apis/keybearer.dev/v1alpha1/secretsyncs"
+            assert (await session.get(kind)).status == 200
+            with pytest.raises(aiohttp.ClientConnectionError, match="apply its CRD again"):
+                await session.get(f"{kind}?watch=true&resourceVersion=5")
+            assert (await session.get(kind)).status == 200
+
+
+async def test_what_was_never_served_is_not_waited_for(tmp_path: Path) -> None:
+    async with ScriptedServer(Reply(404, {"kind": "Status", "code": 404})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with (
+            await Connection.open(kubeconfig=config) as connection,
+            connection.open_session(limit=3) as session,
+            session.get(f"{server.url}/apis/keybearer.dev/v1alpha1/secretsyncs") as response,
+        ):
+            assert response.status == 404
+
+
+async def test_a_watch_of_what_was_watched_before_is_told(tmp_path: Path) -> None:
+    told = list[str]()
+    async with ScriptedServer(*[Reply(body={})] * 4) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})
+        async with (
+            await Connection.open(kubeconfig=config) as connection,
+            connection.open_session(limit=3, on_watched_again=lambda: told.append("again")) as session,
+        ):
+            for path in ("secretsyncs", "secretsyncs?watch=true", "appconnections?watch=true"):
+                await session.get(f"{server.url}/{path}")
+            assert told == []
+            await session.get(f"{server.url}/secretsyncs?watch=true&resourceVersion=7")
+
+    assert told == ["again"]
+
+
 async def test_another_410_is_the_librarys_to_understand(tmp_path: Path) -> None:
     async with ScriptedServer(Reply(410, {"kind": "Status", "code": 410})) as server:
         config = write_kubeconfig(tmp_path / "config", server.url, {"token": "cnry-token"})

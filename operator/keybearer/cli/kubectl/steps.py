@@ -91,7 +91,7 @@ def planned(body: Mapping[str, JsonValue]) -> Plan:
             f"{whose}: nothing is held back. Its mode is {mode}: what is to be done is done at once.",
             "To see it first, set spec.mode to Plan; plan -f PATH says what a manifest would change.",
         )
-    if mode == "Plan":
+    if mode == "Plan" and not _is_guarded(status):
         approve = "set spec.mode to Apply"
         if not is_profile:
             approve = f"kubectl keybearer sync {where} --request approve-plan --wait, or {approve}"
@@ -104,6 +104,12 @@ def planned(body: Mapping[str, JsonValue]) -> Plan:
         return Plan(steps, f"{whose}: mode is Plan. This would be done:", f"To carry it out: {approve}.")
     release = f"kubectl keybearer sync {where} --request release-guard --wait"
     return Plan(steps, f"{whose}: the guard holds this back:", f"To let it pass this once: {release}.")
+
+
+def _is_guarded(status: Mapping[str, JsonValue]) -> bool:
+    conditions = status.get("conditions")
+    listed = conditions if isinstance(conditions, list) else []
+    return any(isinstance(one, dict) and one.get("reason") == "Guarded" for one in listed)
 
 
 def _partly_refused(steps: list[Step], whose: str, approve: str) -> Plan:

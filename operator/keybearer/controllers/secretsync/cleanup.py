@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
+from keybearer.controllers.finalizer import FINALIZER, FinalizerKeeper
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
@@ -60,15 +60,13 @@ class Cleaner:
         if not _needs_finalizer(spec) and spec.mode is not Mode.PLAN:
             await self._finalizer.set(seen, present=False)
 
-    async def clean_up(
-        self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
-    ) -> None:
+    async def clean_up(self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec) -> None:
         """Take back merged keys, unless they are to be retained, and let the object go.
 
         Args:
             seen: the SecretSync, which is being deleted.
             previous: its status, which says what was written last.
-            spec: None where it can't be read.
+            spec: its spec, as far as it can be read.
 
         Raises:
             ObjectGoneError: it is gone already.
@@ -76,23 +74,20 @@ class Cleaner:
         """
         if FINALIZER not in seen.finalizers:
             return
-        if spec is None or (spec.writes_target and spec.target.on_delete is DeletionPolicy.DELETE):
+        if spec.target.on_delete is DeletionPolicy.DELETE:
             await self._retire(seen, previous, spec)
         await self._finalizer.set(seen, present=False)
 
-    def time_left(self, seen: ObservedObject, spec: SecretSyncSpec | None) -> timedelta | None:
+    def time_left(self, seen: ObservedObject, spec: SecretSyncSpec) -> timedelta | None:
         """Return the time until cleaning up is given up; None where it has passed, or none is running."""
-        deadline = spec.deletion_deadline if spec is not None else DEFAULT_DEADLINE
-        return self._finalizer.time_left(seen, deadline)
+        return self._finalizer.time_left(seen, spec.deletion_deadline)
 
-    async def _retire(
-        self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec | None
-    ) -> None:
+    async def _retire(self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec) -> None:
         # A rename may have been cut off between the two: keys can be in the target of before and in that of now.
-        for key in dict.fromkeys((seen.target, *noted_targets(previous, seen.key.namespace))):
+        for key in dict.fromkeys((*seen.targets, *noted_targets(previous, seen.key.namespace))):
             await self._retire_one(seen, key, spec)
 
-    async def _retire_one(self, seen: ObservedObject, key: TargetKey, spec: SecretSyncSpec | None) -> None:
+    async def _retire_one(self, seen: ObservedObject, key: TargetKey, spec: SecretSyncSpec) -> None:
         try:
             await self._writer.retire(key, seen.uid)
         except LeaseLostError:

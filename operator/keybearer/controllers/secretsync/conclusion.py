@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -16,9 +17,10 @@ from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretS
 from keybearer.controllers.target.changes import KeyChanges
 from keybearer.controllers.target.decisions import TargetPlan
 from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.guard import Removal
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.spec import TargetKind
-from keybearer.controllers.target.status import TargetStatus
+from keybearer.controllers.target.status import TargetStatus, told_removals
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError
 
@@ -37,6 +39,7 @@ def conclude(
     *,
     settled: bool,
     refreshed_at: datetime,
+    removals: Sequence[Removal] = (),
 ) -> tuple[Report, RunResult]:
     """Return how a run ended that came as far as a plan.
 
@@ -48,13 +51,14 @@ def conclude(
         material: what it was made of.
         settled: the target is as planned, and what was written before under other names is gone.
         refreshed_at: when the oldest of its readings began.
+        removals: what the guard let pass.
     """
     report = Report(
         Tone.READY,
         Reason.SYNCED,
         _synced_message(spec, desired, material),
         source=spec.source_label,
-        target=_target_status(desired),
+        target=_target_status(desired, removals),
         settled=settled,
         keys=material.keys,
         refreshed_at=refreshed_at.replace(microsecond=0),
@@ -87,12 +91,13 @@ def conclude(
     return report, RunResult()
 
 
-def _target_status(desired: DesiredTarget) -> TargetStatus:
+def _target_status(desired: DesiredTarget, removals: Sequence[Removal]) -> TargetStatus:
     return TargetStatus(
         kind=TargetKind(desired.key.kind),
         name=desired.key.name,
         keys=len(desired.keys),
         fingerprint=desired.data_fingerprint,
+        removals=told_removals(removals),
     )
 
 
@@ -142,6 +147,6 @@ def refused_by_cluster(error: KubeError) -> Report:
     """Return the end of a run that the API server refused, or could not answer."""
     is_ending = isinstance(error, ForbiddenError) and error.namespace_terminating
     if isinstance(error, (InvalidError, ForbiddenError)) and not is_ending:
-        return Report(Tone.STALLED, Reason.TARGET_REFUSED, f"{error}; the last good target stays")
+        return Report(Tone.STALLED, Reason.TARGET_REFUSED, str(error))
     failure = failure_of(error)
     return Report(failure.tone, failure.reason, failure.message)

@@ -146,7 +146,13 @@ class Destinations:
             KubeError: the API server can't be asked.
         """
         if spec.identity_ref is None:
-            return None
+            if previous.sync is None:
+                return None
+            raise WaitingError(
+                Reason.IDENTITY_NOT_FOUND,
+                "spec.identityRef can't be read, so the sync in the service can't be deleted; correct it, or delete "
+                "the sync there",
+            )
         self._gatherer.follow_identity(seen, spec)
         session = await self._access.named_session(seen.key, spec.identity_ref.name)
         remote = RemoteSyncs(session)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from keybearer.controllers.resource_fields import write_duration
 from keybearer.controllers.secretsync.destination_names import PushEffect
-from keybearer.controllers.target.changes import KeyChanges, some_of
+from keybearer.controllers.target.changes import some_of
 from keybearer.controllers.target.guard import GuardRules, Removal, remember, share_of_removed
 
 __all__ = ["PASSES", "GuardVerdict", "judge_counts", "judge_names"]
@@ -21,13 +21,11 @@ class GuardVerdict:
     Attributes:
         holds_back: it may not.
         message: what to say then.
-        changes: the names that it would remove: what a release lets pass.
         past: what is remembered once it went; None: what was remembered before.
     """
 
     holds_back: bool
     message: str = ""
-    changes: KeyChanges = field(default_factory=KeyChanges)
     past: tuple[Removal, ...] | None = None
 
 
@@ -70,7 +68,6 @@ def judge_names(
         f"{after}, more than the guard lets at once ({rules.max_deletions} %, and never all); nothing is pushed. "
         "Mend the source, or release it once with the annotations keybearer.dev/request: release-guard and a fresh "
         "keybearer.dev/requestedAt",
-        changes=KeyChanges(remove=remove),
     )
 
 

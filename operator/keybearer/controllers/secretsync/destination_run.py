@@ -34,9 +34,7 @@ from keybearer.controllers.secretsync.push_status import (
     is_parked,
     is_shown,
     next_attempt,
-    past_removals,
     with_names,
-    with_removals,
 )
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remote_syncs import ImportBehavior, RemoteSyncs, mirrored, present_of
@@ -44,7 +42,7 @@ from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import PushStatus, SecretSyncStatus
 from keybearer.controllers.secretsync.sync_watch import BUSY, REFRESH, SyncWatch, is_busy
 from keybearer.controllers.target.changes import KeyChanges, plan_status
-from keybearer.controllers.target.status import PlanStatus
+from keybearer.controllers.target.status import PlanStatus, removals_of, told_removals
 
 __all__ = ["DestinationRun"]
 
@@ -114,10 +112,10 @@ class DestinationRun:
         if sync is not None and action is DefinitionAction.NONE and self._is_left_to_service(sync):
             return await self._told(sync, self.push)
         judged = await self._judged(sync, action)
-        if self.spec.mode is Mode.PLAN and judged.is_news and not self._is_approved(judged.changes):
-            return self._planned(sync, action, judged)
         if judged.verdict.holds_back:
             return await self._held(sync, judged)
+        if self.spec.mode is Mode.PLAN and judged.is_news and not self._is_agreed(judged.changes):
+            return self._planned(sync, action, judged)
         push = self.push
         match action:
             case DefinitionAction.CREATE:
@@ -158,25 +156,35 @@ class DestinationRun:
         effect = names.effect(self.reading.names, pushed, removes=removes)
         verdict = PASSES
         if is_guarded:
-            released = self._is_released(effect.changes) or self._is_approved(effect.changes)
-            past = past_removals(self.push)
+            past = removals_of(self.push.removals)
+            released = self._is_released(effect.changes)
             verdict = judge_names(effect, rules, past=past, released=released, now=self.now)
         return _Push(is_news, names, effect.changes, verdict)
+
+    def _held_back(self, changes: KeyChanges) -> KeyChanges:
+        """Return what the status shows of a change that the guard holds: in a plan, all of it."""
+        return changes if self.spec.mode is Mode.PLAN else KeyChanges(remove=changes.remove)
 
     def _is_released(self, changes: KeyChanges) -> bool:
         """Tell whether a person let these names go; a release passes no others than those that were shown."""
         request = self.request
-        shown = plan_status(KeyChanges(remove=changes.remove))
-        return request is not None and request.releases_guard and self.previous.plan == shown
-
-    def _is_approved(self, changes: KeyChanges) -> bool:
-        """Tell whether a person approved this plan; another one, or that of another spec, is shown first."""
-        request, previous = self.request, self.previous
-        if request is None or not request.approves_plan or self.spec.mode is not Mode.PLAN:
+        if request is None or not request.releases_guard:
             return False
-        was_shown = any(condition.reason == Reason.PLANNED for condition in previous.conditions)
+        if self.spec.mode is Mode.PLAN:
+            return self._was_shown(changes, Reason.GUARDED)
+        return self.previous.plan == plan_status(self._held_back(changes))
+
+    def _is_agreed(self, changes: KeyChanges) -> bool:
+        """Tell whether a person wants this plan carried out: approved it, or released what the guard held of it."""
+        approved = self.request is not None and self.request.approves_plan
+        return self._is_released(changes) or (approved and self._was_shown(changes, Reason.PLANNED))
+
+    def _was_shown(self, changes: KeyChanges, reason: Reason) -> bool:
+        """Tell whether the status shows this plan, of this spec, for this reason."""
+        previous = self.previous
+        was_told = any(condition.reason == reason for condition in previous.conditions)
         is_same = (previous.plan or PlanStatus()) == plan_status(changes)
-        return was_shown and is_same and previous.observed_generation == self.seen.generation
+        return was_told and is_same and previous.observed_generation == self.seen.generation
 
     async def _run_where_due(
         self, sync: SecretSync, push: PushStatus, judged: _Push
@@ -201,7 +209,9 @@ class DestinationRun:
         given = {"content": self.reading.fingerprint, "keys": len(self.reading.names)}
         push = push.model_copy(update=given)
         past = judged.verdict.past
-        return sync, push if past is None else with_removals(push, past), None
+        if past is not None:
+            push = push.model_copy(update={"removals": told_removals(past)})
+        return sync, push, None
 
     def _is_left_to_service(self, sync: SecretSync) -> bool:
         """Tell whether a push is parked that nobody asks to be set off: it takes along what has changed since."""
@@ -251,7 +261,7 @@ class DestinationRun:
             # What is under way changes what is in place: it is compared once that has ended.
             return await self._told(sync, self.push)
         end = End(Tone.HELD, Reason.GUARDED, judged.verdict.message)
-        return self._ended(sync, end, self._named(sync, judged), judged.verdict.changes)
+        return self._ended(sync, end, self._named(sync, judged), self._held_back(judged.changes))
 
     def _named(self, sync: SecretSync | None, judged: _Push) -> PushStatus:
         if sync is None or judged.names is None or sync.sync_status in BUSY:

@@ -8,8 +8,8 @@ from keybearer.base.logs import get_logger
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.finalizer import FINALIZER
 from keybearer.controllers.objects import ObservedObject
-from keybearer.controllers.outcome import ReconcileError, StalledError
-from keybearer.controllers.reading import read_spec
+from keybearer.controllers.outcome import ReconcileError
+from keybearer.controllers.reading import read_spec_in_part
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import refused_by_cluster
 from keybearer.controllers.secretsync.destination import Destinations
@@ -48,12 +48,9 @@ class Ending:
             LeaseLostError: another replica leads; nothing more may be written.
             ObjectGoneError: the SecretSync is gone already.
         """
+        spec = read_spec_in_part(seen, SecretSyncSpec)
         try:
-            spec = read_spec(seen, SecretSyncSpec)
-        except StalledError:
-            spec = None
-        try:
-            if spec is not None and FINALIZER in seen.finalizers:
+            if FINALIZER in seen.finalizers:
                 waits = await self._clean_destination(seen, spec, previous)
                 if waits is not None:
                     return waits

@@ -246,7 +246,7 @@ class Gatherer:
         try:
             rendered = await self._renderer.render(templates, selected, tenant=seen.key.namespace)
         except TemplateError as error:
-            raise StalledError(Reason.TEMPLATE_FAILED, f"{error}; the last good target stays") from error
+            raise StalledError(Reason.TEMPLATE_FAILED, str(error)) from error
         except RendererUnavailableError as error:
             raise WaitingError(Reason.RENDERER_UNAVAILABLE, f"{error}; it is tried again") from error
         return {**selected, **rendered} if template.include_keys else dict(rendered)

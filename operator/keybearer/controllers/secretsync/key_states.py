@@ -34,7 +34,7 @@ def refuse_blocked(problems: tuple[KeyProblem, ...]) -> None:
         return
     first = blocking[0]
     more = f" (and {len(blocking) - 1} more, see status.keys)" if len(blocking) > 1 else ""
-    raise KeysRefusedError(first.reason.value, f"{first.message}{more}; the last good target stays", blocking)
+    raise KeysRefusedError(first.reason.value, f"{first.message}{more}", blocking)
 
 
 def key_states(selection: Selection, data: Mapping[str, bytes]) -> tuple[KeyStatus, ...]:

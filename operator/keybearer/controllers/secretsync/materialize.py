@@ -22,7 +22,7 @@ from keybearer.controllers.target.decisions import CreateTarget, PlanContext, Ta
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
-from keybearer.controllers.target.spec import CreationPolicy
+from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import (
     AlreadyExistsError,
@@ -102,7 +102,7 @@ class Materializer:
                     version = present.resource_version if present is not None else None
                     self._gatherer.await_target(seen, spec, version)
                 return planned
-            await self._announce_move(seen, previous, desired.key)
+            await self._announce_move(seen, spec, previous, desired.key)
             try:
                 await self._carry_out(seen, planned.action, again=not never_written)
             except (AlreadyExistsError, ConflictError) as error:
@@ -125,7 +125,7 @@ class Materializer:
         )
 
     async def retire_old(
-        self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey | None
+        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus, now: TargetKey | None
     ) -> None:
         """Take back what was written, or was to be written, under other names.
 
@@ -133,7 +133,7 @@ class Materializer:
             KubeError: the API server refuses or can't be asked.
         """
         for old in noted_targets(previous, seen.key.namespace):
-            if old != now and await self._writer.retire(old, seen.uid):
+            if old != now and await self._writer.retire(old, seen.uid, retains=_retains(spec)):
                 self._telemetry.target_retired(seen, old)
 
     async def _carry_out(self, seen: ObservedObject, action: TargetAction, *, again: bool) -> None:
@@ -169,7 +169,9 @@ class Materializer:
         owned = spec.target.creation_policy is CreationPolicy.OWNER
         return owned and spec.mode is not Mode.PLAN and not self._writer.knows(key)
 
-    async def _announce_move(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
+    async def _announce_move(
+        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus, now: TargetKey
+    ) -> None:
         """Note in the status that another target is about to be written: a run may be cut off before it says so.
 
         Without it, a rename that is cut off and followed by another one would leave a target that nobody knows.
@@ -180,8 +182,12 @@ class Materializer:
         if not known or now in known:
             return
         for old in known[1:]:
-            await self._writer.retire(old, seen.uid)
+            await self._writer.retire(old, seen.uid, retains=_retains(spec))
         await self._statuses.note_move(seen, previous, now)
+
+
+def _retains(spec: SecretSyncSpec) -> bool:
+    return spec.target.on_delete is DeletionPolicy.RETAIN
 
 
 def _was_refused(previous: SecretSyncStatus) -> bool:

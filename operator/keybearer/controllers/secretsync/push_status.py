@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import datetime
 
 from keybearer.client import SecretSync
@@ -13,20 +12,16 @@ from keybearer.controllers.secretsync.status import (
     FAILED_MAX,
     FOREIGN_MAX,
     FailedName,
-    PastRemoval,
     PushStatus,
     RemoteSyncStatus,
 )
-from keybearer.controllers.target.guard import Removal
 
 __all__ = [
     "has_news",
     "is_parked",
     "is_shown",
     "next_attempt",
-    "past_removals",
     "with_names",
-    "with_removals",
 ]
 
 _NEXT_ATTEMPT = re.compile(r"(?:; the next attempt is at|, and the rest follows at) (\S+Z)$")
@@ -76,14 +71,3 @@ def is_shown(push: PushStatus, names: PlacedNames) -> bool:
     """Tell whether the status shows just the names of others that there are now."""
     shown = push.foreign or (), push.foreign_total or 0
     return shown == (names.foreign[:FOREIGN_MAX], len(names.foreign))
-
-
-def past_removals(push: PushStatus) -> tuple[Removal, ...]:
-    """Return the removals that the guard let pass."""
-    return tuple(Removal(one.at, one.of, one.names, one.omitted) for one in push.removals or ())
-
-
-def with_removals(push: PushStatus, past: Sequence[Removal]) -> PushStatus:
-    """Return the status with these removals in it."""
-    told = tuple(PastRemoval(at=one.at, of=one.of, names=one.names, omitted=one.omitted) for one in past)
-    return push.model_copy(update={"removals": told or None})

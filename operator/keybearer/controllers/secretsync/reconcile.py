@@ -41,6 +41,7 @@ from keybearer.controllers.secretsync.rivals import Rivals
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.secretsync.status_writer import StatusWriter
 from keybearer.controllers.secretsync.target_run import TargetRun
+from keybearer.controllers.secretsync.targets import noted_targets
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.target.apply import TargetWriter
@@ -159,14 +160,21 @@ class SecretSyncReconciler:
             end = failure_of(error)
             keys = error.keys if isinstance(error, KeysRefusedError) else None
             source = spec.source_label if spec is not None else None
-            report = Report(end.tone, end.reason, end.message, source=source, keys=keys)
+            message = f"{end.message}{self._kept(seen, previous)}"
+            report = Report(end.tone, end.reason, message, source=source, keys=keys)
             return report, RunResult(failed=end.retry)
         except KubeError as error:
             report = refused_by_cluster(error)
+            report = replace(report, message=f"{report.message}{self._kept(seen, previous)}")
         except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
             message = report_fault(error, seen.key, previous.conditions, reconcile_id)
             report = Report(Tone.WAITING, Reason.INTERNAL_ERROR, message)
         return report, RunResult(failed=True)
+
+    def _kept(self, seen: ObservedObject, previous: SecretSyncStatus) -> str:
+        """Return what is said of the target where a run fails: that it stays, if the watch showed it."""
+        is_there = any(map(self._writer.knows, noted_targets(previous, seen.key.namespace)))
+        return "; the last good target stays" if is_there else ""
 
     async def _reconcile_spec(
         self,
@@ -191,7 +199,7 @@ class SecretSyncReconciler:
         else:
             await self._cleaner.prepare(seen, spec, approved=approved)
             if spec.mode is not Mode.PLAN or approved:
-                await self._materializer.retire_old(seen, previous, None)
+                await self._materializer.retire_old(seen, spec, previous, None)
         self._destinations.follow(seen, spec)
         if spec.destination is None:
             return await self._without_destination(seen, spec, previous, report, result)

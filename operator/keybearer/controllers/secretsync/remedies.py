@@ -36,6 +36,7 @@ REMEDIES: Mapping[Reason, str] = {
     Reason.TEMPLATE_NOT_FOUND: "Create the ConfigMap with the templates, or correct its name and key.",
     Reason.TARGET_CONFLICT: "Choose another spec.target.name, or set target.adopt, or creationPolicy: Merge.",
     Reason.TARGET_MISSING: "Create the target, or set creationPolicy: Owner.",
+    Reason.TOO_LARGE: "Exclude keys, shorten their names, or spread them over several objects.",
     Reason.TARGET_IMMUTABLE: "Set target.recreate if it may be deleted and made anew.",
     Reason.TARGET_REFUSED: "Change what the API server objects to.",
     Reason.TYPE_NOT_ALLOWED: "Choose another target.type, or start the operator with --allow-target-type.",

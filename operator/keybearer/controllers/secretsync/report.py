@@ -17,7 +17,7 @@ from keybearer.controllers.secretsync.status import (
     Updates,
 )
 from keybearer.controllers.target.changes import KeyChanges, plan_status
-from keybearer.controllers.target.status import TargetStatus
+from keybearer.controllers.target.status import PastRemoval, TargetStatus
 
 __all__ = ["Report", "build_status", "says_the_same"]
 
@@ -63,8 +63,14 @@ class Report:
             for condition in previous.conditions
         )
         is_about_target = self.reason == Reason.SYNCED and self.settled and previous.moving_to is None
+        # What the guard is to remember no later run would find.
+        is_about_target &= _removals(self.target) == _removals(previous.target)
         has_no_push = self.sync is None and self.push is None and not self.drops_sync
         return was_synced and is_about_target and has_no_push
+
+
+def _removals(target: TargetStatus | None) -> tuple[PastRemoval, ...] | None:
+    return None if target is None else target.removals
 
 
 def build_status(

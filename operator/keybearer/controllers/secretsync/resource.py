@@ -66,8 +66,8 @@ class Guard(ResourceModel):
     window: Annotated[
         Duration,
         Field(
-            description="How long a removal from the destination counts towards maxDeletions: what goes name by name "
-            "is held back like what goes at once. 0 counts each change by itself.",
+            description="How long a removal counts towards maxDeletions: what goes name by name is held back like "
+            "what goes at once. 0 counts each change by itself.",
         ),
     ] = timedelta(hours=24)
 
@@ -252,7 +252,7 @@ class SecretSyncSpec(RuledModel):
     @property
     def write_rules(self) -> WriteRules:
         """What may be done about the target."""
-        return WriteRules(self.target, self.mode, self.guard.max_deletions)
+        return WriteRules(self.target, self.mode, self.guard.rules)
 
     @property
     def all_sources(self) -> tuple[Source, ...]:

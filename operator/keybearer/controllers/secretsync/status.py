@@ -9,8 +9,8 @@ from pydantic import Field
 
 from keybearer.controllers.custom_resource import Condition, ResourceModel, StatusModel
 from keybearer.controllers.resource_fields import Clipped, Instant
-from keybearer.controllers.target.guard import REMOVAL_NAMES_MAX, REMOVALS_MAX
-from keybearer.controllers.target.status import PlanStatus, TargetName, TargetStatus
+from keybearer.controllers.target.guard import REMOVALS_MAX
+from keybearer.controllers.target.status import PastRemoval, PlanStatus, TargetName, TargetStatus
 
 __all__ = [
     "FAILED_MAX",
@@ -19,7 +19,6 @@ __all__ = [
     "FailedName",
     "KeyState",
     "KeyStatus",
-    "PastRemoval",
     "PushStatus",
     "RemoteSyncStatus",
     "SecretSyncStatus",
@@ -118,18 +117,6 @@ class FailedName(ResourceModel):
         Field(description="The secret of the folder; absent where it is wanted no more."),
     ] = None
     message: Annotated[str | None, *Clipped(256), Field(description="Why, in the service's words.")] = None
-
-
-class PastRemoval(ResourceModel):
-    """A push that removed names, and that the guard let pass."""
-
-    at: Annotated[Instant, Field(description="When it was asked for.")]
-    of: Annotated[int, Field(ge=0, description="How many names there were before it.")]
-    names: Annotated[
-        tuple[_Name, ...],
-        Field(strict=False, max_length=REMOVAL_NAMES_MAX, description="Those that went."),
-    ]
-    omitted: Annotated[int, Field(ge=0, description="How many more went.")] = 0
 
 
 class PushStatus(ResourceModel):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections import OrderedDict
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.fingerprint import Fingerprinter
@@ -21,11 +23,16 @@ from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.target.decisions import PlanContext, TargetPlan
 from keybearer.controllers.target.desired import DesiredTarget, build_target
+from keybearer.controllers.target.guard import Removal
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.target.spec import CreationPolicy
+from keybearer.controllers.target.status import TargetStatus, removals_of
 from keybearer.controllers.workers import RunResult
 
 __all__ = ["TargetRun"]
+
+_PASSED_MAX = 10_000
+"""Objects of which removals are kept that their status may not have yet."""
 
 
 class TargetRun:
@@ -51,6 +58,7 @@ class TargetRun:
         self._cleaner = cleaner
         self._fingerprinter = fingerprinter
         self._freshness = freshness
+        self._passed: OrderedDict[str, tuple[TargetKey, tuple[Removal, ...]]] = OrderedDict()
 
     async def bring_about(
         self,
@@ -83,8 +91,14 @@ class TargetRun:
             seen.key, seen.uid, spec.target, payload.data, payload.text, self._fingerprinter
         )
         await self._cleaner.prepare(seen, spec, approved=request is not None and request.approves_plan)
-        context = _context(seen, spec, previous, request, desired.key, material.found)
+        context = _context(
+            seen, spec, previous, request, desired.key, found=material.found, now=self._clock.now()
+        )
+        key, past = self._passed.get(seen.uid, (desired.key, context.past))
+        if key == desired.key:
+            context = replace(context, past=past)
         planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
+        removals = self._remembered(seen, previous.target, desired, planned, context)
         self._note_freshness(seen, previous, desired, planned, material)
         # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
         fulfilled = planned.verdict is None and (
@@ -92,15 +106,42 @@ class TargetRun:
         )
         settled = fulfilled and not planned.left_alone
         if settled:
-            await self._materializer.retire_old(seen, previous, desired.key)
+            await self._materializer.retire_old(seen, spec, previous, desired.key)
             await self._restart(seen, spec, previous, desired)
             if previous.sync is None:  # else the sync of a former destination is still to be taken back
                 await self._cleaner.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
         refreshed_at = self._clock.now() - read_ago
         return conclude(
-            spec, previous, desired, planned, material, settled=settled, refreshed_at=refreshed_at
+            spec,
+            previous,
+            desired,
+            planned,
+            material,
+            settled=settled,
+            refreshed_at=refreshed_at,
+            removals=removals,
         )
+
+    def _remembered(
+        self,
+        seen: ObservedObject,
+        before: TargetStatus | None,
+        desired: DesiredTarget,
+        planned: TargetPlan,
+        context: PlanContext,
+    ) -> tuple[Removal, ...]:
+        """Return what the guard let pass, and keep it here as well: the run may fail before a status says so."""
+        # Of a source that is as it was, only keys of others went.
+        written = before.fingerprint if before is not None and context.written_before else None
+        is_repaired = written == desired.data_fingerprint
+        if planned.past is None or planned.action is None or (planned.past and is_repaired):
+            return context.past
+        self._passed[seen.uid] = (desired.key, planned.past)
+        self._passed.move_to_end(seen.uid)
+        if len(self._passed) > _PASSED_MAX:
+            self._passed.popitem(last=False)
+        return planned.past
 
     def _note_freshness(
         self,
@@ -146,15 +187,20 @@ def _context(
     spec: SecretSyncSpec,
     previous: SecretSyncStatus,
     request: PendingRequest | None,
-    now: TargetKey,
+    key: TargetKey,
+    *,
     found: int,
+    now: datetime,
 ) -> PlanContext:
     before = previous.target
     # What was written to an object of another name says nothing about this one.
-    written_before = before is not None and (before.kind, before.name) == (now.kind, now.name)
-    merged = (key.key for key in previous.keys if key.state is KeyState.SYNCED) if written_before else ()
+    written_before = before is not None and (before.kind, before.name) == (key.kind, key.name)
+    merged = (one.key for one in previous.keys if one.state is KeyState.SYNCED) if written_before else ()
+    past = removals_of(before.removals) if before is not None and written_before else ()
     return PlanContext(
         owner_uid=seen.uid,
+        now=now,
+        past=past,
         merged_keys=frozenset(merged),
         released=previous.plan if request is not None and request.releases_guard else None,
         approved=previous.plan if request is not None and request.approves_plan else None,

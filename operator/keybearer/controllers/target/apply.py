@@ -19,9 +19,10 @@ from keybearer.controllers.target.decisions import (
     ReplaceTarget,
     TargetAction,
 )
-from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL, DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget, merge_manager, observe_target
-from keybearer.kube.errors import ConflictError
+from keybearer.controllers.target.recreation import Recreation
+from keybearer.kube.errors import ConflictError, KubeError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS, JsonObject, ObjectKey
 
@@ -33,8 +34,11 @@ _RESOURCES = {"Secret": SECRETS, "ConfigMap": CONFIG_MAPS}
 class TargetWriter:
     """Reads and writes targets through the gateway, and keeps what was seen of them in step."""
 
-    def __init__(self, gateway: Gateway, observed: ObservedStore, fingerprinter: Fingerprinter) -> None:
+    def __init__(
+        self, gateway: Gateway, observed: ObservedStore, fingerprinter: Fingerprinter, recreation: Recreation
+    ) -> None:
         self._gateway = gateway
+        self._recreation = recreation
         self._observed = observed
         self._fingerprinter = fingerprinter
 
@@ -107,8 +111,7 @@ class TargetWriter:
                     resource, key, patch, uid=uid, resource_version=version
                 )
             case RecreateTarget(uid=uid):
-                await self._gateway.delete(resource, key, uid=uid)
-                answer = await self._gateway.create(resource, key, desired.body)
+                answer = await self._recreate(desired, uid, owner_uid)
             case MergeTarget(uid=uid, force=force):
                 answer = await self._gateway.apply(
                     resource, key, desired.body, uid=uid, force=force, manager=merge_manager(owner_uid)
@@ -121,23 +124,57 @@ class TargetWriter:
             self._remember(desired, answer, owner_uid, merging=merging)
         return uid
 
+    async def _recreate(self, desired: DesiredTarget, uid: str, owner_uid: str) -> JsonObject:
+        key = ObjectKey(desired.key.namespace, desired.key.name)
+        try:
+            return await self._recreation.recreate(_RESOURCES[desired.key.kind], key, desired.body, uid=uid)
+        except ConflictError:
+            raise  # nothing was touched
+        except KubeError:
+            # What is said of the target from here on is said of what is there, be it put back.
+            with contextlib.suppress(KubeError):
+                there = await self.look(desired.key, owner_uid, expected=None, thorough=True)
+                if there is not None and self._observed.get(desired.key) is None:
+                    self._observed.put(observe_target(desired.key.kind, there.body, self._fingerprinter))
+            raise
+
     async def take_back(self, key: TargetKey, uid: str) -> None:
         """Delete the target that `carry_out` has just created, unless another one took its place."""
         with contextlib.suppress(ConflictError):
             await self._gateway.delete(_RESOURCES[key.kind], ObjectKey(key.namespace, key.name), uid=uid)
 
-    async def retire(self, key: TargetKey, owner_uid: str) -> bool:
+    async def retire(self, key: TargetKey, owner_uid: str, *, retains: bool = False) -> bool:
         """Take back what a custom resource wrote to a target it no longer names; return whether there was anything.
 
-        An object that it owns is deleted; from an object of somebody else its keys are let go.
+        An object that it owns is deleted; from an object of somebody else its keys are let go. What was written under
+        `onDelete: Retain`, which an object without ownerReference was, stays and is nobody's from now on.
+
+        Args:
+            key: the target.
+            owner_uid: of the custom resource.
+            retains: whether its spec says Retain.
+
+        Raises:
+            KubeError: the API server refuses or can't be asked.
         """
         present = await self.look(key, owner_uid, expected=None, thorough=True)
         if present is None:
             return False
         resource, name = _RESOURCES[key.kind], ObjectKey(key.namespace, key.name)
         if present.owner_uid == owner_uid and present.foreign_controller(owner_uid) is None:
-            return await self._gateway.delete(resource, name, uid=present.uid)
-        if not present.merged_keys:
+            if not retains and present.refers_to(owner_uid):
+                return await self._gateway.delete(resource, name, uid=present.uid)
+            unmarked: JsonObject = {"labels": {OWNER_LABEL: None, MANAGED_LABEL: None}}
+            unmarked["ownerReferences"] = present.references_besides(owner_uid)
+            await self._gateway.merge_patch(
+                resource,
+                name,
+                {"metadata": unmarked},
+                uid=present.uid,
+                resource_version=present.resource_version,
+            )
+            return False
+        if retains or not present.merged_keys:
             return False
         bare: JsonObject = {
             "apiVersion": "v1",

@@ -89,8 +89,16 @@ def foreign_metadata(desired: DesiredTarget, present: PresentTarget) -> list[str
     return found
 
 
-def replacement_patch(desired: DesiredTarget, present: PresentTarget) -> dict[str, JsonValue] | None:
-    """Return a merge patch that sets what is planned and removes the rest; None where nothing has to go."""
+def replacement_patch(
+    desired: DesiredTarget, present: PresentTarget, *, always: bool = False
+) -> dict[str, JsonValue] | None:
+    """Return a merge patch that sets what is planned and removes the rest; None where nothing has to go.
+
+    Args:
+        desired: as planned.
+        present: what is there.
+        always: return it in any case.
+    """
     patch: dict[str, JsonValue] = {}
     surplus = False
     for section in ("data", "binaryData"):
@@ -115,7 +123,7 @@ def replacement_patch(desired: DesiredTarget, present: PresentTarget) -> dict[st
         surplus |= not wanted_meta.get("ownerReferences")
     if present.immutable is False and desired.body.get("immutable") is True:
         patch["immutable"] = True
-    if not surplus:
+    if not surplus and not always:
         return None
     patch["metadata"] = patched_meta
     return patch

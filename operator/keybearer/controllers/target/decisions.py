@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from pydantic import JsonValue
 
 from keybearer.controllers.target.changes import KeyChanges
 from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.guard import Removal
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.status import PlanStatus
 from keybearer.controllers.work import WorkKey
@@ -89,6 +91,8 @@ class TargetPlan:
     verdict: Verdict | None = None
     left_alone: bool = False
     """`mode: CreateOnce` has done its work: the target may be whatever it is by now."""
+    past: tuple[Removal, ...] | None = None
+    """Removals to remember once it is carried out; None: those that were remembered before."""
 
     @property
     def guarded(self) -> bool:
@@ -103,8 +107,11 @@ class PlanContext:
     Attributes:
         owner_uid: UID of the custom resource whose target it is.
         no_keys: what the condition says where there is no key to write.
+        now: the present instant.
+        past: removals of keys that the guard let pass before.
         merged_keys: keys that an earlier merge of ours wrote, as far as known.
-        released: the change that the guard held and a person let through, this once; another one is held again.
+        released: the change that the guard held and a person let through, this once, in every mode; another one is
+            held again.
         approved: the plan that a person saw and approved, this once; another one is shown first.
         written_before: the target was written at least once.
         rivals: by UID, other living custom resources that own the target or merged into it.
@@ -112,6 +119,8 @@ class PlanContext:
 
     owner_uid: str
     no_keys: str
+    now: datetime
+    past: tuple[Removal, ...] = ()
     merged_keys: frozenset[str] = frozenset()
     released: PlanStatus | None = None
     approved: PlanStatus | None = None

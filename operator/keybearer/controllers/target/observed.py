@@ -9,6 +9,7 @@ from functools import cached_property
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObservedTarget, TargetKey
 from keybearer.controllers.target.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
 from keybearer.controllers.target.spec import OPAQUE
@@ -81,7 +82,7 @@ class PresentTarget:
     def merges(self) -> Mapping[str, frozenset[str]]:
         """UIDs of those that merged into it, each with the keys, labels and annotations of its merges."""
         found: dict[str, frozenset[str]] = {}
-        for entry in self._field_managers():
+        for entry in self.field_managers():
             manager = entry.get("manager")
             if isinstance(manager, str) and manager.startswith(_MANAGER_PREFIX):
                 names = frozenset[str]().union(*(_names_at(entry, path) for path in _MERGED))
@@ -92,13 +93,23 @@ class PresentTarget:
     @cached_property
     def owners(self) -> frozenset[str]:
         """UIDs of all that it names as owners, by our label or an ownerReference."""
+        return self._referred if self.owner_uid is None else self._referred | {self.owner_uid}
+
+    def refers_to(self, owner_uid: str) -> bool:
+        """Tell whether it goes with that owner: without an ownerReference it was written to be retained."""
+        return owner_uid in self._referred
+
+    def references_besides(self, owner_uid: str) -> list[JsonValue]:
+        """Return its ownerReferences without that owner's."""
         references = self.metadata.get("ownerReferences")
-        uids = {
-            str(one.get("uid"))
-            for one in (references if isinstance(references, list) else [])
-            if isinstance(one, Mapping)
-        }
-        return frozenset(uids if self.owner_uid is None else {self.owner_uid, *uids})
+        listed = references if isinstance(references, list) else []
+        return [one for one in listed if mapping_of(one).get("uid") != owner_uid]
+
+    @cached_property
+    def _referred(self) -> frozenset[str]:
+        references = self.metadata.get("ownerReferences")
+        listed = references if isinstance(references, list) else []
+        return frozenset(str(one.get("uid")) for one in listed if isinstance(one, Mapping))
 
     @property
     def hands(self) -> frozenset[str]:
@@ -110,10 +121,11 @@ class PresentTarget:
         return self._managed("f:metadata", f"f:{section}")
 
     def _managed(self, *path: str) -> frozenset[str]:
-        ours = (entry for entry in self._field_managers() if entry.get("manager") == self.manager)
+        ours = (entry for entry in self.field_managers() if entry.get("manager") == self.manager)
         return frozenset[str]().union(*(_names_at(entry, path) for entry in ours))
 
-    def _field_managers(self) -> Iterator[Mapping[str, JsonValue]]:
+    def field_managers(self) -> Iterator[Mapping[str, JsonValue]]:
+        """Yield what the API server records of each field manager."""
         entries = self.metadata.get("managedFields")
         return (
             entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, Mapping)

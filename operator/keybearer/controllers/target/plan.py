@@ -7,6 +7,7 @@ what it holds, what would be lost before what Kubernetes refuses, and the mode l
 from __future__ import annotations
 
 from keybearer.controllers.mode import Mode
+from keybearer.controllers.resource_fields import write_duration
 from keybearer.controllers.target.changes import (
     KeyChanges,
     compare_keys,
@@ -27,9 +28,10 @@ from keybearer.controllers.target.decisions import (
     Verdict,
 )
 from keybearer.controllers.target.desired import DesiredTarget
-from keybearer.controllers.target.guard import is_too_much
+from keybearer.controllers.target.guard import Removal, remember, share_of_removed
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.size import STORED_MAX_BYTES, content_bytes, managed_bytes
 from keybearer.controllers.target.spec import CreationPolicy, WriteRules
 
 __all__ = ["plan_target"]
@@ -57,7 +59,10 @@ def plan_target(
         return TargetPlan(left_alone=True)
     if planned.verdict is not None or planned.action is None:
         return planned
-    if rules.mode is Mode.PLAN and context.approved != plan_status(planned.changes):
+    too_large = _refused_by_store(planned, desired, present)
+    if too_large is not None:
+        return TargetPlan(changes=planned.changes, verdict=too_large)
+    if rules.mode is Mode.PLAN and plan_status(planned.changes) not in (context.approved, context.released):
         return TargetPlan(changes=planned.changes, verdict=_planned(desired, planned.changes))
     return planned
 
@@ -88,19 +93,22 @@ def _plan_owned(
         if refused is not None:
             return TargetPlan(verdict=refused)
     changes = compare_keys(present.data, desired.data, set(present.data))
-    held = _guard(changes, len(present.data), rules, context)
+    held, past = _guard(changes, desired, len(present.data), rules, context)
     if held is not None:
         return TargetPlan(changes=changes, verdict=held)
     frozen = _refused_by_kubernetes(desired, present)
     if frozen is not None:
         if rules.target.recreate:
-            return TargetPlan(action=RecreateTarget(desired, present.uid), changes=changes)
+            return TargetPlan(action=RecreateTarget(desired, present.uid), changes=changes, past=past)
         return TargetPlan(changes=changes, verdict=frozen)
-    patch = replacement_patch(desired, present)
+    size = content_bytes(desired, present, merges=False) + managed_bytes(desired, present)
+    patch = replacement_patch(desired, present, always=size > STORED_MAX_BYTES)
     if patch is None:
-        return TargetPlan(action=ApplyTarget(desired, present.uid), changes=changes)
+        return TargetPlan(action=ApplyTarget(desired, present.uid), changes=changes, past=past)
     return TargetPlan(
-        action=ReplaceTarget(desired, present.uid, present.resource_version, patch), changes=changes
+        action=ReplaceTarget(desired, present.uid, present.resource_version, patch),
+        changes=changes,
+        past=past,
     )
 
 
@@ -114,9 +122,8 @@ def _plan_merge(
     if not desired.keys and not ours:
         return TargetPlan(verdict=Verdict(TargetReason.NO_KEYS, context.no_keys))
     changes = compare_keys(present.data, desired.data, ours)
-    refused = refuse_merge(desired, present, rules.target, context, changes) or _guard(
-        changes, len(ours), rules, context
-    )
+    held, past = _guard(changes, desired, len(ours), rules, context)
+    refused = refuse_merge(desired, present, rules.target, context, changes) or held
     if refused is not None:
         return TargetPlan(changes=changes, verdict=refused)
     if not changes and present.merged_keys == set(desired.keys) and has_planned_metadata(desired, present):
@@ -129,21 +136,33 @@ def _plan_merge(
                 f"{desired.key.kind} {desired.key.name} is immutable; merge elsewhere",
             ),
         )
-    return TargetPlan(action=MergeTarget(desired, present.uid, force=bool(changes.change)), changes=changes)
+    action = MergeTarget(desired, present.uid, force=bool(changes.change))
+    return TargetPlan(action=action, changes=changes, past=past)
 
 
-def _guard(changes: KeyChanges, before: int, rules: WriteRules, context: PlanContext) -> Verdict | None:
-    if not is_too_much(len(changes.remove), before, rules.max_deletions):
-        return None
-    seen_by_a_person = context.approved if rules.mode is Mode.PLAN else None
-    if plan_status(changes) in (context.released, seen_by_a_person):
-        return None
-    return Verdict(
+def _guard(
+    changes: KeyChanges, desired: DesiredTarget, before: int, rules: WriteRules, context: PlanContext
+) -> tuple[Verdict | None, tuple[Removal, ...] | None]:
+    """Return what holds the change back, or what is to be remembered of it once it went."""
+    remove, guard = changes.remove, rules.guard
+    if not remove:
+        return None, None
+    if plan_status(changes) == context.released:
+        # Whoever let this pass has seen what is gone: it is counted anew from here.
+        return None, ()
+    share = share_of_removed(remove, before, guard, past=context.past, there=desired.keys, now=context.now)
+    if not share.needs_release:
+        new = Removal(context.now.replace(microsecond=0), before, remove)
+        return None, remember(context.past, new, guard.window)
+    earlier = share.removed - len(remove)
+    after = f" after {earlier} others within {write_duration(guard.window)}" if earlier else ""
+    verdict = Verdict(
         TargetReason.GUARDED,
-        f"{len(changes.remove)} of {before} keys would be removed ({some_of(changes.remove)}), more than the guard "
-        f"lets at once ({rules.max_deletions} %, and never all); nothing was written. Mend the source, or release it "
-        "once with the annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
+        f"{len(remove)} of {before} keys would be removed ({some_of(remove)}){after}, more than the guard lets at "
+        f"once ({guard.max_deletions} %, and never all); nothing was written. Mend the source, or release it once "
+        "with the annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
     )
+    return verdict, None
 
 
 def _refused_by_kubernetes(desired: DesiredTarget, present: PresentTarget) -> Verdict | None:
@@ -163,6 +182,23 @@ def _refused_by_kubernetes(desired: DesiredTarget, present: PresentTarget) -> Ve
             "created anew",
         )
     return None
+
+
+def _refused_by_store(
+    planned: TargetPlan, desired: DesiredTarget, present: PresentTarget | None
+) -> Verdict | None:
+    merges = isinstance(planned.action, MergeTarget)
+    size = content_bytes(desired, present, merges=merges)
+    if merges and present is not None:
+        size += managed_bytes(desired, present)
+    if size <= STORED_MAX_BYTES:
+        return None
+    also = ", names of keys counted once more for each field manager" if merges else ""
+    return Verdict(
+        TargetReason.TOO_LARGE,
+        f"{desired.key.kind} {desired.key.name} would take about {size} bytes{also}, of which Kubernetes stores "
+        f"{STORED_MAX_BYTES}; exclude keys, shorten their names, or spread them over several targets",
+    )
 
 
 def _planned(desired: DesiredTarget, changes: KeyChanges) -> Verdict:

@@ -15,5 +15,6 @@ class TargetReason(StrEnum):
     GUARDED = "Guarded"
     CONFLICT = "TargetConflict"
     MISSING = "TargetMissing"
+    TOO_LARGE = "TooLarge"
     IMMUTABLE = "TargetImmutable"
     WORKLOAD_NOT_RESTARTED = "WorkloadNotRestarted"

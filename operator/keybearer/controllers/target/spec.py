@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.resource_fields import ObjectName
+from keybearer.controllers.target.guard import GuardRules
 
 __all__ = [
     "FORBIDDEN_SECRET_TYPES",
@@ -211,8 +212,8 @@ class Target(RuledModel):
         DeletionPolicy,
         Field(
             strict=False,
-            description="What becomes of the target, or of merged keys, when this object is deleted: "
-            "Delete or Retain.",
+            description="What becomes of the target, or of merged keys, when this object is deleted or names another "
+            "target: Delete or Retain.",
         ),
     ] = DeletionPolicy.DELETE
     immutable: Annotated[
@@ -331,9 +332,9 @@ class WriteRules:
     Attributes:
         target: how it is treated.
         mode: what is done with what was planned.
-        max_deletions: percent of its keys that may go at once.
+        guard: how many of its keys may go.
     """
 
     target: Target
     mode: Mode
-    max_deletions: int
+    guard: GuardRules

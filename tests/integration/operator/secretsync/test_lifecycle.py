@@ -193,6 +193,20 @@ def test_the_secret_of_a_deleted_sync_is_collected(tenant: Tenant) -> None:
     tenant.until_gone("Secret", "web")
 
 
+def test_a_secret_that_is_to_be_retained_outlives_a_renaming_and_is_nobodys(tenant: Tenant) -> None:
+    tenant.project.store({"KEY": "cnry-1"})
+    tenant.sync("web", target={"name": "old", "onDelete": "Retain"}, refreshInterval="1h")
+    tenant.until_ready("web")
+    before = tenant.api.get("Secret", tenant.namespace, "old")
+
+    tenant.edit("web", target={"name": "new"})
+    tenant.until_ready("web")
+    assert tenant.data("new") == {"KEY": "cnry-1"}
+    tenant.until_ready(tenant.sync("heir", target={"name": "old", "adopt": True}))
+    after = tenant.api.get("Secret", tenant.namespace, "old")
+    assert (after["metadata"]["uid"], after["data"]) == (before["metadata"]["uid"], before["data"])
+
+
 @pytest.mark.deep
 def test_a_retained_secret_outlives_its_sync(tenant: Tenant) -> None:
     tenant.project.store({"KEY": "cnry-1"})

@@ -183,6 +183,43 @@ def test_a_release_holds_for_one_change_only(tenant: Tenant, four_keys: Body) ->
     assert tenant.data("web") == {"D": "cnry-4", "E": "cnry-5", "F": "cnry-6"}
 
 
+def test_keys_that_go_one_by_one_are_held_like_all_at_once(tenant: Tenant, four_keys: Body) -> None:
+    assert four_keys["metadata"]["name"] == "web"
+    for name in ("A", "B"):
+        tenant.project.remove([name])
+        tenant.ask("web")
+        tenant.until_ready("web")
+    tenant.project.remove(["C"])
+    tenant.ask("web")
+
+    told = tenant.until_reason(
+        "web", "Guarded", saying="1 of 2 keys would be removed (C) after 2 others within 24h"
+    )
+    assert tenant.data("web") == {"C": "cnry-3", "D": "cnry-4"}
+    assert [one["names"] for one in told["status"]["target"]["removals"]] == [["A"], ["B"]]
+
+    tenant.ask("web", "release-guard")
+    assert tenant.data("web") == {"D": "cnry-4"}
+    assert "removals" not in tenant.until_ready("web")["status"]["target"]
+
+
+def test_what_the_guard_holds_in_a_plan_takes_a_release_alone(tenant: Tenant, four_keys: Body) -> None:
+    tenant.edit("web", mode="Plan")
+    tenant.until_ready("web")
+    tenant.project.remove(["A", "B", "C"])
+    tenant.project.store({"D": "cnry-new"})
+    tenant.ask("web")
+    told = tenant.until_reason("web", "Guarded", saying="keybearer.dev/request: release-guard")
+    assert told["status"]["plan"]["change"] == ["D"]
+
+    tenant.ask("web", "approve-plan")
+    tenant.until_reason("web", "Guarded")
+    assert tenant.secret("web") == four_keys
+
+    tenant.ask("web", "release-guard")
+    assert tenant.data("web") == {"D": "cnry-new"}
+
+
 def test_a_guarded_source_that_is_mended_goes_on_by_itself(tenant: Tenant, four_keys: Body) -> None:
     tenant.edit("web", refreshInterval="10s")
     tenant.until_ready("web")

@@ -9,6 +9,7 @@ from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.decisions import ReplaceTarget
+from keybearer.controllers.target.recreation import Recreation
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.targets import (
     FINGERPRINTER,
@@ -62,7 +63,9 @@ def test_one_with_another_controller_is_not_touched(changes: list[Change], *, ad
 async def test_only_our_own_is_read(uid: str, *, is_shown: bool, thorough: bool) -> None:
     gateway = FakeGateway()
     gateway.put(dict(WANTED.body))
-    secrets = ProfileSecrets(ObjectStore(), TargetWriter(gateway, ObservedStore(), FINGERPRINTER))
+    secrets = ProfileSecrets(
+        ObjectStore(), TargetWriter(gateway, ObservedStore(), FINGERPRINTER, Recreation(gateway))
+    )
 
     found = await secrets.look_at_own(WANTED.key, uid, thorough=thorough)
 

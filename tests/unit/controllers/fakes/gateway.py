@@ -100,8 +100,10 @@ class FakeGateway(Gateway):
         body = self.objects.get((resource.kind, key))
         return None if body is None else copy.deepcopy(body)
 
-    async def create(self, resource: Resource, key: ObjectKey, body: Mapping[str, JsonValue]) -> JsonObject:
-        self._begin("create", resource)
+    async def create(
+        self, resource: Resource, key: ObjectKey, body: Mapping[str, JsonValue], *, dry_run: bool = False
+    ) -> JsonObject:
+        self._begin("try create" if dry_run else "create", resource)
         if (resource.kind, key) in self.objects:
             raise AlreadyExistsError(f"create {resource.kind} {key}: exists already")
         named = copy.deepcopy(dict(body)) | {"kind": resource.kind}
@@ -109,7 +111,7 @@ class FakeGateway(Gateway):
         whole: Body = merge_patched(named, {"metadata": meta})
         if resource.kind == "Secret":
             whole.setdefault("type", "Opaque")
-        return self._store("create", resource, key, whole)
+        return {} if dry_run else self._store("create", resource, key, whole)
 
     async def apply(
         self,

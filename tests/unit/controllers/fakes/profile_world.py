@@ -26,6 +26,7 @@ from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.observed import observe_target
+from keybearer.controllers.target.recreation import Recreation
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.work import Lane, WorkItem, WorkKey
@@ -118,7 +119,7 @@ class ProfileWorld:
             gateway=self.gateway,
             objects=self.objects,
             gatherer=_Gatherer(references, self.service),
-            writer=TargetWriter(self.gateway, self.observed, FINGERPRINTER),
+            writer=TargetWriter(self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway)),
             restarter=WorkloadRestarter(self.gateway, telemetry),
             cluster=ClusterIdentity(self.gateway, "cluster-1"),
             fingerprinter=FINGERPRINTER,

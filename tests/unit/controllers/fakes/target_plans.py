@@ -10,7 +10,7 @@ from keybearer.controllers.target.decisions import PlanContext, ReplaceTarget, T
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
-from unit.controllers.fakes.targets import UID, desired
+from unit.controllers.fakes.targets import AT, UID, desired
 
 __all__ = ["LESS", "NOW", "ONE", "OTHER", "patched_metadata", "plan", "verdict_of"]
 
@@ -18,7 +18,7 @@ NOW = {"A": "cnry-a", "B": "cnry-b", "C": "cnry-c", "D": "cnry-d"}
 LESS = {"A": "cnry-a", "B": "cnry-b", "C": "cnry-c"}
 ONE = {"A": "cnry-a"}
 OTHER = {"A": "cnry-changed", "B": "cnry-b", "C": "cnry-c", "D": "cnry-d"}
-_WRITTEN = PlanContext(UID, "no keys", written_before=True)
+_WRITTEN = PlanContext(UID, "no keys", AT, written_before=True)
 
 
 def plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from pydantic import JsonValue
@@ -17,6 +18,7 @@ from keybearer.controllers.target.observed import PresentTarget, merge_manager, 
 from keybearer.controllers.work import WorkKey
 
 __all__ = [
+    "AT",
     "FINGERPRINTER",
     "SYNC",
     "UID",
@@ -36,6 +38,7 @@ __all__ = [
     "there",
 ]
 
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SYNC = WorkKey("SecretSync", "team-a", "web")
 UID = "3f6c2f0e-0000-4000-8000-000000000001"
 Body: TypeAlias = dict[str, Any]

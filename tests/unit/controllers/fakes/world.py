@@ -28,6 +28,7 @@ from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.observed import observe_target
+from keybearer.controllers.target.recreation import Recreation
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
@@ -119,7 +120,7 @@ class World:
             grants=(),
         )
         telemetry = Telemetry(self.metrics, cast("EventRecorder", self.recorder))
-        self.writer = TargetWriter(self.gateway, self.observed, FINGERPRINTER)
+        self.writer = TargetWriter(self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway))
         self.gatherer = Gatherer(
             self.access,
             self.sources,

@@ -44,8 +44,6 @@ def test_a_source_whose_secrets_are_all_renamed_is_held_back() -> None:
     verdict = judged(keys(0, 100), keys(100, 200), pushed=100)
     assert verdict.holds_back
     assert verdict.message.startswith("100 of 100 names would be removed from the destination (K000, ")
-    assert verdict.changes.remove == keys(0, 100)
-    assert verdict.changes.add == ()
 
 
 def test_so_it_is_on_the_first_push_over_names_that_exist_already() -> None:

@@ -538,15 +538,31 @@ async def test_a_plan_names_what_would_be_added_changed_and_removed_once_the_syn
 
 async def test_a_plan_is_carried_out_as_it_was_shown_and_shown_anew_where_it_is_another() -> None:
     world = World()
-    await world.pushed("A", "B", "C")
+    await world.pushed("A", "B", "C", "D")
     world.spec["mode"] = "Plan"
-    await world.run("A", "B")
-    await world.run("A", request="approve-plan")
+    await world.run("A", "B", "C")
+    await world.run("A", "B", request="approve-plan")
     assert "push" not in world.service.taken()
     assert world.status.plan is not None
-    assert world.status.plan.remove == ("B", "C")
+    assert world.status.plan.remove == ("C", "D")
 
-    await world.run("A", request="approve-plan")
+    await world.run("A", "B", request="approve-plan")
+    assert world.service.taken()[-1] == "push"
+
+
+async def test_what_the_guard_holds_in_a_plan_takes_a_release_alone() -> None:
+    world = World()
+    await world.pushed("A", "B", "C")
+    world.spec["mode"] = "Plan"
+    held = await world.run("A", "NEW")
+    assert (held.reason, held.changes.add, held.changes.remove) == (Reason.GUARDED, ("NEW",), ("B", "C"))
+    approved = await world.run("A", "NEW", request="approve-plan")
+    assert approved.reason == Reason.GUARDED
+    unseen = await world.run("A", "NEWER", request="release-guard")
+    assert (unseen.reason, unseen.changes.add) == (Reason.GUARDED, ("NEWER",))
+    assert "push" not in world.service.taken()
+
+    await world.run("A", "NEWER", request="release-guard")
     assert world.service.taken()[-1] == "push"
 
 
@@ -566,8 +582,8 @@ async def test_in_mode_plan_nothing_else_lets_a_push_pass(request_: str) -> None
     world = World()
     await world.pushed("A", "B", "C")
     world.spec["mode"] = "Plan"
-    await world.run("A")
-    await world.run("A", request=request_)
+    await world.run("A", "B")
+    await world.run("A", "B", request=request_)
     assert "push" not in world.service.taken()
 
 

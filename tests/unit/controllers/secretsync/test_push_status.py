@@ -11,12 +11,11 @@ from keybearer.controllers.secretsync.push_status import (
     has_news,
     is_shown,
     next_attempt,
-    past_removals,
     with_names,
-    with_removals,
 )
 from keybearer.controllers.secretsync.status import FAILED_MAX, FOREIGN_MAX, PushStatus, RemoteSyncStatus
 from keybearer.controllers.target.guard import Removal
+from keybearer.controllers.target.status import removals_of, told_removals
 from keybearer.domain.syncs.outcomes import Failure
 
 _AT = datetime(2026, 3, 1, 12, 30, 5, tzinfo=UTC)
@@ -71,4 +70,4 @@ def test_what_is_shown_is_what_there_is_or_it_isn_t() -> None:
 
 def test_removals_come_back_as_they_were() -> None:
     past = (Removal(_AT, 10, ("A", "B"), 3),)
-    assert past_removals(with_removals(PushStatus(), past)) == past
+    assert removals_of(told_removals(past)) == past

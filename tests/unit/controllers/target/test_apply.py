@@ -13,6 +13,7 @@ from keybearer.controllers.target.decisions import (
     TargetAction,
 )
 from keybearer.controllers.target.observed import merge_manager, observe_target
+from keybearer.controllers.target.recreation import Recreation
 from keybearer.kube.errors import AlreadyExistsError, ConflictError
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.targets import (
@@ -35,7 +36,7 @@ _DRIFTED = stored(desired(new_spec(), {"A": "cnry-edited", "B": "cnry-b"}).body,
 class Desk:
     def __init__(self) -> None:
         self.gateway, self.observed = FakeGateway(), ObservedStore()
-        self.writer = TargetWriter(self.gateway, self.observed, FINGERPRINTER)
+        self.writer = TargetWriter(self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway))
 
     def see(self, body: Body) -> ObservedTarget:
         seen = observe_target("Secret", body, FINGERPRINTER)
@@ -99,7 +100,11 @@ class TestLook:
         pytest.param(ApplyTarget(_WANTED, "u"), ["apply Secret team-a/web"], id="apply"),
         pytest.param(
             RecreateTarget(_WANTED, "u"),
-            ["delete Secret team-a/web", "create Secret team-a/web"],
+            [
+                "create Secret team-a/web.keybearer-backup-u",
+                "delete Secret team-a/web",
+                "create Secret team-a/web",
+            ],
             id="recreate",
         ),
         pytest.param(
@@ -188,6 +193,31 @@ class TestRetire:
 
         assert await desk.writer.retire(_WEB, UID)
         assert desk.written() == ["delete Secret team-a/web"]
+
+    async def test_what_was_written_to_be_retained_stays_and_is_nobodys(self, desk: Desk) -> None:
+        """Also where the spec says otherwise by now."""
+        body = stored(desired(new_spec(onDelete="Retain"), {"A": "cnry-a"}).body)
+        desk.gateway.put(body)
+
+        assert not await desk.writer.retire(_WEB, UID)
+        found = desk.gateway.find("Secret", "web")
+        assert found is not None
+        assert found["data"] == body["data"]
+        assert found["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "keybearer"}
+
+    async def test_what_is_to_be_retained_now_stays(self, desk: Desk) -> None:
+        desk.gateway.put(stored(_WANTED.body))
+
+        assert not await desk.writer.retire(_WEB, UID, retains=True)
+        found = desk.gateway.find("Secret", "web")
+        assert found is not None
+        assert not found["metadata"].get("ownerReferences"), "it would go with the SecretSync"
+
+    async def test_merged_keys_that_are_to_be_retained_stay(self, desk: Desk) -> None:
+        desk.gateway.put(merged_into({"THEIRS": "cnry-t"}, {"A": "cnry-a"}).body)
+
+        assert not await desk.writer.retire(_WEB, UID, retains=True)
+        assert desk.written() == []
 
     async def test_merged_keys_are_let_go_and_others_stay(self, desk: Desk) -> None:
         there = merged_into({"THEIRS": "cnry-t"}, {"A": "cnry-a"})

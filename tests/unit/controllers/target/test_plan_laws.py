@@ -26,7 +26,7 @@ from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL, Des
 from keybearer.controllers.target.observed import PresentTarget, merge_manager
 from keybearer.controllers.target.plan import plan_target
 from unit.controllers.fakes.api_model import applied, merge_patched
-from unit.controllers.fakes.targets import UID, Body, b64, desired, new_spec, present, stored
+from unit.controllers.fakes.targets import AT, UID, Body, b64, desired, new_spec, present, stored
 
 _names = st.sampled_from(["A", "B", "C", "tls.crt", "x-y.z"])
 _values = st.binary(max_size=6).map(lambda value: b"cnry-" + value)
@@ -96,8 +96,8 @@ def carried_out(action: TargetAction, body: Body | None) -> Body:
 
 def _released(wanted: DesiredTarget, now: PresentTarget | None, spec: SecretSyncSpec) -> PlanContext:
     """What a person's release of the very change that the guard holds amounts to."""
-    held = plan_target(wanted, now, spec.write_rules, PlanContext(UID, "no keys"))
-    return PlanContext(UID, "no keys", released=plan_status(held.changes))
+    held = plan_target(wanted, now, spec.write_rules, PlanContext(UID, "no keys", AT))
+    return PlanContext(UID, "no keys", AT, released=plan_status(held.changes))
 
 
 @given(data=st.data())

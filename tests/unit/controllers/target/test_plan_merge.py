@@ -13,6 +13,7 @@ from keybearer.controllers.target.observed import PresentTarget, merge_manager
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
 from unit.controllers.fakes.targets import (
+    AT,
     UID,
     Body,
     Field,
@@ -25,7 +26,7 @@ from unit.controllers.fakes.targets import (
 _NOW = {"A": "cnry-a", "B": "cnry-b", "C": "cnry-c", "D": "cnry-d"}
 _LESS = {"A": "cnry-a", "B": "cnry-b", "C": "cnry-c"}
 _ONE = {"A": "cnry-a"}
-_WRITTEN = PlanContext(UID, "no keys", written_before=True)
+_WRITTEN = PlanContext(UID, "no keys", AT, written_before=True)
 
 
 def plan(
@@ -71,7 +72,7 @@ def test_our_keys_go_and_those_of_others_stay() -> None:
 
 def test_a_key_of_ours_that_somebody_changed_is_taken_back_by_force() -> None:
     now = merged_into({"A": "cnry-theirs"}, {})
-    context = PlanContext(UID, "no keys", merged_keys=frozenset({"A"}), written_before=True)
+    context = PlanContext(UID, "no keys", AT, merged_keys=frozenset({"A"}), written_before=True)
     planned = plan(_ONE, now, context)
 
     assert merge_of(planned).force is True

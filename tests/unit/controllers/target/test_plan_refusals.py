@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,12 +18,14 @@ from keybearer.controllers.target.decisions import (
     TargetPlan,
 )
 from keybearer.controllers.target.desired import OWNER_LABEL
+from keybearer.controllers.target.guard import Removal
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.work import WorkKey
 from support.rows import each_row
 from unit.controllers.fakes.target_plans import LESS, NOW, ONE, OTHER, patched_metadata, plan, verdict_of
 from unit.controllers.fakes.targets import (
+    AT,
     UID,
     Body,
     Change,
@@ -38,6 +41,31 @@ from unit.controllers.fakes.targets import (
     stored,
     there,
 )
+
+
+class TestSize:
+    large = {f"{number:05}".ljust(220, "k"): "v" for number in range(7000)}  # noqa: RUF012 - read only
+
+    def test_what_the_store_has_no_room_for_is_refused_before_a_plan_is_shown(self) -> None:
+        for spec, now in (
+            (new_spec(), None),
+            (new_spec(mode="Plan"), None),
+            (new_spec(recreate=True), there(NOW, immutable)),
+        ):
+            planned = plan(spec, {**NOW, **self.large}, now)
+            assert verdict_of(planned) == (TargetReason.TOO_LARGE, True)
+            assert planned.verdict is not None
+            assert "exclude keys" in planned.verdict.message
+
+    def test_one_of_ours_that_is_too_large_with_its_field_managers_is_patched(self) -> None:
+        large = dict(list(self.large.items())[:4000])
+        assert isinstance(plan(new_spec(), {**NOW, **large}, there(NOW)).action, ReplaceTarget)
+        assert isinstance(plan(new_spec(), {**NOW, "NEW": "cnry-n"}, there(NOW)).action, ApplyTarget)
+
+    def test_names_count_for_each_field_manager_of_a_merge(self) -> None:
+        large = dict(list(self.large.items())[:4000])
+        merged = plan(new_spec(creationPolicy="Merge"), {**NOW, **large}, merged_into({}, NOW))
+        assert verdict_of(merged)[0] is TargetReason.TOO_LARGE
 
 
 class TestOwnership:
@@ -87,7 +115,7 @@ class TestOwnership:
             desired(new_spec(), OTHER, uid="reborn"),
             there(NOW, onDelete="Retain"),
             new_spec().write_rules,
-            PlanContext("reborn", "no keys"),
+            PlanContext("reborn", "no keys", AT),
         )
 
         assert verdict_of(planned) == (TargetReason.CONFLICT, True)
@@ -95,7 +123,7 @@ class TestOwnership:
     def test_whoever_else_it_belongs_to_is_told_by_kind_and_name(self) -> None:
         theirs = stored(desired(new_spec(onDelete="Retain"), NOW, uid="uid-other").body)
         other = WorkKey("CertificateProfile", "team-a", "shop")
-        context = PlanContext(UID, "no keys", rivals={"uid-other": other})
+        context = PlanContext(UID, "no keys", AT, rivals={"uid-other": other})
 
         planned = plan(new_spec(adopt=True), OTHER, present(theirs), context)
 
@@ -146,7 +174,7 @@ class TestGuard:
     def test_a_release_lets_it_pass(self) -> None:
         shown = plan_status(plan(new_spec(), {}, there(NOW)).changes)
         planned = plan(
-            new_spec(), {}, there(NOW), PlanContext(UID, "no keys", released=shown, written_before=True)
+            new_spec(), {}, there(NOW), PlanContext(UID, "no keys", AT, released=shown, written_before=True)
         )
 
         assert isinstance(planned.action, ReplaceTarget)
@@ -155,10 +183,47 @@ class TestGuard:
         shown = plan_status(plan(new_spec(), ONE, there(NOW)).changes)
 
         emptied = plan(
-            new_spec(), {}, there(NOW), PlanContext(UID, "no keys", released=shown, written_before=True)
+            new_spec(), {}, there(NOW), PlanContext(UID, "no keys", AT, released=shown, written_before=True)
         )
 
         assert emptied.guarded
+
+    @pytest.mark.parametrize("policy", ["Owner", "Merge"])
+    def test_keys_that_go_one_by_one_are_held_like_all_at_once(self, policy: str) -> None:
+        """At the end as many are left as one change would have left."""
+        spec = new_spec(creationPolicy=policy)
+        data = {f"K{number:02}": "cnry-v" for number in range(20)}
+        past: tuple[Removal, ...] = ()
+        planned = None
+        while planned is None or planned.verdict is None:
+            now = there(data) if policy == "Owner" else merged_into({}, data)
+            data.popitem()
+            planned = plan(spec, data, now, PlanContext(UID, "no keys", AT, past=past, written_before=True))
+            past = past if planned.past is None else planned.past
+
+        assert verdict_of(planned)[0] is TargetReason.GUARDED
+        assert len(data) == 9
+        assert "1 of 10 keys would be removed (K09) after 10 others within 24h" in planned.verdict.message
+
+    def test_keys_that_came_back_or_went_before_the_window_do_not_count(self) -> None:
+        yesterday = Removal(AT - timedelta(hours=24), 100, tuple(f"K{number}" for number in range(60)))
+        back = Removal(AT - timedelta(hours=1), 4, ("A", "B"))
+        context = PlanContext(UID, "no keys", AT, past=(yesterday, back), written_before=True)
+        planned = plan(new_spec(), LESS, there(NOW), context)
+
+        assert isinstance(planned.action, ReplaceTarget)
+        assert planned.past == (back, Removal(AT, 4, ("D",)))
+
+    def test_a_release_begins_anew(self) -> None:
+        past = (Removal(AT, 20, tuple(f"K{number}" for number in range(10))),)
+        held = plan(new_spec(), LESS, there(NOW), PlanContext(UID, "no keys", AT, past=past))
+        assert held.guarded
+        released = PlanContext(UID, "no keys", AT, past=past, released=plan_status(held.changes))
+
+        assert plan(new_spec(), LESS, there(NOW), released).past == ()
+
+    def test_what_removes_nothing_leaves_the_memory_as_it_is(self) -> None:
+        assert plan(new_spec(), OTHER, there(NOW)).past is None
 
     def test_keys_that_others_added_count_as_keys_before_for_they_go_too(self) -> None:
         def meddle(body: Body) -> None:
@@ -206,7 +271,7 @@ class TestWhatKubernetesRefuses:
     def test_what_others_made_of_another_type_is_never_deleted(self, mode: str, *, recreate: bool) -> None:
         spec = new_spec(mode=mode, adopt=True, recreate=recreate)
 
-        planned = plan(spec, NOW, there(NOW, foreign, of_type_tls), PlanContext(UID, "no keys"))
+        planned = plan(spec, NOW, there(NOW, foreign, of_type_tls), PlanContext(UID, "no keys", AT))
 
         assert verdict_of(planned) == (TargetReason.CONFLICT, True)
         assert planned.verdict is not None
@@ -218,7 +283,7 @@ class TestWhatKubernetesRefuses:
             desired(new_spec(), NOW, uid="reborn"),
             left,
             new_spec(adopt=True, recreate=True).write_rules,
-            PlanContext("reborn", "no keys"),
+            PlanContext("reborn", "no keys", AT),
         )
 
         assert verdict_of(planned) == (TargetReason.CONFLICT, True)

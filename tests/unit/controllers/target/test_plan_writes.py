@@ -21,6 +21,7 @@ from keybearer.controllers.target.status import PLAN_NAMES_MAX, PlanStatus
 from support.rows import each_row
 from unit.controllers.fakes.target_plans import LESS, NOW, ONE, OTHER, patched_metadata, plan, verdict_of
 from unit.controllers.fakes.targets import (
+    AT,
     UID,
     Body,
     Change,
@@ -164,7 +165,7 @@ class TestPlanMode:
         spec, now = new_spec(mode="Plan"), there(NOW)
         seen = plan_status(plan(spec, OTHER, now).changes)
 
-        approved = plan(spec, OTHER, now, PlanContext(UID, "no keys", approved=seen, written_before=True))
+        approved = plan(spec, OTHER, now, PlanContext(UID, "no keys", AT, approved=seen, written_before=True))
 
         assert isinstance(approved.action, ApplyTarget)
         assert approved.verdict is None
@@ -180,7 +181,7 @@ class TestPlanMode:
         ],
     )
     def test_another_plan_than_the_one_seen_is_shown_first(self, seen: PlanStatus | None) -> None:
-        context = PlanContext(UID, "no keys", approved=seen, written_before=True)
+        context = PlanContext(UID, "no keys", AT, approved=seen, written_before=True)
 
         assert verdict_of(plan(new_spec(mode="Plan"), OTHER, there(NOW), context))[0] is TargetReason.PLANNED
 
@@ -190,29 +191,33 @@ class TestPlanMode:
 
         spec, now = new_spec(mode="Plan"), there(NOW, meddle)
         assert verdict_of(plan(spec, NOW, now))[0] is TargetReason.PLANNED
-        approved = PlanContext(UID, "no keys", approved=PlanStatus(), written_before=True)
+        approved = PlanContext(UID, "no keys", AT, approved=PlanStatus(), written_before=True)
         assert isinstance(plan(spec, NOW, now, approved).action, ReplaceTarget)
 
-    def test_an_approval_of_the_very_plan_is_a_release_of_the_guard_as_well(self) -> None:
+    def test_what_the_guard_holds_takes_a_release_and_nothing_else(self) -> None:
         spec, now = new_spec(mode="Plan"), there(NOW)
         held = plan(spec, ONE, now)
-        assert held.guarded
+        assert held.verdict is not None
+        assert held.verdict.reason is TargetReason.GUARDED
+        assert "keybearer.dev/request: release-guard" in held.verdict.message
 
-        approved = PlanContext(UID, "no keys", approved=plan_status(held.changes), written_before=True)
-        assert isinstance(plan(spec, ONE, now, approved).action, ReplaceTarget)
+        approved = PlanContext(UID, "no keys", AT, approved=plan_status(held.changes), written_before=True)
+        assert plan(spec, ONE, now, approved).guarded
+        released = PlanContext(UID, "no keys", AT, released=plan_status(held.changes), written_before=True)
+        assert isinstance(plan(spec, ONE, now, released).action, ReplaceTarget)
 
     def test_outside_plan_mode_an_approval_releases_nothing(self) -> None:
         now = there(NOW)
         held = plan(new_spec(), ONE, now)
 
-        approved = PlanContext(UID, "no keys", approved=plan_status(held.changes), written_before=True)
+        approved = PlanContext(UID, "no keys", AT, approved=plan_status(held.changes), written_before=True)
         assert plan(new_spec(), ONE, now, approved).guarded
 
-    def test_a_release_of_the_guard_approves_no_plan(self) -> None:
+    def test_a_release_of_another_change_approves_no_plan(self) -> None:
         shown = plan_status(plan(new_spec(), ONE, there(NOW)).changes)
-        released = PlanContext(UID, "no keys", released=shown, written_before=True)
+        released = PlanContext(UID, "no keys", AT, released=shown, written_before=True)
 
-        assert verdict_of(plan(new_spec(mode="Plan"), ONE, there(NOW), released))[0] is TargetReason.PLANNED
+        assert verdict_of(plan(new_spec(mode="Plan"), OTHER, there(NOW), released))[0] is TargetReason.PLANNED
 
     def test_what_is_as_planned_needs_no_approval(self) -> None:
         assert plan(new_spec(mode="Plan"), NOW, there(NOW)) == TargetPlan()
@@ -229,7 +234,7 @@ class TestPlanMode:
 class TestCreateOnce:
     def test_the_first_write_happens(self) -> None:
         assert isinstance(
-            plan(new_spec(mode="CreateOnce"), ONE, None, PlanContext(UID, "no keys")).action, CreateTarget
+            plan(new_spec(mode="CreateOnce"), ONE, None, PlanContext(UID, "no keys", AT)).action, CreateTarget
         )
 
     @each_row(
@@ -252,6 +257,6 @@ class TestCreateOnce:
         assert planned == TargetPlan(left_alone=True)
 
     def test_a_target_that_exists_before_the_first_write_is_judged_as_ever(self) -> None:
-        planned = plan(new_spec(mode="CreateOnce"), ONE, there(NOW, foreign), PlanContext(UID, "no keys"))
+        planned = plan(new_spec(mode="CreateOnce"), ONE, there(NOW, foreign), PlanContext(UID, "no keys", AT))
 
         assert verdict_of(planned)[0] is TargetReason.CONFLICT

@@ -5,29 +5,30 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import suppress
-from datetime import timedelta
 
 from keybearer.base.backoff import jittered
 from keybearer.base.logs import get_logger
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.objects import ObjectStore
+from keybearer.controllers.settings import OperatorSettings
 from keybearer.kube.errors import KubeError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import Resource
 
-__all__ = ["ObjectAudit"]
+__all__ = ["ObjectResync"]
 
 _log = get_logger(__name__)
 
-_EVERY = timedelta(minutes=5)
 _SETTLING_SECONDS = 2.0
 """After a watch began anew: several begin together, and what happened meanwhile comes first."""
+_SPACING_SECONDS = 10.0
+"""From one resync to the next at least, also after one that failed: watches of many namespaces begin anew often."""
 _GRACE_SECONDS = 5.0
 """How long an event of what a list shows may be under way before the object itself is read."""
 
 
-class ObjectAudit:
+class ObjectResync:
     """Compares our kinds with lists of metadata: now and then, and after a watch began anew."""
 
     def __init__(
@@ -35,42 +36,44 @@ class ObjectAudit:
         gateway: Gateway,
         objects: ObjectStore,
         intake: EventIntake,
-        namespaces: tuple[str, ...],
+        settings: OperatorSettings,
         rng: random.Random,
     ) -> None:
         self._gateway = gateway
         self._objects = objects
         self._intake = intake
-        self._namespaces: tuple[str | None, ...] = namespaces or (None,)
+        self._namespaces: tuple[str | None, ...] = settings.namespaces or (None,)
+        self._interval = settings.resync_interval
         self._rng = rng
         self._asked = asyncio.Event()
 
     def ask(self) -> None:
-        """Have the next audit soon."""
+        """Have the next one soon."""
         self._asked.set()
 
     async def run(self) -> None:
-        """Audit until cancelled."""
+        """Resync until cancelled."""
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(jittered(_EVERY, self._rng).total_seconds()):
+                async with asyncio.timeout(jittered(self._interval, self._rng).total_seconds()):
                     await self._asked.wait()
                     await asyncio.sleep(_SETTLING_SECONDS)
             self._asked.clear()
-            try:
-                await self.audit()
-            except KubeError as error:
-                _log.warning("audit_failed", error=str(error))
+            if not await self.resync():
+                self.ask()
+            await asyncio.sleep(_SPACING_SECONDS)
 
-    async def audit(self) -> None:
-        """Put in order what is held of all kinds.
-
-        Raises:
-            KubeError: something can't be listed or read; what was listed before that is in order.
-        """
+    async def resync(self) -> bool:
+        """Put in order what is held of all kinds; return whether all of it could be listed and read."""
+        is_whole = True
         for resource in RESOURCES.values():
             for namespace in self._namespaces:
-                await self._compare(resource, namespace)
+                try:
+                    await self._compare(resource, namespace)
+                except KubeError as error:
+                    is_whole = False
+                    _log.warning("object_resync_failed", kind=resource.kind, error=str(error))
+        return is_whole
 
     async def _compare(self, resource: Resource, namespace: str | None) -> None:
         before = self._objects.before_list(resource.kind, namespace)

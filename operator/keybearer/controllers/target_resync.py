@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import random
-from datetime import timedelta
 
 from keybearer.base.backoff import jittered
 from keybearer.base.logs import get_logger
 from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetKey
 from keybearer.controllers.queue import WorkQueue
+from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.target.desired import MANAGED_LABEL
 from keybearer.controllers.work import Lane
 from keybearer.kube.errors import KubeError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS
 
-__all__ = ["TargetAudit"]
+__all__ = ["TargetResync"]
 
 _log = get_logger(__name__)
 
-_EVERY = timedelta(minutes=5)
 _KINDS = {"Secret": SECRETS, "ConfigMap": CONFIG_MAPS}
 
 
-class TargetAudit:
+class TargetResync:
     """Compares, now and then, the targets that exist with those that are remembered; by metadata alone."""
 
     def __init__(
@@ -33,26 +32,27 @@ class TargetAudit:
         objects: ObjectStore,
         observed: ObservedStore,
         queue: WorkQueue,
-        namespaces: tuple[str, ...],
+        settings: OperatorSettings,
         rng: random.Random,
     ) -> None:
         self._gateway = gateway
         self._objects = objects
         self._observed = observed
         self._queue = queue
-        self._namespaces: tuple[str | None, ...] = namespaces or (None,)
+        self._namespaces: tuple[str | None, ...] = settings.namespaces or (None,)
+        self._interval = settings.resync_interval
         self._rng = rng
 
     async def run(self) -> None:
-        """Audit until cancelled."""
+        """Resync until cancelled."""
         while True:
-            await asyncio.sleep(jittered(_EVERY, self._rng).total_seconds())
+            await asyncio.sleep(jittered(self._interval, self._rng).total_seconds())
             try:
-                await self.audit()
+                await self.resync()
             except KubeError as error:
-                _log.warning("audit_failed", error=str(error))
+                _log.warning("target_resync_failed", error=str(error))
 
-    async def audit(self) -> int:
+    async def resync(self) -> int:
         """Put the writers of vanished targets on the queue; return how many targets had vanished.
 
         Raises:

@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 
 from keybearer.base.backoff import Backoff
-from keybearer.controllers.audit import TargetAudit
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore, TargetKey
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
+from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.target.observed import observe_target
+from keybearer.controllers.target_resync import TargetResync
 from keybearer.controllers.work import Lane
 from keybearer.kube.errors import GoneError, UnavailableError
 from unit.controllers.fakes.chance import SteadyChance
@@ -29,8 +30,13 @@ class Desk:
         self.objects, self.observed = ObjectStore(), ObservedStore()
         backoff = Backoff(timedelta(seconds=5), timedelta(minutes=5))
         self.queue = WorkQueue(HandClock(), backoff, SteadyChance())
-        self.audit = TargetAudit(
-            self.gateway, self.objects, self.observed, self.queue, namespaces, SteadyChance()
+        self.resync = TargetResync(
+            self.gateway,
+            self.objects,
+            self.observed,
+            self.queue,
+            OperatorSettings(namespaces=namespaces),
+            SteadyChance(),
         )
 
     def sync(self, own_name: str, **target: str) -> None:
@@ -59,7 +65,7 @@ async def test_targets_that_are_there_call_nobody() -> None:
     desk.target()
     desk.target("ConfigMap", "config")
 
-    assert await desk.audit.audit() == 0
+    assert await desk.resync.resync() == 0
     assert desk.called() == []
 
 
@@ -72,10 +78,10 @@ async def test_a_target_that_vanished_unseen_calls_all_its_writers() -> None:
     desk.target("ConfigMap", "config")
     desk.gateway.remove("Secret", "web")
 
-    assert await desk.audit.audit() == 1
+    assert await desk.resync.resync() == 1
     assert desk.called() == ["other", "web"]
     assert desk.observed.get(_WEB) is None
-    assert await desk.audit.audit() == 0
+    assert await desk.resync.resync() == 0
 
 
 async def test_a_target_that_was_replaced_unseen_has_vanished_too() -> None:
@@ -84,7 +90,7 @@ async def test_a_target_that_was_replaced_unseen_has_vanished_too() -> None:
     body = desk.target()
     body["metadata"]["uid"] = "another-uid"
 
-    assert await desk.audit.audit() == 1
+    assert await desk.resync.resync() == 1
 
 
 async def test_a_target_that_lost_our_label_is_no_longer_watched_and_so_has_vanished() -> None:
@@ -92,7 +98,7 @@ async def test_a_target_that_lost_our_label_is_no_longer_watched_and_so_has_vani
     desk.sync("web")
     desk.target()["metadata"]["labels"] = {}
 
-    assert await desk.audit.audit() == 1
+    assert await desk.resync.resync() == 1
 
 
 async def test_what_the_watch_showed_while_the_list_came_in_is_newer_than_the_list() -> None:
@@ -107,11 +113,11 @@ async def test_what_the_watch_showed_while_the_list_came_in_is_newer_than_the_li
 
     desk.gateway.before = recreate
 
-    assert await desk.audit.audit() == 0
+    assert await desk.resync.resync() == 0
     assert desk.observed.get(_WEB) is not None
 
 
-async def test_a_target_that_appeared_during_the_audit_is_none_of_its_business() -> None:
+async def test_a_target_that_appeared_during_the_resync_is_none_of_its_business() -> None:
     desk = Desk()
     desk.sync("web")
 
@@ -121,7 +127,7 @@ async def test_a_target_that_appeared_during_the_audit_is_none_of_its_business()
 
     desk.gateway.before = appear
 
-    assert await desk.audit.audit() == 0
+    assert await desk.resync.resync() == 0
 
 
 async def test_an_operator_of_some_namespaces_lists_only_those() -> None:
@@ -129,25 +135,25 @@ async def test_an_operator_of_some_namespaces_lists_only_those() -> None:
     desk.sync("web")
     desk.target()
 
-    assert await desk.audit.audit() == 0
+    assert await desk.resync.resync() == 0
 
 
 @pytest.mark.parametrize(
     "error", [UnavailableError("no answer"), GoneError("expired")], ids=["outage", "expired"]
 )
 @in_virtual_time
-async def test_an_audit_that_fails_is_tried_again_and_drops_nothing(error: UnavailableError) -> None:
+async def test_a_resync_that_fails_is_tried_again_and_drops_nothing(error: UnavailableError) -> None:
     desk = Desk()
     desk.sync("web")
     desk.target()
     desk.gateway.remove("Secret", "web")
     desk.gateway.fail("list", "ConfigMap", error)
-    auditing = asyncio.create_task(desk.audit.run())
+    resyncing = asyncio.create_task(desk.resync.run())
     await asyncio.sleep(330)
     assert desk.called() == []
     await asyncio.sleep(300)
 
     assert desk.called() == ["web"]
-    auditing.cancel()
+    resyncing.cancel()
     with suppress(asyncio.CancelledError):
-        await auditing
+        await resyncing

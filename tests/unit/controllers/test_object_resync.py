@@ -8,9 +8,10 @@ import pytest
 
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.object_audit import ObjectAudit
+from keybearer.controllers.object_resync import ObjectResync
 from keybearer.controllers.objects import ObjectStore, ObservedStore, no_targets
 from keybearer.controllers.queue import WorkQueue
+from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.work import Lane, WorkKey
 from keybearer.kube.errors import GoneError, UnavailableError
 from unit.controllers.fakes.chance import SteadyChance
@@ -40,7 +41,8 @@ class Desk:
             dict.fromkeys(_KINDS, no_targets),
             lambda key: self.forgotten.append(key.name),
         )
-        self.audit = ObjectAudit(self.gateway, self.objects, self.intake, namespaces, SteadyChance())
+        settings = OperatorSettings(namespaces=namespaces)
+        self.resync = ObjectResync(self.gateway, self.objects, self.intake, settings, SteadyChance())
 
     def put(self, name: str, kind: str = "SecretSync", *, namespace: str = "team-a") -> Body:
         """An object is made or changed, and no watch tells so."""
@@ -74,7 +76,7 @@ async def test_what_was_made_changed_or_deleted_unseen_is_found_and_looked_at() 
     desk.gateway.remove("SecretSync", "deleted")
     for key in [WorkKey("SecretSync", "team-a", name) for name in ("same", "changed", "deleted")]:
         desk.queue.forget(key)
-    await desk.audit.audit()
+    await desk.resync.resync()
 
     assert desk.held() == {"same": 1, "changed": 2, "made": 1}
     assert desk.queued() == {"changed", "made"}
@@ -87,7 +89,7 @@ async def test_every_kind_is_looked_at_in_every_served_namespace_and_in_no_other
     for kind in _KINDS:
         desk.put(kind.lower(), kind, namespace="team-b")
         desk.put("others", kind, namespace="elsewhere")
-    await desk.audit.audit()
+    await desk.resync.resync()
 
     assert desk.held() == {kind.lower(): 1 for kind in _KINDS}
 
@@ -99,7 +101,7 @@ async def test_an_object_that_was_replaced_unseen_is_another_one() -> None:
     desk.show(former)
     desk.gateway.remove("SecretSync", "web")
     new = desk.put("web")
-    await desk.audit.audit()
+    await desk.resync.resync()
 
     assert desk.forgotten == ["web"]
     assert desk.objects.find(new["metadata"]["uid"]) == WorkKey("SecretSync", "team-a", "web")
@@ -125,7 +127,7 @@ async def test_what_a_watch_tells_while_the_list_comes_in_is_newer_than_the_list
         return listed
 
     desk.gateway.identities = late  # type: ignore[method-assign, assignment] # with an event in between
-    await desk.audit.audit()
+    await desk.resync.resync()
 
     assert desk.held() == {"made": 1, "edited": 2}
     assert desk.gateway.reads == []
@@ -135,10 +137,10 @@ async def test_what_a_watch_tells_while_the_list_comes_in_is_newer_than_the_list
 async def test_an_event_that_is_under_way_is_awaited_before_the_object_is_read() -> None:
     desk = Desk()
     body = desk.put("web")
-    auditing = asyncio.create_task(desk.audit.audit())
+    resyncing = asyncio.create_task(desk.resync.resync())
     await asyncio.sleep(1)
     desk.show(body, "ADDED")
-    await auditing
+    await resyncing
 
     assert desk.gateway.reads == []
     assert desk.held() == {"web": 1}
@@ -151,7 +153,7 @@ async def test_the_late_event_of_an_object_that_a_list_lacked_brings_no_ghost_ba
     desk.show(seen)
     for name in ("never-seen", "seen"):
         desk.gateway.remove("SecretSync", name)
-    await desk.audit.audit()
+    await desk.resync.resync()
     for body in (never_seen, seen):
         desk.show(body)
 
@@ -166,7 +168,7 @@ async def test_an_object_that_was_taken_for_gone_and_is_there_is_found_again() -
     body = desk.put("web")
     desk.show(body)
     desk.objects.end(WorkKey("SecretSync", "team-a", "web"), body["metadata"]["uid"])
-    await desk.audit.audit()
+    await desk.resync.resync()
 
     assert desk.held() == {"web": 1}
     assert desk.queued() == {"web"}
@@ -183,7 +185,7 @@ async def test_after_a_restore_of_the_cluster_nothing_that_was_known_counts() ->
     desk.gateway.remove("SecretSync", "lost")
     for body in (kept, back):
         desk.gateway.put(body)
-    await desk.audit.audit()
+    await desk.resync.resync()
 
     assert desk.held() == {"kept": 1, "back": 1}
     desk.show(desk.put("kept"))
@@ -194,33 +196,33 @@ async def test_after_a_restore_of_the_cluster_nothing_that_was_known_counts() ->
     "error", [UnavailableError("no answer"), GoneError("expired")], ids=["outage", "expired"]
 )
 @in_virtual_time
-async def test_an_audit_that_fails_drops_nothing_and_comes_again(error: UnavailableError) -> None:
+async def test_a_resync_that_fails_drops_nothing_and_comes_again(error: UnavailableError) -> None:
     desk = Desk()
     desk.show(desk.put("web"))
     desk.gateway.remove("SecretSync", "web")
     desk.gateway.fail("list", "SecretSync", error)
-    auditing = asyncio.create_task(desk.audit.run())
-    await asyncio.sleep(330)
+    resyncing = asyncio.create_task(desk.resync.run())
+    await asyncio.sleep(305)
     assert desk.held() == {"web": 1}
     await asyncio.sleep(300)
 
     assert desk.held() == {}
-    auditing.cancel()
+    resyncing.cancel()
     with suppress(asyncio.CancelledError):
-        await auditing
+        await resyncing
 
 
 @in_virtual_time
-async def test_an_audit_that_is_asked_for_comes_soon() -> None:
+async def test_a_resync_that_is_asked_for_comes_soon() -> None:
     desk = Desk()
     desk.put("web")
-    auditing = asyncio.create_task(desk.audit.run())
+    resyncing = asyncio.create_task(desk.resync.run())
     await asyncio.sleep(1)
-    desk.audit.ask()
+    desk.resync.ask()
     await asyncio.sleep(10)
 
     assert desk.held() == {"web": 1}
     assert desk.queue.is_waiting(Lane.FIRST)
-    auditing.cancel()
+    resyncing.cancel()
     with suppress(asyncio.CancelledError):
-        await auditing
+        await resyncing

@@ -1,0 +1,53 @@
+"""An operator without a Lease: it survives when the API server is away, or when it stands still itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.preloaded import PRELOADED
+from support.tenant import Tenant, open_tenant
+from tools.controlplane.commands import ApiServerOptions
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import KubeApi
+from tools.local.operator_cluster import install_operator
+from tools.local.operator_process import OperatorProcess
+from tools.local.secrets_service import RestartableService, ServiceAdmin
+
+__all__ = ["LoneScene", "open_scene"]
+
+
+@dataclass(frozen=True)
+class LoneScene:
+    """A cluster, a service and an operator of one test's own."""
+
+    plane: ControlPlane
+    service: RestartableService
+    tenant: Tenant
+    operator: OperatorProcess
+
+
+@contextmanager
+def open_scene(directory: Path, options: ApiServerOptions | None = None) -> Iterator[LoneScene]:
+    """Yield such a scene; the operator has begun, and is to end in good order."""
+    with ExitStack() as stack:
+        service = stack.enter_context(RestartableService(directory, launch=PRELOADED))
+        admin = stack.enter_context(ServiceAdmin(service))
+        plane = stack.enter_context(ControlPlane(options))
+        api = stack.enter_context(KubeApi(plane.admin_kubeconfig))
+        cluster = install_operator(plane, api)
+        flags = [
+            f"--service-url={service.url}",
+            f"--lease-namespace={cluster.namespace}",
+            "--no-leader-election",
+        ]
+        operator = OperatorProcess(cluster.kubeconfig, directory, flags, launch=PRELOADED)
+        stack.callback(operator.kill)
+        project = admin.new_project("lonely")
+        project.store({"A": "cnry-1"})
+        tenant = open_tenant(api, "lonely", project, admin.new_login(project.id))
+        operator.start()
+        yield LoneScene(plane, service, tenant, operator)
+        operator.terminate()
