@@ -18,6 +18,7 @@ _THEIRS = {"THEIRS": "cnry-theirs"}
 """What others keep in Secrets that members merge into."""
 _MERGING, _CONFIG_MAP, _IMMUTABLE = 7, 8, 9
 """Of ten members one each; the others own plain Secrets."""
+_BACKUP = ".keybearer-backup-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,9 @@ class Population:
         found = dict(self._targets())
         wrong: list[str] = []
         for key, data in found.items():
-            member = self.members.get(key) or (None if settled else self.departed.get(key))
+            # The backup of a target that is being recreated holds what that holds, and is gone in the end.
+            of = key if settled else (key[0], key[1], key[2].partition(_BACKUP)[0])
+            member = self.members.get(of) or (None if settled else self.departed.get(of))
             if member is None:
                 departed = self.departed.get(key)
                 if departed is None or not departed.merges or data != _THEIRS:
