@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import suppress
+from datetime import timedelta
 
-from keybearer.base.backoff import jittered
+from keybearer.base.backoff import Backoff, jittered
 from keybearer.base.logs import get_logger
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.kinds import RESOURCES
@@ -22,8 +23,8 @@ _log = get_logger(__name__)
 
 _SETTLING_SECONDS = 2.0
 """After a watch began anew: several begin together, and what happened meanwhile comes first."""
-_SPACING_SECONDS = 10.0
-"""From one resync to the next at least, also after one that failed: watches of many namespaces begin anew often."""
+_SPACING = timedelta(seconds=10)
+"""From one resync to the next, as watches of many namespaces begin anew often; after failures it grows."""
 _GRACE_SECONDS = 5.0
 """How long an event of what a list shows may be under way before the object itself is read."""
 
@@ -44,6 +45,7 @@ class ObjectResync:
         self._intake = intake
         self._namespaces: tuple[str | None, ...] = settings.namespaces or (None,)
         self._interval = settings.resync_interval
+        self._spacing = Backoff(min(_SPACING, self._interval), self._interval)
         self._rng = rng
         self._asked = asyncio.Event()
 
@@ -53,15 +55,17 @@ class ObjectResync:
 
     async def run(self) -> None:
         """Resync until cancelled."""
+        failures = 0
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(jittered(self._interval, self._rng).total_seconds()):
                     await self._asked.wait()
                     await asyncio.sleep(_SETTLING_SECONDS)
             self._asked.clear()
-            if not await self.resync():
+            failures = 0 if await self.resync() else failures + 1
+            if failures:
                 self.ask()
-            await asyncio.sleep(_SPACING_SECONDS)
+            await asyncio.sleep(self._spacing.delay(max(failures, 1), self._rng).total_seconds())
 
     async def resync(self) -> bool:
         """Put in order what is held of all kinds; return whether all of it could be listed and read."""
