@@ -21,9 +21,10 @@ __all__ = ["LoneScene", "open_scene"]
 
 @dataclass(frozen=True)
 class LoneScene:
-    """A cluster, a service and an operator of one test's own."""
+    """A cluster, a service and an operator of one test's own; `operator_namespace` is where its Secrets are."""
 
     plane: ControlPlane
+    operator_namespace: str
     service: RestartableService
     tenant: Tenant
     operator: OperatorProcess
@@ -49,5 +50,5 @@ def open_scene(directory: Path, options: ApiServerOptions | None = None) -> Iter
         project.store({"A": "cnry-1"})
         tenant = open_tenant(api, "lonely", project, admin.new_login(project.id))
         operator.start()
-        yield LoneScene(plane, service, tenant, operator)
+        yield LoneScene(plane, cluster.namespace, service, tenant, operator)
         operator.terminate()

@@ -39,5 +39,8 @@ async def load_fingerprinter(gateway: Gateway, key: ObjectKey) -> Fingerprinter:
     try:
         return Fingerprinter(base64.b64decode(text if isinstance(text, str) else "", validate=True))
     except (binascii.Error, ValueError):
-        msg = f"Secret {key} holds no fingerprint key; delete it, and a new one is made"
+        msg = (
+            f"Secret {key} holds no fingerprint key; restore it, or delete it and a new one is made: each status "
+            "is then written once more"
+        )
         raise ConfigurationError(msg) from None

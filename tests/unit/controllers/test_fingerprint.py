@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.fingerprint import Fingerprinter, is_same_content
 
 _texts = st.text(alphabet="01:aé", max_size=3)
 _maps = st.dictionaries(_texts, _texts, max_size=2)
@@ -76,3 +76,20 @@ def test_a_short_key_is_refused_by_its_length_alone() -> None:
 
 def test_a_fingerprinter_shows_no_key() -> None:
     assert "cnry" not in repr(Fingerprinter(b"cnry-" + b"x" * 27))
+
+
+def test_what_is_kept_says_under_which_key_it_was_made() -> None:
+    other = Fingerprinter(b"2" * 32)
+    one, same = (_ONE.of_kept_content("data", [], {"A": "cnry-a"}) for _ in range(2))
+    changed = _ONE.of_kept_content("data", [], {"A": "cnry-b"})
+
+    assert (is_same_content(one, same), is_same_content(one, changed)) == (True, False)
+    assert is_same_content(one, other.of_kept_content("data", [], {"A": "cnry-a"})) is None
+    assert "cnry" not in one
+
+
+def test_what_was_kept_before_keys_were_named_counts_as_of_the_present_one() -> None:
+    now = _ONE.of_kept_content("data", [], {"A": "cnry-a"})
+
+    assert is_same_content(_ONE.of_mappings("data", [], {"A": "cnry-a"}), now)
+    assert is_same_content(_ONE.of_mappings("data", [], {"A": "cnry-b"}), now) is False

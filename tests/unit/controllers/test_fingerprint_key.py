@@ -64,7 +64,11 @@ async def test_a_secret_that_holds_no_key_ends_the_start_and_shows_nothing(data:
     with pytest.raises(ConfigurationError) as refused:
         await load_fingerprinter(gateway, _KEY)
 
-    assert str(refused.value) == f"Secret {_KEY} holds no fingerprint key; delete it, and a new one is made"
+    assert (
+        str(refused.value)
+        == f"Secret {_KEY} holds no fingerprint key; restore it, or delete it and a new one is made: each status "
+        "is then written once more"
+    )
 
 
 async def test_a_missing_right_is_told_as_it_is() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.fingerprint import is_same_content
 from keybearer.controllers.run_ends import failure_of
 from keybearer.controllers.secretsync.gather import Material
 from keybearer.controllers.secretsync.key_problems import KeyProblemReason
@@ -58,7 +59,7 @@ def conclude(
         Reason.SYNCED,
         _synced_message(spec, desired, material),
         source=spec.source_label,
-        target=_target_status(desired, removals),
+        target=_target_status(desired, previous.target, removals),
         settled=settled,
         keys=material.keys,
         refreshed_at=refreshed_at.replace(microsecond=0),
@@ -91,12 +92,21 @@ def conclude(
     return report, RunResult()
 
 
-def _target_status(desired: DesiredTarget, removals: Sequence[Removal]) -> TargetStatus:
+def _target_status(
+    desired: DesiredTarget, before: TargetStatus | None, removals: Sequence[Removal]
+) -> TargetStatus:
+    fingerprint = desired.data_fingerprint
+    if (
+        before is not None
+        and before.fingerprint is not None
+        and is_same_content(before.fingerprint, fingerprint)
+    ):
+        fingerprint = before.fingerprint  # of a version that named no key: no reason to write a status
     return TargetStatus(
         kind=TargetKind(desired.key.kind),
         name=desired.key.name,
         keys=len(desired.keys),
-        fingerprint=desired.data_fingerprint,
+        fingerprint=fingerprint,
         removals=told_removals(removals),
     )
 

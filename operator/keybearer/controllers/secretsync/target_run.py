@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
-from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.fingerprint import Fingerprinter, is_same_content
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject, TargetKey
@@ -107,7 +107,7 @@ class TargetRun:
         settled = fulfilled and not planned.left_alone
         if settled:
             await self._materializer.retire_old(seen, spec, previous, desired.key)
-            await self._restart(seen, spec, previous, desired)
+            await self._restart(seen, spec, previous, desired, planned)
             if previous.sync is None:  # else the sync of a former destination is still to be taken back
                 await self._cleaner.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
@@ -133,8 +133,7 @@ class TargetRun:
     ) -> tuple[Removal, ...]:
         """Return what the guard let pass, and keep it here as well: the run may fail before a status says so."""
         # Of a source that is as it was, only keys of others went.
-        written = before.fingerprint if before is not None and context.written_before else None
-        is_repaired = written == desired.data_fingerprint
+        is_repaired = context.written_before and _is_same_data(before, desired) is True
         if planned.past is None or planned.action is None or (planned.past and is_repaired):
             return context.past
         self._passed[seen.uid] = (desired.key, planned.past)
@@ -157,7 +156,7 @@ class TargetRun:
         wrote_change = (
             planned.action is not None
             and before is not None
-            and before.fingerprint != desired.data_fingerprint
+            and _is_same_data(before, desired) is not True
             and previous.observed_generation == seen.generation
         )
         self._freshness.reached(
@@ -174,12 +173,24 @@ class TargetRun:
         spec: SecretSyncSpec,
         previous: SecretSyncStatus,
         desired: DesiredTarget,
+        planned: TargetPlan,
     ) -> None:
         before = previous.target
-        if before is None or before.fingerprint in (None, desired.data_fingerprint):
+        if before is None or before.fingerprint is None:
             return
-        if spec.target.rollout_restart:
+        is_same = _is_same_data(before, desired)
+        if is_same is None:
+            # Written under a key that was lost: only what this run changed is known to have changed.
+            is_same = planned.action is None or not planned.changes
+        if not is_same and spec.target.rollout_restart:
             await self._restarter.restart(seen, spec.target.rollout_restart, desired)
+
+
+def _is_same_data(before: TargetStatus | None, desired: DesiredTarget) -> bool | None:
+    """Tell whether the status tells of the desired data; None where that can't be known."""
+    if before is None or before.fingerprint is None:
+        return None
+    return is_same_content(before.fingerprint, desired.data_fingerprint)
 
 
 def _context(

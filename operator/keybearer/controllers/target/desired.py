@@ -41,7 +41,7 @@ class DesiredTarget:
         body: the manifest, complete but for uid and resourceVersion; holds values.
         keys: names of its keys, sorted.
         fingerprint: over everything an owner plans; compared with what the watch shows.
-        data_fingerprint: over type and data only; goes into status, decides on restarts.
+        data_fingerprint: over type and data only, and which key made it; goes into status, decides on restarts.
     """
 
     key: TargetKey
@@ -103,7 +103,7 @@ def build_target(
         body=body,
         keys=tuple(sorted((*data, *text))),
         fingerprint=fingerprint_of_body(key.kind, body, fingerprinter),
-        data_fingerprint=fingerprinter.of_mappings(
+        data_fingerprint=fingerprinter.of_kept_content(
             "data", (key.kind, target.type), encoded_data(key.kind, body)
         ),
     )
