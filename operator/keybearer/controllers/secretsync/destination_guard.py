@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from keybearer.controllers.resource_fields import write_duration
 from keybearer.controllers.secretsync.destination_names import PushEffect
 from keybearer.controllers.target.changes import some_of
-from keybearer.controllers.target.guard import GuardRules, Removal, remember, share_of_removed
+from keybearer.controllers.target.guard import GuardRules, GuardVerdict, GuardWords, Removal, judge_removals
 
-__all__ = ["PASSES", "GuardVerdict", "judge_counts", "judge_names"]
-
-
-@dataclass(frozen=True, slots=True)
-class GuardVerdict:
-    """Whether a push may go.
-
-    Attributes:
-        holds_back: it may not.
-        message: what to say then.
-        past: what is remembered once it went; None: what was remembered before.
-    """
-
-    holds_back: bool
-    message: str = ""
-    past: tuple[Removal, ...] | None = None
+__all__ = ["PASSES", "judge_counts", "judge_names"]
 
 
 PASSES = GuardVerdict(holds_back=False)
@@ -51,23 +34,17 @@ def judge_names(
         now: the present instant.
     """
     remove = effect.changes.remove
-    if not remove:
-        return PASSES
-    if released:
-        # Whoever let this pass has seen what is gone: it is counted anew from here.
-        return GuardVerdict(holds_back=False, past=())
-    share = share_of_removed(remove, effect.before, rules, past=past, there=effect.kept, now=now)
-    if not share.needs_release:
-        new = Removal(now.replace(microsecond=0), effect.before, remove)
-        return GuardVerdict(holds_back=False, past=remember(past, new, rules.window))
-    earlier = share.removed - len(remove)
-    after = f" after {earlier} others within {write_duration(rules.window)}" if earlier else ""
-    return GuardVerdict(
-        holds_back=True,
-        message=f"{len(remove)} of {effect.before} names would be removed from the destination ({some_of(remove)})"
-        f"{after}, more than the guard lets at once ({rules.max_deletions} %, and never all); nothing is pushed. "
-        "Mend the source, or release it once with the annotations keybearer.dev/request: release-guard and a fresh "
-        "keybearer.dev/requestedAt",
+    return judge_removals(
+        remove,
+        effect.before,
+        rules,
+        past=past,
+        there=effect.kept,
+        released=released,
+        now=now,
+        words=GuardWords(
+            f"names would be removed from the destination ({some_of(remove)})", "nothing is pushed"
+        ),
     )
 
 

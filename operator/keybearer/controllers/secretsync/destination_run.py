@@ -12,7 +12,6 @@ from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.destination_guard import (
     PASSES,
-    GuardVerdict,
     judge_counts,
     judge_names,
 )
@@ -42,6 +41,7 @@ from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import PushStatus, SecretSyncStatus
 from keybearer.controllers.secretsync.sync_watch import BUSY, REFRESH, SyncWatch, is_busy
 from keybearer.controllers.target.changes import KeyChanges, plan_status
+from keybearer.controllers.target.guard import GuardVerdict
 from keybearer.controllers.target.status import PlanStatus, removals_of, told_removals
 
 __all__ = ["DestinationRun"]

@@ -6,13 +6,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from keybearer.controllers.resource_fields import write_duration
+
 __all__ = [
     "REMOVALS_MAX",
     "REMOVAL_NAMES_MAX",
     "GuardRules",
+    "GuardVerdict",
+    "GuardWords",
     "Removal",
     "RemovedShare",
-    "is_too_much",
+    "judge_removals",
     "remember",
     "share_of_removed",
 ]
@@ -67,6 +71,76 @@ class RemovedShare:
     needs_release: bool
 
 
+@dataclass(frozen=True, slots=True)
+class GuardVerdict:
+    """Whether a change may go.
+
+    Attributes:
+        holds_back: it may not.
+        message: what to say then.
+        past: what is remembered once it went; None: what was remembered before.
+    """
+
+    holds_back: bool
+    message: str = ""
+    past: tuple[Removal, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuardWords:
+    """How people are told of a change that is held back.
+
+    Attributes:
+        what: the names, and what would become of them.
+        outcome: what is done instead.
+    """
+
+    what: str
+    outcome: str
+
+
+def judge_removals(
+    remove: tuple[str, ...],
+    before: int,
+    rules: GuardRules,
+    *,
+    past: Sequence[Removal],
+    there: Collection[str],
+    released: bool,
+    now: datetime,
+    words: GuardWords,
+) -> GuardVerdict:
+    """Return whether a change may go, by the names that it removes.
+
+    Args:
+        remove: those names.
+        before: how many there are.
+        rules: what may go.
+        past: removals that passed before.
+        there: names that are there, or are wanted.
+        released: a person saw this change and let it pass, this once.
+        now: the present instant.
+        words: for the message.
+    """
+    if not remove:
+        return GuardVerdict(holds_back=False)
+    if released:
+        # Whoever let this pass has seen what is gone: it is counted anew from here.
+        return GuardVerdict(holds_back=False, past=())
+    share = share_of_removed(remove, before, rules, past=past, there=there, now=now)
+    if not share.needs_release:
+        new = Removal(now.replace(microsecond=0), before, remove)
+        return GuardVerdict(holds_back=False, past=remember(past, new, rules.window))
+    earlier = share.removed - len(remove)
+    after = f" after {earlier} others within {write_duration(rules.window)}" if earlier else ""
+    return GuardVerdict(
+        holds_back=True,
+        message=f"{len(remove)} of {before} {words.what}{after}, more than the guard lets at once "
+        f"({rules.max_deletions} %, and never all); {words.outcome}. Mend the source, or release it once with the "
+        "annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
+    )
+
+
 def share_of_removed(
     remove: Sequence[str],
     before: int,
@@ -90,12 +164,12 @@ def share_of_removed(
     gone = {name for one in recent for name in one.names}.difference(there).union(remove)
     removed = len(gone) + sum(one.omitted for one in recent)
     most = max([before, *(one.of for one in recent)])
-    too_much = is_too_much(len(remove), before, rules.max_deletions)
+    too_much = _is_too_much(len(remove), before, rules.max_deletions)
     too_much |= bool(remove) and removed * 100 > rules.max_deletions * most
     return RemovedShare(removed, most, needs_release=before > 0 and too_much)
 
 
-def is_too_much(removing: int, before: int, max_deletions: int) -> bool:
+def _is_too_much(removing: int, before: int, max_deletions: int) -> bool:
     """Tell whether a person must release a change that removes so many of those that there are: never all pass."""
     if not removing or not before:
         return False

@@ -6,8 +6,9 @@ what it holds, what would be lost before what Kubernetes refuses, and the mode l
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from keybearer.controllers.mode import Mode
-from keybearer.controllers.resource_fields import write_duration
 from keybearer.controllers.target.changes import (
     KeyChanges,
     compare_keys,
@@ -28,7 +29,7 @@ from keybearer.controllers.target.decisions import (
     Verdict,
 )
 from keybearer.controllers.target.desired import DesiredTarget
-from keybearer.controllers.target.guard import Removal, remember, share_of_removed
+from keybearer.controllers.target.guard import GuardVerdict, GuardWords, judge_removals
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.size import STORED_MAX_BYTES, content_bytes, managed_bytes
@@ -59,9 +60,9 @@ def plan_target(
         return TargetPlan(left_alone=True)
     if planned.verdict is not None or planned.action is None:
         return planned
-    too_large = _refused_by_store(planned, desired, present)
-    if too_large is not None:
-        return TargetPlan(changes=planned.changes, verdict=too_large)
+    planned = _fitted(planned, desired, present)
+    if planned.verdict is not None:
+        return planned
     if rules.mode is Mode.PLAN and plan_status(planned.changes) not in (context.approved, context.released):
         return TargetPlan(changes=planned.changes, verdict=_planned(desired, planned.changes))
     return planned
@@ -93,22 +94,21 @@ def _plan_owned(
         if refused is not None:
             return TargetPlan(verdict=refused)
     changes = compare_keys(present.data, desired.data, set(present.data))
-    held, past = _guard(changes, desired, len(present.data), rules, context)
-    if held is not None:
-        return TargetPlan(changes=changes, verdict=held)
+    guard = _guard(changes, desired, len(present.data), rules, context)
+    if guard.holds_back:
+        return TargetPlan(changes=changes, verdict=Verdict(TargetReason.GUARDED, guard.message))
     frozen = _refused_by_kubernetes(desired, present)
     if frozen is not None:
         if rules.target.recreate:
-            return TargetPlan(action=RecreateTarget(desired, present.uid), changes=changes, past=past)
+            return TargetPlan(action=RecreateTarget(desired, present.uid), changes=changes, past=guard.past)
         return TargetPlan(changes=changes, verdict=frozen)
-    size = content_bytes(desired, present, merges=False) + managed_bytes(desired, present)
-    patch = replacement_patch(desired, present, always=size > STORED_MAX_BYTES)
+    patch = replacement_patch(desired, present)
     if patch is None:
-        return TargetPlan(action=ApplyTarget(desired, present.uid), changes=changes, past=past)
+        return TargetPlan(action=ApplyTarget(desired, present.uid), changes=changes, past=guard.past)
     return TargetPlan(
         action=ReplaceTarget(desired, present.uid, present.resource_version, patch),
         changes=changes,
-        past=past,
+        past=guard.past,
     )
 
 
@@ -122,8 +122,10 @@ def _plan_merge(
     if not desired.keys and not ours:
         return TargetPlan(verdict=Verdict(TargetReason.NO_KEYS, context.no_keys))
     changes = compare_keys(present.data, desired.data, ours)
-    held, past = _guard(changes, desired, len(ours), rules, context)
-    refused = refuse_merge(desired, present, rules.target, context, changes) or held
+    refused = refuse_merge(desired, present, rules.target, context, changes)
+    guard = _guard(changes, desired, len(ours), rules, context)
+    if refused is None and guard.holds_back:
+        refused = Verdict(TargetReason.GUARDED, guard.message)
     if refused is not None:
         return TargetPlan(changes=changes, verdict=refused)
     if not changes and present.merged_keys == set(desired.keys) and has_planned_metadata(desired, present):
@@ -137,32 +139,22 @@ def _plan_merge(
             ),
         )
     action = MergeTarget(desired, present.uid, force=bool(changes.change))
-    return TargetPlan(action=action, changes=changes, past=past)
+    return TargetPlan(action=action, changes=changes, past=guard.past)
 
 
 def _guard(
     changes: KeyChanges, desired: DesiredTarget, before: int, rules: WriteRules, context: PlanContext
-) -> tuple[Verdict | None, tuple[Removal, ...] | None]:
-    """Return what holds the change back, or what is to be remembered of it once it went."""
-    remove, guard = changes.remove, rules.guard
-    if not remove:
-        return None, None
-    if plan_status(changes) == context.released:
-        # Whoever let this pass has seen what is gone: it is counted anew from here.
-        return None, ()
-    share = share_of_removed(remove, before, guard, past=context.past, there=desired.keys, now=context.now)
-    if not share.needs_release:
-        new = Removal(context.now.replace(microsecond=0), before, remove)
-        return None, remember(context.past, new, guard.window)
-    earlier = share.removed - len(remove)
-    after = f" after {earlier} others within {write_duration(guard.window)}" if earlier else ""
-    verdict = Verdict(
-        TargetReason.GUARDED,
-        f"{len(remove)} of {before} keys would be removed ({some_of(remove)}){after}, more than the guard lets at "
-        f"once ({guard.max_deletions} %, and never all); nothing was written. Mend the source, or release it once "
-        "with the annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
+) -> GuardVerdict:
+    return judge_removals(
+        changes.remove,
+        before,
+        rules.guard,
+        past=context.past,
+        there=desired.keys,
+        released=plan_status(changes) == context.released,
+        now=context.now,
+        words=GuardWords(f"keys would be removed ({some_of(changes.remove)})", "nothing was written"),
     )
-    return verdict, None
 
 
 def _refused_by_kubernetes(desired: DesiredTarget, present: PresentTarget) -> Verdict | None:
@@ -184,21 +176,28 @@ def _refused_by_kubernetes(desired: DesiredTarget, present: PresentTarget) -> Ve
     return None
 
 
-def _refused_by_store(
-    planned: TargetPlan, desired: DesiredTarget, present: PresentTarget | None
-) -> Verdict | None:
+def _fitted(planned: TargetPlan, desired: DesiredTarget, present: PresentTarget | None) -> TargetPlan:
+    """Return the plan, or one that the API server's store has room for, or why there is none."""
     merges = isinstance(planned.action, MergeTarget)
     size = content_bytes(desired, present, merges=merges)
-    if merges and present is not None:
-        size += managed_bytes(desired, present)
+    if present is not None and isinstance(planned.action, ApplyTarget | MergeTarget):
+        managed = managed_bytes(desired, present)
+        if merges:
+            size += managed
+        elif size <= STORED_MAX_BYTES < size + managed:
+            # A patch is stored without its field managers where these have no room, and an apply is refused.
+            patch = replacement_patch(desired, present, always=True) or {}
+            action = ReplaceTarget(desired, present.uid, present.resource_version, patch)
+            return replace(planned, action=action)
     if size <= STORED_MAX_BYTES:
-        return None
+        return planned
     also = ", names of keys counted once more for each field manager" if merges else ""
-    return Verdict(
+    verdict = Verdict(
         TargetReason.TOO_LARGE,
         f"{desired.key.kind} {desired.key.name} would take about {size} bytes{also}, of which Kubernetes stores "
         f"{STORED_MAX_BYTES}; exclude keys, shorten their names, or spread them over several targets",
     )
+    return TargetPlan(changes=planned.changes, verdict=verdict)
 
 
 def _planned(desired: DesiredTarget, changes: KeyChanges) -> Verdict:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.secretsync.destination_guard import GuardVerdict, judge_counts, judge_names
+from keybearer.controllers.secretsync.destination_guard import judge_counts, judge_names
 from keybearer.controllers.secretsync.destination_names import PlacedName, PlacedNames
-from keybearer.controllers.target.guard import GuardRules, Removal
+from keybearer.controllers.target.guard import GuardRules, GuardVerdict, Removal
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _RULES = GuardRules(50, timedelta(hours=24))
