@@ -136,6 +136,13 @@ class ObservedObject:
         """Tell whether no reconcile has ended yet: the object is new to us."""
         return self.status_json in _NO_STATUS
 
+    def known_version(self, uid: str) -> str:
+        """Return up to which version an object of this name is known.
+
+        Of this very object, what a watch or list showed: our own writes don't say what others wrote before them.
+        """
+        return self.seen_version if self.uid == uid else self.resource_version
+
     def since(self, trigger_at: float) -> ObservedObject:
         """Return it as led to by an earlier trigger."""
         return replace(self, trigger_at=trigger_at)
@@ -229,8 +236,7 @@ class ObjectStore:
             # What a complete list lacked was gone by then, however late its events come.
             lists = (self._listed.get((seen.key.kind, place), "0") for place in (None, seen.key.namespace))
             return all(_is_newer(seen.resource_version, version) for version in lists)
-        known = before.seen_version if before.uid == seen.uid else before.resource_version
-        return _is_newer(seen.resource_version, known)
+        return _is_newer(seen.resource_version, before.known_version(seen.uid))
 
     def put(self, seen: ObservedObject) -> None:
         """Keep a version that is news; whatever else had its name has ended."""
@@ -284,10 +290,7 @@ class ObjectStore:
         if there.uid in self._ended:
             return False
         held = self._objects.get(WorkKey(kind, key.namespace, key.name))
-        if held is None or held.uid != there.uid:
-            return held is None or _is_newer(there.resource_version, held.resource_version)
-        # What a watch or list showed: our own writes don't say what others wrote before them.
-        return _is_newer(there.resource_version, held.seen_version)
+        return held is None or _is_newer(there.resource_version, held.known_version(there.uid))
 
     def note_list(self, before: BeforeList, listed: Listed) -> None:
         """From now on no name that is not held has a version from before this list."""
