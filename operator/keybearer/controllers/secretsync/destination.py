@@ -150,8 +150,8 @@ class Destinations:
                 return None
             raise WaitingError(
                 Reason.IDENTITY_NOT_FOUND,
-                "spec.identityRef can't be read, so the sync in the service can't be deleted; correct it, or delete "
-                "the sync there",
+                "spec.identityRef is missing or can't be read, so the sync in the service can't be deleted; correct "
+                "it, or delete the sync there",
             )
         self._gatherer.follow_identity(seen, spec)
         session = await self._access.named_session(seen.key, spec.identity_ref.name)
