@@ -10,17 +10,14 @@ from keybearer.base.logs import get_logger
 from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetKey
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.settings import OperatorSettings
-from keybearer.controllers.target.desired import MANAGED_LABEL
+from keybearer.controllers.target.desired import MANAGED_LABEL, TARGET_RESOURCES
 from keybearer.controllers.work import Lane
 from keybearer.kube.errors import KubeError
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import CONFIG_MAPS, SECRETS
 
 __all__ = ["TargetResync"]
 
 _log = get_logger(__name__)
-
-_KINDS = {"Secret": SECRETS, "ConfigMap": CONFIG_MAPS}
 
 
 class TargetResync:
@@ -60,7 +57,7 @@ class TargetResync:
         """
         before = [(target.key, target.uid) for target in self._observed]
         there: set[tuple[TargetKey, str]] = set()
-        for kind, resource in _KINDS.items():
+        for kind, resource in TARGET_RESOURCES.items():
             for namespace in self._namespaces:
                 async for item in self._gateway.list(
                     resource, namespace, label_selector=f"{MANAGED_LABEL}=true", metadata_only=True

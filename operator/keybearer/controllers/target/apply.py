@@ -19,16 +19,14 @@ from keybearer.controllers.target.decisions import (
     ReplaceTarget,
     TargetAction,
 )
-from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL, DesiredTarget
+from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL, TARGET_RESOURCES, DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget, merge_manager, observe_target
 from keybearer.controllers.target.recreation import Recreation
 from keybearer.kube.errors import ConflictError, KubeError
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import CONFIG_MAPS, SECRETS, JsonObject, ObjectKey
+from keybearer.kube.resources import JsonObject, ObjectKey
 
 __all__ = ["TargetWriter"]
-
-_RESOURCES = {"Secret": SECRETS, "ConfigMap": CONFIG_MAPS}
 
 
 class TargetWriter:
@@ -59,7 +57,7 @@ class TargetWriter:
             return _present(seen, {}, owner_uid)
         if seen is not None and kept is not None and _version(kept) == seen.resource_version:
             return _present(seen, kept, owner_uid)
-        body = await self._gateway.get(_RESOURCES[key.kind], ObjectKey(key.namespace, key.name))
+        body = await self._gateway.get(TARGET_RESOURCES[key.kind], ObjectKey(key.namespace, key.name))
         if body is None:
             self._observed.drop(key)
             return None
@@ -96,7 +94,7 @@ class TargetWriter:
             KubeError: the API server refuses or can't be asked.
         """
         desired = action.desired
-        resource = _RESOURCES[desired.key.kind]
+        resource = TARGET_RESOURCES[desired.key.kind]
         key = ObjectKey(desired.key.namespace, desired.key.name)
         merging = isinstance(action, MergeTarget)
         before = self._observed.get(desired.key)
@@ -127,7 +125,9 @@ class TargetWriter:
     async def _recreate(self, desired: DesiredTarget, uid: str, owner_uid: str) -> JsonObject:
         key = ObjectKey(desired.key.namespace, desired.key.name)
         try:
-            return await self._recreation.recreate(_RESOURCES[desired.key.kind], key, desired.body, uid=uid)
+            return await self._recreation.recreate(
+                TARGET_RESOURCES[desired.key.kind], key, desired.body, uid=uid
+            )
         except ConflictError:
             raise  # nothing was touched
         except KubeError:
@@ -141,7 +141,9 @@ class TargetWriter:
     async def take_back(self, key: TargetKey, uid: str) -> None:
         """Delete the target that `carry_out` has just created, unless another one took its place."""
         with contextlib.suppress(ConflictError):
-            await self._gateway.delete(_RESOURCES[key.kind], ObjectKey(key.namespace, key.name), uid=uid)
+            await self._gateway.delete(
+                TARGET_RESOURCES[key.kind], ObjectKey(key.namespace, key.name), uid=uid
+            )
 
     async def retire(self, key: TargetKey, owner_uid: str, *, retains: bool = False) -> bool:
         """Take back what a custom resource wrote to a target it no longer names; return whether there was anything.
@@ -160,7 +162,7 @@ class TargetWriter:
         present = await self.look(key, owner_uid, expected=None, thorough=True)
         if present is None:
             return False
-        resource, name = _RESOURCES[key.kind], ObjectKey(key.namespace, key.name)
+        resource, name = TARGET_RESOURCES[key.kind], ObjectKey(key.namespace, key.name)
         if present.owner_uid == owner_uid and present.foreign_controller(owner_uid) is None:
             if not retains and present.refers_to(owner_uid):
                 return await self._gateway.delete(resource, name, uid=present.uid)

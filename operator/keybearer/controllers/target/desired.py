@@ -13,10 +13,12 @@ from keybearer.controllers.json_reading import text_of, texts_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.target.spec import OPAQUE, CreationPolicy, DeletionPolicy, Target, TargetKind
 from keybearer.controllers.work import WorkKey
+from keybearer.kube.resources import CONFIG_MAPS, SECRETS, Resource
 
 __all__ = [
     "MANAGED_LABEL",
     "OWNER_LABEL",
+    "TARGET_RESOURCES",
     "DesiredTarget",
     "build_target",
     "encoded_data",
@@ -29,6 +31,8 @@ MANAGED_LABEL = "keybearer.dev/managed"
 OWNER_LABEL = "keybearer.dev/owner-uid"
 """UID of the custom resource that owns the object; also there under `onDelete: Retain`, without ownerReference."""
 
+TARGET_RESOURCES: Mapping[str, Resource] = {one.kind: one for one in (SECRETS, CONFIG_MAPS)}
+"""The kinds that a target may have."""
 _APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
 
 

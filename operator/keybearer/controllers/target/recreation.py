@@ -25,6 +25,7 @@ from keybearer.controllers.target.backup import (
     restored,
     trial_of,
 )
+from keybearer.controllers.target.desired import TARGET_RESOURCES
 from keybearer.kube.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -35,13 +36,12 @@ from keybearer.kube.errors import (
     NotFoundError,
 )
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import CONFIG_MAPS, SECRETS, JsonObject, ObjectKey, Resource
+from keybearer.kube.resources import JsonObject, ObjectKey, Resource
 
 __all__ = ["Recreation"]
 
 _log = get_logger(__name__)
 
-_RESOURCES = {one.kind: one for one in (SECRETS, CONFIG_MAPS)}
 _QUOTA_WAITS_SECONDS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 3.0)
 """Until a quota counts what was deleted: its controller does that within a second, and says nothing when it has."""
 _AGAIN_SECONDS = 5.0
@@ -119,7 +119,7 @@ class Recreation:
     def notice(self, kind: str, backup: ObjectKey) -> None:
         """Take in that there is a backup, or a trial: one that nobody works with was left by another process."""
         if (kind, backup) not in self._under_way:
-            self._left.put_nowait(_Left(_RESOURCES[kind], backup))
+            self._left.put_nowait(_Left(TARGET_RESOURCES[kind], backup))
 
     async def run(self) -> None:
         """Put back what is missing, and remove backups, until cancelled.
