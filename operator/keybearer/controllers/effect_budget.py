@@ -1,0 +1,170 @@
+"""The budget of what an object causes outside: repairs of a target, pushes, restarts, certificates.
+
+Nothing of it is noticed in normal use. It bounds what a fight with another controller or a loop can cost: what is
+spent is counted per object and effect, and what comes after that waits. Counting is pure and conservative: never
+more than `Limit.count` in any window. What must outlive the process (certificates) keeps its ledger in a status;
+the rest is held by `EffectBudgets`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from keybearer.base.clock import Clock
+from keybearer.controllers.custom_resource import ResourceModel
+from keybearer.controllers.resource_fields import Instant
+
+__all__ = [
+    "LEDGER_MAX",
+    "REPAIRS",
+    "RESTARTS",
+    "EffectBudgets",
+    "Ledger",
+    "Limit",
+    "Spent",
+    "free_at",
+    "issues_limit",
+    "spend",
+    "used",
+]
+
+_PARTS = 6
+"""What is spent within such a part of the window is counted as one entry."""
+LEDGER_MAX = _PARTS + 2
+"""Entries that a ledger has at most."""
+_HELD_MAX = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So much of an effect within any time of that length.
+
+    Attributes:
+        count: how often at most.
+        window: within which time.
+        at_once: how often without a pause; None: as often as `count`.
+        pause: after what came without one, doubled each time.
+        longest_pause: where the doubling ends.
+    """
+
+    count: int
+    window: timedelta
+    at_once: int | None = None
+    pause: timedelta = timedelta()
+    longest_pause: timedelta = timedelta()
+
+
+class Spent(ResourceModel):
+    """Some of an effect, close to each other in time."""
+
+    since: Annotated[Instant, Field(description="When the first of them was caused.")]
+    last: Annotated[Instant, Field(description="When the last of them was caused.")]
+    count: Annotated[int, Field(ge=1, description="How many there were.")]
+
+
+Ledger = tuple[Spent, ...]
+"""What was spent, oldest first."""
+
+
+def used(ledger: Sequence[Spent], limit: Limit, now: datetime) -> int:
+    """Return how much of the budget is used."""
+    return sum(one.count for one in _current(ledger, limit, now))
+
+
+def free_at(ledger: Sequence[Spent], limit: Limit, now: datetime) -> datetime | None:
+    """Return when the effect may be caused again; None: now."""
+    current = _current(ledger, limit, now)
+    count = sum(one.count for one in current)
+    at_once = limit.count if limit.at_once is None else limit.at_once
+    if count < at_once:
+        return None
+    free = current[-1].last
+    if count < limit.count:
+        # The exponent is bounded by the count.
+        free += min(limit.pause * 2.0 ** (count - at_once), limit.longest_pause)
+    else:
+        left = count
+        for one in current:
+            left -= one.count
+            free = one.last + limit.window
+            if left < limit.count:
+                break
+    return free if free > now else None
+
+
+def spend(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
+    """Return the ledger after the effect was caused once more."""
+    current = _current(ledger, limit, now)
+    since = now.replace(microsecond=0)
+    until = since if since == now else since + timedelta(seconds=1)  # a status holds whole seconds
+    if current and now < current[-1].since + limit.window / _PARTS:
+        last = current[-1]
+        return (*current[:-1], last.model_copy(update={"last": until, "count": last.count + 1}))
+    return (*current, Spent(since=since, last=until, count=1))
+
+
+def _current(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
+    """Return the entries that still count. What a wrong clock noted for later counts as of now: it ends as well."""
+    return tuple(
+        one if one.last <= now else one.model_copy(update={"since": min(one.since, now), "last": now})
+        for one in ledger
+        if one.last + limit.window > now
+    )
+
+
+REPAIRS = Limit(
+    30,
+    timedelta(minutes=10),
+    at_once=20,
+    pause=timedelta(seconds=5),
+    longest_pause=timedelta(minutes=5),
+)
+"""Of a target that others change, and of a sync's definition in the service."""
+RESTARTS = Limit(1, timedelta(minutes=1))
+"""Of one workload."""
+_ISSUES = 6
+_ISSUES_PER_LIFETIME = 3
+
+
+def issues_limit(lifetime: timedelta) -> Limit:
+    """Return how many certificates may be issued within an hour in the place of one that lives so long."""
+    hour = timedelta(hours=1)
+    lifetimes = hour / lifetime if lifetime > timedelta() else 0.0
+    return Limit(max(_ISSUES, int(_ISSUES_PER_LIFETIME * lifetimes)), hour)
+
+
+class EffectBudgets:
+    """What this process caused. Another leader begins anew: an object costs at most its budget for each of them."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ledgers: dict[Limit, OrderedDict[str, Ledger]] = {}
+
+    def free_at(self, of: str, limit: Limit) -> datetime | None:
+        """Return when the effect may be caused again; None: now.
+
+        Args:
+            of: what the budget is of: the UID of a custom resource, or what names a workload.
+            limit: of the effect.
+        """
+        return free_at(self.ledger(of, limit), limit, self._clock.now())
+
+    def ledger(self, of: str, limit: Limit) -> Ledger:
+        """Return what was spent."""
+        ledgers = self._ledgers.get(limit)
+        return () if ledgers is None else ledgers.get(of, ())
+
+    def spend(self, of: str, limit: Limit) -> None:
+        """Count that the effect is caused."""
+        now = self._clock.now()
+        ledgers = self._ledgers.setdefault(limit, OrderedDict())
+        ledgers[of] = spend(ledgers.pop(of, ()), limit, now)
+        # The oldest come first: those that count no more go, and so does the rest beyond what is held.
+        while len(ledgers) > _HELD_MAX or not used(next(iter(ledgers.values())), limit, now):
+            ledgers.popitem(last=False)
