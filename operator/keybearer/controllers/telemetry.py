@@ -86,6 +86,12 @@ class OperatorMetrics:
         self.writes = Counter(
             "keybearer_target_writes_total", "Writes of targets.", ["kind", "action"], registry=registry
         )
+        self.delays = Counter(
+            "keybearer_effects_delayed_total",
+            "Repairs, pushes, restarts and certificates that had to wait: the budget for them was used up.",
+            ["effect"],
+            registry=registry,
+        )
         self.orphans = Counter(
             "keybearer_orphans_total",
             "Targets left behind because cleaning up passed its deadline.",

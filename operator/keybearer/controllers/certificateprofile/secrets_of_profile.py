@@ -6,7 +6,7 @@ from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
 from keybearer.controllers.target.apply import TargetWriter
-from keybearer.controllers.target.changes import replacement_patch
+from keybearer.controllers.target.changes import is_as_planned, replacement_patch
 from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
@@ -43,6 +43,8 @@ def plan_secret(
     if present.fingerprint == desired.fingerprint:
         return None
     _require_own(desired, present, owner_uid, adopt=adopt)
+    if is_as_planned(desired, present):
+        return None
     is_other = desired.body.get("type") != present.type
     if is_other or (present.immutable and present.data != desired.data):
         if present.owner_uid != owner_uid:
@@ -148,7 +150,7 @@ class ProfileSecrets:
                 )
             action = plan_secret(desired, present, seen.uid, adopt=adopt)
             if action is None:
-                self._writer.expect(desired, hands_off=False)
+                self._writer.expect(desired.key, None if present is None else present.fingerprint)
                 return False
             try:
                 await self._carry_out(seen, action)
