@@ -55,6 +55,7 @@ class Case:
         made: the key of that, with its request, where they were made in this round.
         request: of the attempt, as the service has it.
         settled_at: until when the attempt may still reach the service, which doesn't know it.
+        given_up: the attempt's key may be used no more.
         trouble: what kept this round from doing what was decided; it is told, and tried again.
         until: when it is to be looked at again.
         anchors: what its Secret holds as `ca.crt`, if it was written in this round.
@@ -72,6 +73,7 @@ class Case:
     made: Made | None = field(default=None, repr=False)
     request: RequestState | None = None
     settled_at: datetime | None = None
+    given_up: bool = False
     trouble: ReconcileError | None = None
     until: datetime | None = None
     anchors: str | None = None
@@ -128,7 +130,9 @@ class Case:
             key_held=key_held,
             attempt=None
             if attempt is None
-            else Attempt(attempt.revision, attempt.digest, self.fresh, self.request, self.settled_at),
+            else Attempt(
+                attempt.revision, attempt.digest, self.fresh, self.request, self.settled_at, self.given_up
+            ),
             failed=None
             if not entry.failures
             else Failed(entry.failed_spec, entry.failed_revision, entry.next_attempt_time),
@@ -143,6 +147,7 @@ class Case:
     def begin(self, attempt: KeptAttempt, made: Made | None) -> None:
         """Note that an attempt begins, with its key and request where the operator makes them."""
         self.kept, self.fresh, self.made, self.request = attempt, True, made, None
+        self.given_up = False
         self.say(
             revision=attempt.revision,
             need=attempt.need,

@@ -60,6 +60,10 @@ class Keyring:
         keys = self.keys if key is None else {**self.keys, (name, attempt.revision): key}
         return replace(self, attempts={**self.attempts, name: attempt}, keys=keys)
 
+    def with_key(self, which: tuple[str, int], key: bytes) -> Keyring:
+        """Return it with the key of a certificate and revision."""
+        return replace(self, keys={**self.keys, which: key})
+
     def only(self, needed: Collection[tuple[str, int]], names: Collection[str]) -> Keyring:
         """Return it with the attempts of these certificates, their keys, and the keys that are needed beside."""
         attempts = {name: attempt for name, attempt in self.attempts.items() if name in names}

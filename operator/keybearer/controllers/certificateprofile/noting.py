@@ -12,12 +12,14 @@ from keybearer.controllers.certificateprofile.case import Case
 from keybearer.controllers.certificateprofile.decisions import Decision, Keep, Mint, Post, Wait
 from keybearer.controllers.certificateprofile.keyring import KeptAttempt
 from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.request_lookup import is_given_up
 from keybearer.controllers.certificateprofile.setting import Setting
 from keybearer.controllers.certificateprofile.signing import Made, Wish, make
 from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.kube.errors import AlreadyExistsError
+from keybearer.pki.keys import PrivateKey
 
 __all__ = ["Noting"]
 
@@ -66,10 +68,11 @@ class Noting:
         if not chosen:
             return settled
         before = [(case, case.entry, case.kept, case.request) for _, case, _ in chosen]
+        await self.abreast.take(self._require_target(case) for _, case, _ in chosen)
         await self.abreast.take(
             self._end_former(case, step)
             for _, case, step in chosen
-            if step.cancel is not None or case.entry.is_open
+            if case.trouble is None and (step.cancel is not None or case.entry.is_open)
         )
         noted = await self._noted([(case, step) for _, case, step in chosen if case.trouble is None])
         if noted:
@@ -103,6 +106,13 @@ class Noting:
                 chosen.append((place, case, decision.step))
         return chosen
 
+    async def _require_target(self, case: Case) -> None:
+        """Have no certificate issued that could not be stored."""
+        try:
+            await self.storage.require_target(case)
+        except ReconcileError as error:
+            case.trouble = error
+
     async def _end_former(self, case: Case, step: Mint) -> None:
         """Cancel the request that this attempt takes the place of."""
         try:
@@ -112,8 +122,11 @@ class Noting:
 
     async def _noted(self, chosen: Sequence[tuple[Case, Mint]]) -> list[tuple[Case, Mint]]:
         """Put the attempts into the keyring, with a key where the operator makes it; return those that could be."""
+        kept: dict[str, PrivateKey] = {}
+        await self.abreast.take(self._keep_key(case, kept) for case, _ in chosen)
+        chosen = [(case, step) for case, step in chosen if case.trouble is None]
         needy = [case for case, _ in chosen if case.desired.makes_key]
-        made = await make([Wish(case.desired, self.storage.key_of(case)) for case in needy])
+        made = await make([Wish(case.desired, kept.get(case.name)) for case in needy])
         of_case = {case.name: one for case, one in zip(needy, made, strict=True)}
         noted: list[tuple[Case, Mint]] = []
         for case, step in chosen:
@@ -124,6 +137,19 @@ class Noting:
             self._note(case, step, one)
             noted.append((case, step))
         return noted
+
+    async def _keep_key(self, case: Case, kept: dict[str, PrivateKey]) -> None:
+        """Find the key that is to stay, unless it may be used no more."""
+        key = self.storage.key_of(case) if case.desired.keeps_key else None
+        try:
+            if (
+                key is not None
+                and key.algorithm is case.desired.entry.key.algorithm
+                and not await is_given_up(self.setting, case, key.public_key)
+            ):
+                kept[case.name] = key
+        except ReconcileError as error:
+            case.trouble = error
 
     def _note(self, case: Case, step: Mint, made: Made | None) -> None:
         # The tag is random, so that no attempt of another life of the object is taken for this one.

@@ -50,9 +50,10 @@ def decide(view: CertificateView, allowance: Allowance) -> Decision:
 
 def _pursue(view: CertificateView, attempt: Attempt, allowance: Allowance) -> Step:
     request = attempt.request
-    if attempt.digest != view.wanted.digest:
+    if attempt.given_up or attempt.digest != view.wanted.digest:
         is_open = request is not None and not request.status.is_final
-        need = Need.FIRST if view.live is None else Need.SPEC_CHANGED
+        changed = Need.FIRST if view.live is None else Need.SPEC_CHANGED
+        need = changed if attempt.digest != view.wanted.digest else Need.REVOKED
         return Mint(need, cancel=request.id if request is not None and is_open else None)
     if request is None:
         return _send(view, attempt, allowance)

@@ -239,6 +239,14 @@ class RemoteCertificates:
             certificate_id, found.certificate, found.certificate_chain or "", found.private_key
         )
 
+    async def revocation_reason(self, certificate_id: str) -> RevocationReason | None:
+        """Return why a certificate was revoked; None where it wasn't, is gone, or nobody says."""
+        found = await self._known(
+            lambda client: client.certificates.get(certificate_id), f"read certificate {certificate_id}"
+        )
+        said = None if found is None else found.revocation_reason
+        return RevocationReason(said) if said in tuple(RevocationReason) else None
+
     async def revoke(self, certificate_id: str, reason: RevocationReason) -> None:
         """Revoke a certificate; it may be gone, or revoked already."""
         try:

@@ -29,7 +29,11 @@ from keybearer.controllers.certificateprofile.decisions import (
 from keybearer.controllers.certificateprofile.noting import Noting
 from keybearer.controllers.certificateprofile.plan import decide
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.request_lookup import look_for_revoked, look_up_requests
+from keybearer.controllers.certificateprofile.request_lookup import (
+    is_given_up,
+    look_for_revoked,
+    look_up_requests,
+)
 from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
 from keybearer.controllers.certificateprofile.signing import csr_of
 from keybearer.controllers.certificateprofile.situation import Allowance, SecretState
@@ -101,7 +105,8 @@ class CertificateRound:
         if self.setting.compared:
             await look_for_revoked(self.setting, self.cases, self._abreast)
         decisions = self._decide()
-        if any(case.entry.is_open for case in self.cases) or any(map(_does_something, decisions)):
+        is_open = any(case.entry.is_open for case in self.cases)
+        if is_open or any(map(_does_something, decisions)) or self._storage.lacks_keyring():
             decisions = await self._begin(decisions)
         await self._abreast.take(
             self._advance(case, decision) for case, decision in zip(self.cases, decisions, strict=True)
@@ -150,7 +155,18 @@ class CertificateRound:
                 pass  # a run before this one was cut off after it had noted its attempts
         await self._read_what_is_noted()
         await look_up_requests(self.setting, self.cases, self._abreast, self.tools.orders, self._now)
-        return await self._note(self._decide(), is_first=False)
+        await self._abreast.take(self._look_at_attempted_key(case) for case in self.cases)
+        decisions = await self._note(self._decide(), is_first=False)
+        await self._storage.write_recovered()
+        return decisions
+
+    async def _look_at_attempted_key(self, case: Case) -> None:
+        """Find out whether an attempt goes on with a key that may be used no more."""
+        attempt = case.open_attempt
+        key = None if attempt is None else self._storage.attempted_key(case, attempt)
+        if key is None or not (case.desired.keeps_key and case.has_certificate):
+            return
+        case.given_up = await is_given_up(self.setting, case, key.public_key)
 
     def _is_first(self) -> bool:
         """Tell whether nothing speaks for a keyring: no status, no certificate, nothing that the watch showed."""
@@ -172,6 +188,7 @@ class CertificateRound:
         await self._storage.read_keyring()
         drifted = [case for case in self.cases if case.secret is SecretState.DRIFTED and case.present is None]
         await self._abreast.take(self._storage.read_secret(case) for case in drifted)
+        await self._abreast.take(self._storage.recover_key(case) for case in self.cases)
 
     # What is sent and stored
 
@@ -231,6 +248,8 @@ class CertificateRound:
         attempt, desired, setting = case.open_attempt, case.desired, self.setting
         if attempt is None:
             raise TypeError(case.name)
+        if not case.fresh:
+            await self._storage.require_target(case)
         key = self._storage.attempted_key(case, attempt)
         order = Order(
             profile_id=setting.profile.id,

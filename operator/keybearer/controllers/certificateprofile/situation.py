@@ -71,6 +71,7 @@ class Attempt:
         fresh: noted down in this very run, so that nothing of it can have been sent.
         request: as the service has it; None where it has none.
         settled_at: until when it may still reach the service, which doesn't know it; None where it can't.
+        given_up: its key may be used no more.
     """
 
     revision: int
@@ -78,6 +79,7 @@ class Attempt:
     fresh: bool = False
     request: RequestState | None = None
     settled_at: datetime | None = None
+    given_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)

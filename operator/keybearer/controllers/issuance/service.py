@@ -199,6 +199,10 @@ class CertificateService(Protocol):
         """Return a certificate with its chain, and its key where the service has it; None where it is gone."""
         ...
 
+    async def revocation_reason(self, certificate_id: str) -> RevocationReason | None:
+        """Return why a certificate was revoked; None where it wasn't, is gone, or nobody says."""
+        ...
+
     async def revoke(self, certificate_id: str, reason: RevocationReason) -> None:
         """Revoke a certificate; it may be gone, or revoked already."""
         ...

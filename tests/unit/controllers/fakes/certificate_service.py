@@ -99,7 +99,7 @@ class FakeCertificateService:
     forge: Callable[[Template], Template] = lambda template: template
     kept: dict[str, Kept] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
-    revoked: list[str] = field(default_factory=list)
+    revoked: dict[str, RevocationReason] = field(default_factory=dict)
     cancelled: list[str] = field(default_factory=list)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -188,9 +188,13 @@ class FakeCertificateService:
         issued = next((one for one in found if one.certificate_id == certificate_id), None)
         return issued if issued is None or self.read_keys else replace(issued, private_key=None)
 
+    async def revocation_reason(self, certificate_id: str) -> RevocationReason | None:
+        self._begin("revocation_reason")
+        return self.revoked.get(certificate_id)
+
     async def revoke(self, certificate_id: str, reason: RevocationReason) -> None:
         self._begin("revoke")
-        self.revoked.append(certificate_id)
+        self.revoked[certificate_id] = reason
         for one in self.kept.values():
             if one.state.certificate_id == certificate_id:
                 one.state = replace(one.state, certificate_status=CertificateStatus.REVOKED)

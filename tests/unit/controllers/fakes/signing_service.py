@@ -125,6 +125,10 @@ class FakeSigningService(CertificateService):
         self.before("bundle")
         return self._issued.get(certificate_id)
 
+    async def revocation_reason(self, certificate_id: str) -> RevocationReason | None:
+        del certificate_id
+        raise NotImplementedError
+
     async def revoke(self, certificate_id: str, reason: RevocationReason) -> None:
         del reason
         self.before("revoke")
