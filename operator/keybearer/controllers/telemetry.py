@@ -104,6 +104,12 @@ class OperatorMetrics:
             ["kind", "reason"],
             registry=registry,
         )
+        self.budgets_used = Counter(
+            "keybearer_budgets_used_total",
+            "Times that an object had used up the budget of an effect, and something had to wait.",
+            ["kind", "reason"],
+            registry=registry,
+        )
         self.certificates = CertificateMetrics(registry)
         self.readiness = ReadinessMetrics(registry)
         self.conditions = ConditionMetrics(registry)
@@ -223,6 +229,10 @@ class Telemetry:
         self.metrics.writes.labels(seen.target.kind, action).inc()
         if not first:
             self._tell(seen, "Normal", "TargetWritten", message, action=action)
+
+    def budget_used(self, seen: ObservedObject, reason: str) -> None:
+        """Something has to wait, for the budget of the object is used up."""
+        self.metrics.budgets_used.labels(seen.key.kind, reason).inc()
 
     def certificate(self, seen: ObservedObject, reason: str, message: str, *, fine: bool) -> None:
         """Something happened to a certificate that no condition tells of."""

@@ -21,8 +21,15 @@ from keybearer.controllers.certificateprofile.situation import (
     SecretState,
 )
 from keybearer.controllers.certificateprofile.status import CertificateRequestStatus
+from keybearer.controllers.effect_budget import Ledger, Limit, free_at, issues_limit, used
 from keybearer.controllers.issuance.service import RequestState
-from keybearer.controllers.issuance.timing import next_attempt, renewal_time, spread
+from keybearer.controllers.issuance.timing import (
+    earliest_renewal,
+    is_too_early,
+    next_attempt,
+    renewal_time,
+    spread,
+)
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.target.observed import PresentTarget
 
@@ -102,6 +109,33 @@ class Case:
         known = (entry.revision, entry.certificate_revision, self.kept.revision if self.kept else None)
         return max((number for number in known if number is not None), default=0) + 1
 
+    @property
+    def limit(self) -> Limit:
+        """How often it may be asked for."""
+        return issues_limit(self.lifetime or timedelta())
+
+    @property
+    def lifetime(self) -> timedelta | None:
+        """How long what is stored lives, else what is asked for; None where that isn't known."""
+        begins, ends = self.entry.not_before, self.entry.not_after
+        return self.desired.lifetime if begins is None or ends is None else ends - begins
+
+    @property
+    def is_renewed_too_early(self) -> bool:
+        """Whether `renewBefore` leaves less than a third of the lifetime."""
+        lives = (self.desired.lifetime, self.lifetime)
+        fixed = self.desired.entry.asked.not_after is not None
+        return not fixed and any(is_too_early(self.desired.entry.renew_before, one) for one in lives)
+
+    def held_until(self, now: datetime) -> datetime | None:
+        """Return when it may be asked for again, whatever the need; None: now."""
+        return free_at(self.entry.issues, self.limit, now)
+
+    def count_noted(self, noted: Ledger, now: datetime) -> None:
+        """Take in how often the keyring says that it was asked for, which the status may not say yet."""
+        most = max(noted, self.entry.issues, key=lambda ledger: used(ledger, self.limit, now))
+        self.say(issues=most)
+
     def see(self, shown: str | None) -> None:
         """Take in how the watch showed the Secret last, by its fingerprint; None where it showed none."""
         if shown is None:
@@ -110,7 +144,7 @@ class Case:
             is_same = shown == self.entry.fingerprint
             self.secret = SecretState.AS_WRITTEN if is_same else SecretState.DRIFTED
 
-    def view(self, *, key_held: bool) -> CertificateView:
+    def view(self, now: datetime, *, key_held: bool) -> CertificateView:
         """Return what the plan needs."""
         entry, attempt = self.entry, self.open_attempt
         live = None
@@ -138,6 +172,7 @@ class Case:
             else Failed(entry.failed_spec, entry.failed_revision, entry.next_attempt_time),
             revoked=self.entry.revoked is True,
             refit=self.secret is SecretState.AS_WRITTEN and entry.keystores != self.keystores,
+            held_until=self.held_until(now),
         )
 
     def say(self, **changes: object) -> None:
@@ -151,6 +186,7 @@ class Case:
         self.say(
             revision=attempt.revision,
             need=attempt.need,
+            issues=attempt.issues,
             id=None,
             status=None,
             reason=Reason.ISSUING.value,
@@ -176,7 +212,9 @@ class Case:
         if self.entry.requested_at is None:
             self.say(requested_at=now.replace(microsecond=0))
 
-    def stored(self, judged: Judged, certificate_id: str, *, uid: str, fingerprint: str) -> None:
+    def stored(
+        self, judged: Judged, certificate_id: str, *, uid: str, fingerprint: str, now: datetime
+    ) -> None:
         """Note that the certificate of the open attempt is in its Secret."""
         attempt = self.open_attempt
         if attempt is None:
@@ -194,7 +232,9 @@ class Case:
             not_after=leaf.not_after.replace(microsecond=0),
             renewal_time=None
             if is_fixed
-            else renewal_time(leaf.not_before, leaf.not_after, entry.renew_before, spread(uid, self.name)),
+            else renewal_time(
+                leaf.not_before, leaf.not_after, entry.renew_before, spread(uid, self.name), now
+            ),
             spec=attempt.digest,
             authority=None if judged.authority is None else judged.authority.key,
             fingerprint=fingerprint,
@@ -272,4 +312,8 @@ def new_entry(
         return CertificateRequestStatus(
             name=desired.name, secret_name=desired.entry.target_name, revoke_on_delete=flag
         )
-    return before.model_copy(update={"revoke_on_delete": flag})
+    renewal = before.renewal_time
+    if renewal is not None and before.not_before is not None and before.not_after is not None:
+        # What an older version noted may be too early.
+        renewal = max(renewal, earliest_renewal(before.not_before, before.not_after))
+    return before.model_copy(update={"revoke_on_delete": flag, "renewal_time": renewal})

@@ -17,6 +17,7 @@ from keybearer.controllers.certificateprofile.setting import Setting
 from keybearer.controllers.certificateprofile.signing import Made, Wish, make
 from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
+from keybearer.controllers.effect_budget import spend
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.kube.errors import AlreadyExistsError
 from keybearer.pki.keys import PrivateKey
@@ -85,7 +86,7 @@ class Noting:
         self.minted = sum(step.need is Need.KEY_LOST for _, step in noted)
         begun = {case.name for case, _ in noted}
         for place, case, _ in chosen:
-            attempt = case.view(key_held=True).attempt
+            attempt = case.view(self.now, key_held=True).attempt
             # What could not even be noted is left to another round.
             step = Post(attempt) if case.name in begun and attempt is not None else Keep()
             settled[place] = replace(settled[place], step=step)
@@ -154,7 +155,8 @@ class Noting:
     def _note(self, case: Case, step: Mint, made: Made | None) -> None:
         # The tag is random, so that no attempt of another life of the object is taken for this one.
         tag = secrets.token_hex(4)
-        attempt = KeptAttempt(case.next_revision, tag, case.desired.digest, self.now, step.need)
+        issues = spend(case.entry.issues, case.limit, self.now)
+        attempt = KeptAttempt(case.next_revision, tag, case.desired.digest, self.now, step.need, issues)
         self.storage.keyring = self.storage.keyring.begun(
             case.name, attempt, None if made is None else made.key.der()
         )

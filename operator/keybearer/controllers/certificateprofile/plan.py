@@ -45,6 +45,9 @@ def decide(view: CertificateView, allowance: Allowance) -> Decision:
         return Decision(_KEEP)
     attempt = view.attempt
     step = _begin(view, allowance) if attempt is None else _pursue(view, attempt, allowance)
+    if isinstance(step, Mint) and view.held_until is not None:
+        # What failed again and again is told as that: it is no loop of needs.
+        step = Wait(Reason.ISSUES_USED if view.failed is None else Reason.BACKING_OFF, view.held_until)
     return Decision(step, restore=not isinstance(step, Fetch) and _wants_restoring(view, allowance))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from keybearer.base.certificate_terms import CertificateStatus, IssuerType, RequestStatus, RevocationReason
@@ -45,6 +45,11 @@ class RemoteCertificates:
 
     def __init__(self, session: ServiceSession) -> None:
         self._session = session
+
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """By how much the service's clock is ahead of ours; None where it has not answered yet."""
+        return self._session.clock_ahead
 
     async def find_profile(
         self, *, profile_id: str | None, slug: str, project_id: str | None

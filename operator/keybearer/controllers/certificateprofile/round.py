@@ -76,7 +76,7 @@ class CertificateRound:
     _abreast: Abreast = field(default_factory=lambda: Abreast(_AT_ONCE), init=False)
 
     def __post_init__(self) -> None:
-        self._now = self.tools.now()
+        self._now = self.setting.scene.time(self.tools.now())
         previous = self.setting.scene.previous
         self.lost_keys = previous.lost_keys
         self._storage = CertificateStorage(self.tools, self.setting, self.cases, self._now)
@@ -135,7 +135,7 @@ class CertificateRound:
         )
         decided: list[Decision] = []
         for case in self.cases:
-            decision = decide(case.view(key_held=self._storage.holds_key(case)), allowance)
+            decision = decide(case.view(self._now, key_held=self._storage.holds_key(case)), allowance)
             match decision.step:
                 case Mint(need=Need.KEY_LOST):
                     allowance = replace(allowance, mints=allowance.mints - 1)
@@ -238,6 +238,8 @@ class CertificateRound:
     def _wait(self, case: Case, reason: Reason, until: datetime | None) -> None:
         if reason is not Reason.BACKING_OFF:
             case.say(reason=reason.value)
+        if reason is Reason.ISSUES_USED:
+            case.say(next_attempt_time=until)
         if case.request is not None:
             if case.request.status is not case.entry.status or case.request.message != case.entry.message:
                 case.told(case.request, self._now)

@@ -105,6 +105,7 @@ class CertificateView:
         key_held: whether the stored certificate's key can be had without a new certificate.
         revoked: whether the service says that the stored certificate was revoked.
         refit: whether the Secret has to be written anew for what isn't its certificate: `ca.crt` or keystores.
+        held_until: when another may be asked for again, whatever the need; None: now.
     """
 
     wanted: Wanted
@@ -115,6 +116,7 @@ class CertificateView:
     failed: Failed | None = None
     revoked: bool = False
     refit: bool = False
+    held_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

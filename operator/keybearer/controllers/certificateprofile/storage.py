@@ -71,6 +71,8 @@ class CertificateStorage:
         self.keyring = read_keyring(present.body if present is not None else None)
         for case in self._cases:
             kept = self.keyring.attempts.get(case.name)
+            if kept is not None:
+                case.count_noted(kept.issues, self._now)
             is_held = kept is None or (case.name, kept.revision) in self.keyring.keys
             if kept is not None and case.desired.makes_key and not is_held:
                 # Of no use without its key, but its number is taken.
@@ -236,7 +238,8 @@ class CertificateStorage:
             adopt=desired.entry.adopt,
             is_new=before.certificate_revision is None and case.secret is SecretState.MISSING,
         )
-        case.stored(judged, issued.certificate_id, uid=setting.scene.seen.uid, fingerprint=target.fingerprint)
+        uid = setting.scene.seen.uid
+        case.stored(judged, issued.certificate_id, uid=uid, fingerprint=target.fingerprint, now=self._now)
         case.look_at(case.entry.renewal_time)
         await self._retire_old_name(before.secret_name)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from keybearer.base.certificate_terms import CertificateStatus, IssuerType, RequestStatus, RevocationReason
@@ -139,6 +139,11 @@ class CertificateService(Protocol):
     Each of these raises a ReconcileError where the service refuses or can't be asked: StalledError where a person
     must change something, WaitingError where it may come right by itself, so that it isn't known what became of it.
     """
+
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """By how much the service's clock is ahead of ours; None where it has not answered yet."""
+        ...
 
     async def find_profile(
         self, *, profile_id: str | None, slug: str, project_id: str | None

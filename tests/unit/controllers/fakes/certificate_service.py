@@ -79,6 +79,7 @@ class FakeCertificateService:
 
     Attributes:
         now: the present, as the service has it.
+        ahead: by how much that is ahead of the operator's clock.
         status: how new requests stand; those that are issued are issued at once.
         lists: whether the identity may list certificates.
         at_once: whether what is issued at once comes with the answer.
@@ -89,6 +90,7 @@ class FakeCertificateService:
     now: Callable[[], datetime]
     issuer: Issuer
     profile: PresentProfile | None = None
+    ahead: timedelta | None = timedelta()
     status: RequestStatus = RequestStatus.ISSUED
     at_once: bool = True
     read_keys: bool = True
@@ -102,6 +104,10 @@ class FakeCertificateService:
     revoked: dict[str, RevocationReason] = field(default_factory=dict)
     cancelled: list[str] = field(default_factory=list)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        return self.ahead
 
     def _begin(self, name: str) -> None:
         self.calls.append(name)

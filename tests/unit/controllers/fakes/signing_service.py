@@ -70,6 +70,10 @@ class FakeSigningService(CertificateService):
         before: called with the name of each operation before it is done, and again with `after ` before it.
     """
 
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        return None
+
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
         self.status = RequestStatus.ISSUED
