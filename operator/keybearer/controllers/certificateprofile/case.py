@@ -21,7 +21,7 @@ from keybearer.controllers.certificateprofile.situation import (
     SecretState,
 )
 from keybearer.controllers.certificateprofile.status import CertificateRequestStatus
-from keybearer.controllers.effect_budget import Ledger, Limit, free_at, issues_limit, used
+from keybearer.controllers.effect_budget import Limit, free_at, issues_limit, put_right, used
 from keybearer.controllers.issuance.service import RequestState
 from keybearer.controllers.issuance.timing import (
     earliest_renewal,
@@ -131,10 +131,18 @@ class Case:
         """Return when it may be asked for again, whatever the need; None: now."""
         return free_at(self.entry.issues, self.limit, now)
 
-    def count_noted(self, noted: Ledger, now: datetime) -> None:
-        """Take in how often the keyring says that it was asked for, which the status may not say yet."""
-        most = max(noted, self.entry.issues, key=lambda ledger: used(ledger, self.limit, now))
-        self.say(issues=most)
+    def note_held(self, now: datetime) -> None:
+        """Note since when it is asked for as often as it may be; an hour without an issue ends that."""
+        before = self.entry.held_since
+        if not used(self.entry.issues, self.limit, now):
+            self.say(held_since=None)
+        elif before is None and self.held_until(now) is not None:
+            self.say(held_since=now.replace(microsecond=0))
+
+    def count_noted(self, attempt: KeptAttempt, now: datetime) -> None:
+        """Take in what the keyring says of how often it was asked for, where the status doesn't say it yet."""
+        if attempt.revision > (self.entry.revision or 0) or not self.entry.issues:
+            self.say(issues=put_right(attempt.issues, now))
 
     def see(self, shown: str | None) -> None:
         """Take in how the watch showed the Secret last, by its fingerprint; None where it showed none."""

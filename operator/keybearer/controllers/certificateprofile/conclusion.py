@@ -73,13 +73,11 @@ class Standing:
         entry: as the status says.
         valid: its Secret holds a certificate as asked for, which hasn't ended and wasn't revoked.
         trouble: what kept the run from doing what was decided.
-        held_until: it was asked for as often as it may be: until then, it isn't again.
     """
 
     entry: CertificateRequestStatus
     valid: bool
     trouble: ReconcileError | None = None
-    held_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +177,7 @@ def aspects_of(standings: Sequence[Standing], ahead: timedelta | None) -> tuple[
         ahead: by how much the service's clock is ahead of ours; None where that isn't known.
     """
     aspects: list[Aspect] = []
-    held = [one for one in standings if one.held_until is not None]
+    held = [one for one in standings if one.entry.held_since is not None]
     lost = [one for one in standings if one.entry.reason == Reason.BUDGET_USED and one not in held]
     if held or lost:
         told = [*((one, None, _told_issues(one)) for one in held), *((one, *_said_of(one)) for one in lost)]
@@ -197,10 +195,12 @@ def aspects_of(standings: Sequence[Standing], ahead: timedelta | None) -> tuple[
 
 
 def _told_issues(one: Standing) -> str:
-    count = sum(spent.count for spent in one.entry.issues)
-    since = format_instant(one.entry.issues[0].since) if one.entry.issues else "?"
-    until = "" if one.held_until is None else f"; not again before {format_instant(one.held_until)}"
-    return f"asked for {count} times since {since}, the last time for the need {one.entry.need}{until}"
+    entry = one.entry
+    since = "" if entry.held_since is None else f" since {format_instant(entry.held_since)}"
+    until = ""
+    if entry.reason == Reason.ISSUES_USED and entry.next_attempt_time is not None:
+        until = f"; not again before {format_instant(entry.next_attempt_time)}"
+    return f"it is asked for as often as it may be{since}, the last time for the need {entry.need}{until}"
 
 
 def facts_of(standings: Sequence[Standing]) -> list[CertificateFacts]:

@@ -131,10 +131,7 @@ def _in_order(
 ) -> list[Standing]:
     """Return how each certificate stands, in the order of the spec."""
     by_name = {
-        case.name: Standing(
-            case.entry, case.is_valid(now), case.trouble or _flaw_of(case), case.held_until(now)
-        )
-        for case in cases
+        case.name: Standing(case.entry, case.is_valid(now), case.trouble or _flaw_of(case)) for case in cases
     }
     by_name |= {one.entry.name: Standing(one.entry, valid=False, trouble=one.trouble) for one in broken}
     return [by_name[entry.name] for entry in spec.certificates]

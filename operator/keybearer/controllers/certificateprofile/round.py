@@ -39,6 +39,7 @@ from keybearer.controllers.certificateprofile.signing import csr_of
 from keybearer.controllers.certificateprofile.situation import Allowance, SecretState
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
+from keybearer.controllers.effect_budget import put_right
 from keybearer.controllers.issuance.service import REQUEST_REFUSED, Order
 from keybearer.controllers.issuance.timing import poll_interval
 from keybearer.controllers.mode import Mode
@@ -79,6 +80,8 @@ class CertificateRound:
         self._now = self.setting.scene.time(self.tools.now())
         previous = self.setting.scene.previous
         self.lost_keys = previous.lost_keys
+        for case in self.cases:
+            case.say(issues=put_right(case.entry.issues, self._now))
         self._storage = CertificateStorage(self.tools, self.setting, self.cases, self._now)
         self.rolling = plan_wave(
             self.setting.scene.seen.uid,
@@ -112,6 +115,8 @@ class CertificateRound:
             self._advance(case, decision) for case, decision in zip(self.cases, decisions, strict=True)
         )
         await self._refit()
+        for case in self.cases:
+            case.note_held(self._now)
 
     async def preview(self) -> list[Decision]:
         """Return what would be done; nothing is.
@@ -238,7 +243,7 @@ class CertificateRound:
     def _wait(self, case: Case, reason: Reason, until: datetime | None) -> None:
         if reason is not Reason.BACKING_OFF:
             case.say(reason=reason.value)
-        if reason is Reason.ISSUES_USED:
+        if reason in (Reason.BACKING_OFF, Reason.ISSUES_USED):
             case.say(next_attempt_time=until)
         if case.request is not None:
             if case.request.status is not case.entry.status or case.request.message != case.entry.message:

@@ -87,9 +87,13 @@ class CertificateRequestStatus(ResourceModel):
         Field(
             strict=False,
             max_length=LEDGER_MAX,
-            description="When it was asked for within the last hour, which is bounded.",
+            description="When it was asked for of late: so often and no more within an hour.",
         ),
     ] = ()
+    held_since: Annotated[
+        Instant | None,
+        Field(description="Since when it is asked for as often as it may be, without an hour of calm."),
+    ] = None
     certificate_id: Annotated[_Id | None, Field(description="The id of the certificate in the Secret.")] = (
         None
     )
