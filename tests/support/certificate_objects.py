@@ -116,6 +116,17 @@ class Certificates:
         assert data is not None, f"no Secret {secret}"
         return list(parse_certificates(data["tls.crt"].decode()))
 
+    def revoke(self, certificate_id: str, reason: str) -> None:
+        """The certificate is revoked in the service."""
+        path = f"/api/v1/cert-manager/certificates/{certificate_id}/revoke"
+        self.admin.send("POST", path, {"revocationReason": reason})
+
+    def count_requests(self) -> int:
+        """How many requests the project has."""
+        path = "/api/v1/cert-manager/certificates/certificate-requests/search"
+        body = {"projectId": self.tenant.project.id, "limit": 1}
+        return int(self.admin.send("POST", path, body)["totalCount"])
+
     def requests(self, **filters: object) -> list[Body]:
         """The requests of the project, as the service tells of them."""
         body = {"projectId": self.tenant.project.id, "limit": 100, **filters}

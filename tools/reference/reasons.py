@@ -12,7 +12,7 @@ from keybearer.controllers.appconnection.reasons import Reason as ConnectionReas
 from keybearer.controllers.appconnection.remedies import REMEDIES as CONNECTION_REMEDIES
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
 from keybearer.controllers.certificateprofile.remedies import REMEDIES as PROFILE_REMEDIES
-from keybearer.controllers.conditions import Tone, build_conditions
+from keybearer.controllers.conditions import BUDGET_USED, CLOCK_IN_SYNC, Tone, build_conditions
 from keybearer.controllers.secretsync.reasons import Reason as SyncReason
 from keybearer.controllers.secretsync.remedies import KEY_REMEDIES
 from keybearer.controllers.secretsync.remedies import REMEDIES as SYNC_REMEDIES
@@ -28,7 +28,13 @@ CONDITIONS: Mapping[str, str] = {
     "Stalled": "You have to change something; the message says what. It is looked at again at leisure, and at once when "
     "what it depends on changes.",
     "Guarded": "The guard holds a change back, because too many keys would vanish at once (only SecretSyncs).",
+    BUDGET_USED: "Something makes an effect needed over and over: it was caused as often as it may be, and waits. The "
+    "message says what, and since when. It stands beside the others, and goes after an hour of calm.",
+    CLOCK_IN_SYNC: "Only ever False: the operator's clock and the service's differ by more than a minute, and the "
+    "service's counts. It stands beside the others (only CertificateProfiles).",
 }
+_ASIDE = (BUDGET_USED, CLOCK_IN_SYNC)
+"""Conditions that stand beside whatever the others say."""
 _TONES = {
     Tone.READY: "all is well",
     Tone.WAITING: "it waits for something outside, and tries again",
@@ -64,7 +70,7 @@ def reasons_page() -> str:
             "## Conditions\n",
             table(("type", "True means"), [(code(name), text) for name, text in CONDITIONS.items()]),
             "Programs can rely on these combinations (they are those of kstatus, which Flux, Argo CD and Helm read):\n",
-            table(("when", *(code(name) for name in CONDITIONS)), _combinations()),
+            table(("when", *(code(name) for name in CONDITIONS if name not in _ASIDE)), _combinations()),
             "## SecretSync\n",
             "Reasons of identities and of the service are the same for all three kinds.\n",
             _table(SyncReason, SYNC_REMEDIES),
@@ -110,7 +116,7 @@ def _combinations() -> list[tuple[str, ...]]:
             one.type: one.status.value
             for one in build_conditions((), tone, "Reason", "", generation=1, now=now, also=also)
         }
-        rows.append((told, *(stands.get(name, "") for name in CONDITIONS)))
+        rows.append((told, *(stands.get(name, "") for name in CONDITIONS if name not in _ASIDE)))
     return rows
 
 

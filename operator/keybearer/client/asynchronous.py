@@ -150,6 +150,7 @@ class AsyncKeybearer(Groups[AsyncShell]):
         try:
             async with asyncio.timeout(self._options.timeout.total_seconds()) as limit:
                 answer = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
+                self._session.hear_time(answer.headers.get("date"))
                 stream = opened(step.request, answer)
                 if stream is not None:
                     return stream

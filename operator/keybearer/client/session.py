@@ -8,6 +8,8 @@ import random
 from collections import deque
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 from keybearer.base.clock import Clock
 from keybearer.client.credentials import Credentials, SuppliedToken
@@ -122,6 +124,26 @@ class Session:
     rng: random.Random
     process_env: MutableMapping[str, str] = field(repr=False)
     is_closed: bool = False
+    _told_time: tuple[str | None, datetime] | None = None
+
+    def hear_time(self, date: str | None) -> None:
+        """Take in the `Date` of an answer whose head has just come; None where it has none."""
+        self._told_time = date, self.clock.now()
+
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """By how much the service's clock is ahead of ours, as its last answer told, to a second or two.
+
+        None where nothing was answered yet; zero where the answer told no time.
+        """
+        if self._told_time is None:
+            return None
+        date, heard_at = self._told_time
+        try:
+            told = parsedate_to_datetime(date or "")
+        except ValueError:
+            return timedelta()
+        return told.replace(tzinfo=told.tzinfo or UTC) - heard_at
 
     def require_open(self) -> None:
         """Raise ClientClosed if the client was closed."""

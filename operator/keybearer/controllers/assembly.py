@@ -177,7 +177,7 @@ def assemble(given: Circumstances) -> Assembly:
     )
     renderer = TemplateRenderer()
     recreation = Recreation(gateway)
-    budgets = EffectBudgets(clock, lambda effect: given.metrics.delays.labels(effect).inc())
+    budgets = EffectBudgets(clock, telemetry.effect_delayed)
     writer = TargetWriter(gateway, observed, given.fingerprinter, recreation, budgets)
     restarter = WorkloadRestarter(gateway, telemetry, budgets)
     cluster = ClusterIdentity(gateway, settings.cluster_id)

@@ -8,7 +8,7 @@ the method is its mirror for the operator, and a corpus of manifests holds the t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import FunctionType
@@ -21,6 +21,7 @@ from pydantic import (
     Field,
     JsonValue,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -32,6 +33,7 @@ __all__ = [
     "MESSAGE_MAX",
     "NEVER_OBSERVED",
     "REASON_COLUMN",
+    "STORED",
     "Condition",
     "ConditionStatus",
     "CustomResource",
@@ -107,20 +109,29 @@ class Rule:
     Attributes:
         cel: expression over `self`, judged after defaults were set.
         message: what a user reads when it doesn't hold; says what to write.
+        when_stored: it also holds of what the API server has: False for a rule that came after such objects, which
+            are to be served all the same.
     """
 
     cel: str
     message: str
+    when_stored: bool = True
 
 
 _Ruled = TypeVar("_Ruled", bound="RuledModel")
 
 
-def rule(cel: str, message: str) -> Callable[[Callable[[_Ruled], bool]], Callable[[_Ruled], bool]]:
+STORED: Mapping[str, object] = {"stored": True}
+"""The context in which a model reads what the API server has taken, perhaps for an older version."""
+
+
+def rule(
+    cel: str, message: str, *, when_stored: bool = True
+) -> Callable[[Callable[[_Ruled], bool]], Callable[[_Ruled], bool]]:
     """Mark a method of a `RuledModel` as the mirror of a CEL rule: it returns whether the rule holds."""
 
     def mark(method: Callable[[_Ruled], bool]) -> Callable[[_Ruled], bool]:
-        vars(method)[_MARK] = Rule(cel, message)
+        vars(method)[_MARK] = Rule(cel, message, when_stored)
         return method
 
     return mark
@@ -138,9 +149,10 @@ class RuledModel(ResourceModel):
         cls.rules = (*cls.rules, *found)
 
     @model_validator(mode="after")
-    def _obey(self) -> Self:
+    def _obey(self, info: ValidationInfo) -> Self:
         for demand, holds in self.rules:
-            if not holds(self):
+            is_asked = demand.when_stored or info.context != STORED
+            if is_asked and not holds(self):
                 raise ValueError(demand.message)
         return self
 

@@ -32,6 +32,7 @@ __all__ = [
     "Spent",
     "free_at",
     "issues_limit",
+    "put_right",
     "spend",
     "used",
 ]
@@ -43,6 +44,8 @@ LEDGER_MAX = _PARTS + 2
 _HELD_MAX = 50_000
 _QUIET = 1.2
 """So many of the longest pauses without the effect end what used its budget up."""
+_A_MOMENT = timedelta(seconds=1)
+"""By which an entry may be ahead of the present: a status holds whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +107,20 @@ def free_at(ledger: Sequence[Spent], limit: Limit, now: datetime) -> datetime | 
     return free if free > now else None
 
 
+def put_right(ledger: Ledger, now: datetime) -> Ledger:
+    """Return the ledger with what a wrong clock noted for later as of now, so that it ends as the rest does."""
+    if all(one.last <= now + _A_MOMENT for one in ledger):
+        return ledger
+    return tuple(
+        one.model_copy(update={"since": min(one.since, now), "last": min(one.last, now)}) for one in ledger
+    )
+
+
 def spend(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
     """Return the ledger after the effect was caused once more."""
     current = _current(ledger, limit, now)
     since = now.replace(microsecond=0)
-    until = since if since == now else since + timedelta(seconds=1)  # a status holds whole seconds
+    until = since if since == now else since + _A_MOMENT
     if current and now < current[-1].since + limit.window / _PARTS:
         last = current[-1]
         return (*current[:-1], last.model_copy(update={"last": until, "count": last.count + 1}))

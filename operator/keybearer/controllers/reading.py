@@ -9,7 +9,7 @@ import orjson
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from keybearer.controllers.custom_resource import ResourceModel, StatusModel, describe_invalid
+from keybearer.controllers.custom_resource import STORED, ResourceModel, StatusModel, describe_invalid
 from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError
@@ -27,7 +27,7 @@ def read_spec(seen: ObservedObject, model: type[_Spec]) -> _Spec:
         StalledError: it can't be read; the message names the fields, never what they hold.
     """
     try:
-        return model.model_validate_json(seen.spec_json)
+        return model.model_validate_json(seen.spec_json, context=STORED)
     except ValidationError as error:
         raise StalledError("SpecInvalid", describe_invalid(error)) from None
 

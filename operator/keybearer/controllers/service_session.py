@@ -92,6 +92,11 @@ class ServiceSession:
         """A name for the session, safe to show."""
         return self._id
 
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """By how much the service's clock is ahead of ours; None where it has not answered yet."""
+        return self._client.session.clock_ahead
+
     async def list_source(self, query: SourceQuery, etag: str | None) -> Listing | NotChanged | SourceFailure:
         """Return the source's secrets, that they are as they were, or why they can't be had."""
         held_back = await self._admit()

@@ -230,6 +230,10 @@ class Telemetry:
         if not first:
             self._tell(seen, "Normal", "TargetWritten", message, action=action)
 
+    def effect_delayed(self, effect: str) -> None:
+        """Something has to wait, for its budget is used up."""
+        self.metrics.delays.labels(effect).inc()
+
     def certificate(self, seen: ObservedObject, reason: str, message: str, *, fine: bool) -> None:
         """Something happened to a certificate that no condition tells of."""
         self._tell(seen, "Normal" if fine else "Warning", reason, message, action="Issue")

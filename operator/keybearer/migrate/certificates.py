@@ -10,6 +10,8 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from keybearer.controllers.certificateprofile.resource import CERTIFICATE_PROFILE, CERTIFICATES_MAX
+from keybearer.controllers.certificateprofile.spec_certificate import parse_ttl
+from keybearer.controllers.resource_fields import write_duration
 from keybearer.migrate.durations import parse_go_duration
 from keybearer.migrate.findings import Notes
 from keybearer.migrate.foreign import ForeignObject
@@ -17,7 +19,7 @@ from keybearer.migrate.manifests import Draft
 from keybearer.migrate.settings import slug_of
 from keybearer.migrate.surroundings import Surroundings
 
-__all__ = ["ProfileDraft", "gathered", "name_of_certificate", "profile_draft", "ttl_of"]
+__all__ = ["ProfileDraft", "gathered", "name_of_certificate", "profile_draft", "renew_before_of", "ttl_of"]
 
 _NO_LABEL = re.compile(r"[^a-z0-9]+")
 _LABEL_MAX = 63
@@ -112,3 +114,22 @@ def ttl_of(text: str, where: str, notes: Notes) -> str | None:
     if hours * _HOUR != duration:
         notes.changed(where, f"is raised to {hours}h: lifetimes are whole hours or days")
     return f"{hours // 24}d" if hours % 24 == 0 else f"{hours}h"
+
+
+def renew_before_of(duration: timedelta, ttl: JsonValue, where: str, notes: Notes) -> str:
+    """Return how long before its end a certificate is renewed: at most two thirds of its lifetime, as we take it.
+
+    Args:
+        duration: as it was.
+        ttl: of the converted certificate; None where it isn't known.
+        where: it stood.
+        notes: for the report.
+    """
+    longest = parse_ttl(ttl) * 2 / 3 if isinstance(ttl, str) else None
+    if longest is not None and duration > longest:
+        duration = timedelta(minutes=longest // timedelta(minutes=1))
+        notes.changed(
+            where,
+            f"is lowered to {write_duration(duration)}: no certificate is renewed before a third of its lifetime",
+        )
+    return write_duration(duration)

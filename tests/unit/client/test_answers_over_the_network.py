@@ -23,6 +23,7 @@ from keybearer.client import (
     TransportError,
 )
 from tools.local.waiting import PATIENCE, PATIENCE_SECONDS
+from unit.client.harness import FakeClock
 from unit.client.real_service import ONCE, Ask, ask_blocking, serving
 
 _ALLOWED = PATIENCE / 4
@@ -237,3 +238,24 @@ def test_a_blocking_call_to_a_deaf_service_ends_in_its_thread(deaf: str) -> None
     thread.join(timeout=PATIENCE_SECONDS)
     assert not thread.is_alive()
     assert isinstance(errors[0], TransportError)
+
+
+@pytest.mark.parametrize(
+    ("date", "ahead"),
+    [
+        ("Mon, 02 Mar 2026 05:00:00 GMT", timedelta(hours=17)),
+        ("Mon, 02 Mar 2026 05:00:00 -0000", timedelta(hours=17)),
+        ("at noon", timedelta()),
+        ("", timedelta()),
+    ],
+)
+async def test_an_answer_tells_by_how_much_the_services_clock_is_ahead(date: str, ahead: timedelta) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        del request
+        return web.json_response({"message": "Ok"}, headers={"Date": date})
+
+    options = replace(ONCE, clock=FakeClock())  # at noon of the day before
+    async with serving(answer) as url, AsyncKeybearer(url, options=options) as client:
+        assert client.session.clock_ahead is None
+        await client.status.get()
+        assert client.session.clock_ahead == ahead

@@ -18,6 +18,7 @@ from keybearer.controllers.effect_budget import (
     Spent,
     free_at,
     issues_limit,
+    put_right,
     spend,
     used,
 )
@@ -156,3 +157,13 @@ class TestEffectBudgets:
         budgets.take("another", RESTARTS)
 
         assert budgets.held() == 1
+
+
+def test_what_a_wrong_clock_noted_ends_with_the_window_once_it_is_put_right() -> None:
+    later = _START + timedelta(hours=17)
+    limit = Limit("issue", 1, timedelta(hours=1))
+    ledger = put_right(spend((), limit, later), _START)
+
+    assert free_at(ledger, limit, _START) == _START + timedelta(hours=1)
+    assert free_at(ledger, limit, _START + timedelta(hours=1)) is None
+    assert put_right(ledger, _START) is ledger

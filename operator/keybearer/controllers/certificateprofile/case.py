@@ -21,8 +21,15 @@ from keybearer.controllers.certificateprofile.situation import (
     SecretState,
 )
 from keybearer.controllers.certificateprofile.status import CertificateRequestStatus
+from keybearer.controllers.effect_budget import Limit, free_at, issues_limit, put_right, used
 from keybearer.controllers.issuance.service import RequestState
-from keybearer.controllers.issuance.timing import next_attempt, renewal_time, spread
+from keybearer.controllers.issuance.timing import (
+    earliest_renewal,
+    is_too_early,
+    next_attempt,
+    renewal_time,
+    spread,
+)
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.target.observed import PresentTarget
 
@@ -55,6 +62,7 @@ class Case:
         made: the key of that, with its request, where they were made in this round.
         request: of the attempt, as the service has it.
         settled_at: until when the attempt may still reach the service, which doesn't know it.
+        given_up: the attempt's key may be used no more.
         trouble: what kept this round from doing what was decided; it is told, and tried again.
         until: when it is to be looked at again.
         anchors: what its Secret holds as `ca.crt`, if it was written in this round.
@@ -72,6 +80,7 @@ class Case:
     made: Made | None = field(default=None, repr=False)
     request: RequestState | None = None
     settled_at: datetime | None = None
+    given_up: bool = False
     trouble: ReconcileError | None = None
     until: datetime | None = None
     anchors: str | None = None
@@ -100,6 +109,41 @@ class Case:
         known = (entry.revision, entry.certificate_revision, self.kept.revision if self.kept else None)
         return max((number for number in known if number is not None), default=0) + 1
 
+    @property
+    def limit(self) -> Limit:
+        """How often it may be asked for."""
+        return issues_limit(self.lifetime or timedelta())
+
+    @property
+    def lifetime(self) -> timedelta | None:
+        """How long what is stored lives, else what is asked for; None where that isn't known."""
+        begins, ends = self.entry.not_before, self.entry.not_after
+        return self.desired.lifetime if begins is None or ends is None else ends - begins
+
+    @property
+    def is_renewed_too_early(self) -> bool:
+        """Whether `renewBefore` leaves less than a third of the lifetime."""
+        lives = (self.desired.lifetime, self.lifetime)
+        fixed = self.desired.entry.asked.not_after is not None
+        return not fixed and any(is_too_early(self.desired.entry.renew_before, one) for one in lives)
+
+    def held_until(self, now: datetime) -> datetime | None:
+        """Return when it may be asked for again, whatever the need; None: now."""
+        return free_at(self.entry.issues, self.limit, now)
+
+    def note_held(self, now: datetime) -> None:
+        """Note since when it is asked for as often as it may be; an hour without an issue ends that."""
+        before = self.entry.held_since
+        if not used(self.entry.issues, self.limit, now):
+            self.say(held_since=None)
+        elif before is None and self.held_until(now) is not None:
+            self.say(held_since=now.replace(microsecond=0))
+
+    def count_noted(self, attempt: KeptAttempt, now: datetime) -> None:
+        """Take in what the keyring says of how often it was asked for, where the status doesn't say it yet."""
+        if attempt.revision > (self.entry.revision or 0) or not self.entry.issues:
+            self.say(issues=put_right(attempt.issues, now))
+
     def see(self, shown: str | None) -> None:
         """Take in how the watch showed the Secret last, by its fingerprint; None where it showed none."""
         if shown is None:
@@ -108,7 +152,7 @@ class Case:
             is_same = shown == self.entry.fingerprint
             self.secret = SecretState.AS_WRITTEN if is_same else SecretState.DRIFTED
 
-    def view(self, *, key_held: bool) -> CertificateView:
+    def view(self, now: datetime, *, key_held: bool) -> CertificateView:
         """Return what the plan needs."""
         entry, attempt = self.entry, self.open_attempt
         live = None
@@ -128,12 +172,15 @@ class Case:
             key_held=key_held,
             attempt=None
             if attempt is None
-            else Attempt(attempt.revision, attempt.digest, self.fresh, self.request, self.settled_at),
+            else Attempt(
+                attempt.revision, attempt.digest, self.fresh, self.request, self.settled_at, self.given_up
+            ),
             failed=None
             if not entry.failures
             else Failed(entry.failed_spec, entry.failed_revision, entry.next_attempt_time),
             revoked=self.entry.revoked is True,
             refit=self.secret is SecretState.AS_WRITTEN and entry.keystores != self.keystores,
+            held_until=self.held_until(now),
         )
 
     def say(self, **changes: object) -> None:
@@ -143,9 +190,11 @@ class Case:
     def begin(self, attempt: KeptAttempt, made: Made | None) -> None:
         """Note that an attempt begins, with its key and request where the operator makes them."""
         self.kept, self.fresh, self.made, self.request = attempt, True, made, None
+        self.given_up = False
         self.say(
             revision=attempt.revision,
             need=attempt.need,
+            issues=attempt.issues,
             id=None,
             status=None,
             reason=Reason.ISSUING.value,
@@ -171,7 +220,9 @@ class Case:
         if self.entry.requested_at is None:
             self.say(requested_at=now.replace(microsecond=0))
 
-    def stored(self, judged: Judged, certificate_id: str, *, uid: str, fingerprint: str) -> None:
+    def stored(
+        self, judged: Judged, certificate_id: str, *, uid: str, fingerprint: str, now: datetime
+    ) -> None:
         """Note that the certificate of the open attempt is in its Secret."""
         attempt = self.open_attempt
         if attempt is None:
@@ -189,7 +240,9 @@ class Case:
             not_after=leaf.not_after.replace(microsecond=0),
             renewal_time=None
             if is_fixed
-            else renewal_time(leaf.not_before, leaf.not_after, entry.renew_before, spread(uid, self.name)),
+            else renewal_time(
+                leaf.not_before, leaf.not_after, entry.renew_before, spread(uid, self.name), now
+            ),
             spec=attempt.digest,
             authority=None if judged.authority is None else judged.authority.key,
             fingerprint=fingerprint,
@@ -267,4 +320,8 @@ def new_entry(
         return CertificateRequestStatus(
             name=desired.name, secret_name=desired.entry.target_name, revoke_on_delete=flag
         )
-    return before.model_copy(update={"revoke_on_delete": flag})
+    renewal = before.renewal_time
+    if renewal is not None and before.not_before is not None and before.not_after is not None:
+        # What an older version noted may be too early.
+        renewal = max(renewal, earliest_renewal(before.not_before, before.not_after))
+    return before.model_copy(update={"revoke_on_delete": flag, "renewal_time": renewal})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from keybearer.base.clock import format_instant
 from keybearer.controllers.certificate_metrics import CertificateFacts
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.status import (
@@ -19,10 +20,18 @@ from keybearer.controllers.certificateprofile.status import (
     Revocation,
     Wave,
 )
-from keybearer.controllers.conditions import Tone, build_conditions
+from keybearer.controllers.conditions import (
+    BUDGET_USED,
+    CLOCK_IN_SYNC,
+    Aspect,
+    Tone,
+    aspects_in,
+    build_conditions,
+)
+from keybearer.controllers.issuance.timing import CLOCKS_AGREE
 from keybearer.controllers.outcome import ReconcileError, StalledError
 
-__all__ = ["Issued", "Outcome", "Standing", "build_status", "conclude", "facts_of"]
+__all__ = ["Issued", "Outcome", "Standing", "aspects_of", "build_status", "conclude", "facts_of"]
 
 _NAMED = 5
 """Certificates whose trouble a message spells out."""
@@ -41,6 +50,8 @@ _FOR_PEOPLE: frozenset[str] = frozenset(
     }
 )
 """What ends when somebody changes something."""
+_STALLS_WHAT_IS_VALID: frozenset[str] = frozenset({Reason.RENEW_BEFORE_TOO_LONG})
+"""What somebody has to change though the certificate is good."""
 _DEFAULT_MESSAGES: Mapping[str, str] = {
     Reason.ISSUING: "it is being asked for",
     Reason.PENDING_APPROVAL: "a person has to approve it in the service",
@@ -71,7 +82,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """What a round leads to, beside conditions."""
+    """What a round leads to, beside the conditions of its end."""
 
     entries: tuple[CertificateRequestStatus, ...]
     authorities: tuple[AuthorityStatus, ...]
@@ -80,6 +91,7 @@ class Issued:
     lost_keys: LostKeys | None
     revocations: tuple[Revocation, ...]
     valid: int
+    aspects: tuple[Aspect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +118,9 @@ def conclude(standings: Sequence[Standing]) -> tuple[Tone, str, str]:
     """Return what the conditions say of all certificates together."""
     total, valid = len(standings), sum(one.valid for one in standings)
     told = [(one, *_said_of(one)) for one in standings]
-    bad = [(one, reason, text) for one, reason, text in told if not one.valid and reason is not None]
-    worries = [(one, reason, text) for one, reason, text in told if one.valid and reason is not None]
+    flawed = [(one, reason, text) for one, reason, text in told if reason is not None]
+    bad = [one for one in flawed if not one[0].valid or one[1] in _STALLS_WHAT_IS_VALID]
+    worries = [one for one in flawed if one not in bad]
     count = (
         "no certificate is described"
         if total == 0
@@ -134,6 +147,7 @@ def build_status(
             outcome.message,
             generation=generation,
             now=now,
+            beside=aspects_in(previous.conditions) if outcome.issued is None else outcome.issued.aspects,
         ),
         "last_handled_requested_at": outcome.handled or previous.last_handled_requested_at,
         "profile": outcome.profile or previous.profile,
@@ -153,6 +167,40 @@ def build_status(
             "next_renewal_time": min(renewals, default=None),
         }
     return previous.model_copy(update=changes)
+
+
+def aspects_of(standings: Sequence[Standing], ahead: timedelta | None) -> tuple[Aspect, ...]:
+    """Return what conditions tell beside the end of the round.
+
+    Args:
+        standings: of all certificates.
+        ahead: by how much the service's clock is ahead of ours; None where that isn't known.
+    """
+    aspects: list[Aspect] = []
+    held = [one for one in standings if one.entry.held_since is not None]
+    lost = [one for one in standings if one.entry.reason == Reason.BUDGET_USED and one not in held]
+    if held or lost:
+        told = [*((one, None, _told_issues(one)) for one in held), *((one, *_said_of(one)) for one in lost)]
+        reason = Reason.ISSUES_USED if held else Reason.BUDGET_USED
+        aspects.append(Aspect(BUDGET_USED, true=True, reason=reason, message=_listed("", told)))
+    if ahead is not None and abs(ahead) > CLOCKS_AGREE:
+        which = "behind" if ahead > timedelta() else "ahead of"
+        minutes = round(abs(ahead) / timedelta(minutes=1))
+        message = (
+            f"the operator's clock is {minutes // 60} h {minutes % 60} min {which} the service's; certificates are "
+            "renewed by the service's"
+        )
+        aspects.append(Aspect(CLOCK_IN_SYNC, true=False, reason=Reason.CLOCK_DIFFERS, message=message))
+    return tuple(aspects)
+
+
+def _told_issues(one: Standing) -> str:
+    entry = one.entry
+    since = "" if entry.held_since is None else f" since {format_instant(entry.held_since)}"
+    until = ""
+    if entry.reason == Reason.ISSUES_USED and entry.next_attempt_time is not None:
+        until = f"; not again before {format_instant(entry.next_attempt_time)}"
+    return f"it is asked for as often as it may be{since}, the last time for the need {entry.need}{until}"
 
 
 def facts_of(standings: Sequence[Standing]) -> list[CertificateFacts]:
@@ -181,6 +229,8 @@ def _plainly_said_of(one: Standing) -> tuple[str | None, str]:
     if one.trouble is not None:
         return one.trouble.reason, one.trouble.message
     reason = one.entry.reason
+    if reason == Reason.ISSUES_USED:
+        return reason, _told_issues(one)
     if reason is not None:
         return reason, one.entry.message or _DEFAULT_MESSAGES.get(reason, "")
     if one.valid:
@@ -197,4 +247,4 @@ def _listed(count: str, said: Sequence[tuple[Standing, str | None, str]]) -> str
     parts = [f"{one.entry.name}: {text}" for one, _, text in said[:_NAMED]]
     if len(said) > _NAMED:
         parts.append(f"and {len(said) - _NAMED} more")
-    return "; ".join([count, *parts])
+    return "; ".join([count, *parts] if count else parts)

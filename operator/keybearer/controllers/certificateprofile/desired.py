@@ -21,7 +21,12 @@ from keybearer.base.clock import format_instant
 from keybearer.client import AltName, BasicConstraints, CertificateAttributes, ProfileDefaults
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.situation import Wanted
-from keybearer.controllers.certificateprofile.spec_certificate import Certificate, Origin, parse_ttl
+from keybearer.controllers.certificateprofile.spec_certificate import (
+    Certificate,
+    Origin,
+    RotationPolicy,
+    parse_ttl,
+)
 from keybearer.controllers.certificateprofile.spec_profile import ProfileDefaults as DescribedDefaults
 from keybearer.controllers.outcome import StalledError
 from keybearer.pki.comparison import Asked
@@ -92,6 +97,11 @@ class DesiredCertificate:
     def makes_key(self) -> bool:
         """Whether the operator makes its key."""
         return self.csr is None and self.entry.key.generated_by is Origin.OPERATOR
+
+    @property
+    def keeps_key(self) -> bool:
+        """Whether the operator makes its key once, and asks with it again at renewals."""
+        return self.makes_key and self.entry.key.rotation_policy is RotationPolicy.NEVER
 
     @property
     def cost(self) -> int:

@@ -12,11 +12,13 @@ from keybearer.controllers.certificateprofile.conclusion import (
     Issued,
     Outcome,
     Standing,
+    aspects_of,
     conclude,
     facts_of,
 )
 from keybearer.controllers.certificateprofile.former_authorities import former_authorities, last_end
 from keybearer.controllers.certificateprofile.profiles import REFRESH
+from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.removal import Removal
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.round import CertificateRound
@@ -25,12 +27,14 @@ from keybearer.controllers.certificateprofile.status import CertificateRequestSt
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.issuance.service import PresentProfile
 from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.resource_fields import write_duration
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
 
 __all__ = ["Issuing"]
 
 _SOON = timedelta(milliseconds=50)
+_BUDGETS = frozenset({Reason.ISSUES_USED.value, Reason.BUDGET_USED.value})
 
 
 class Issuing:
@@ -64,9 +68,9 @@ class Issuing:
         gone = [entry for entry in previous.certificate_requests if entry.name not in names]
         work = CertificateRound(self._tools, setting, cases)
         await work.run()
-        due = await self._removal.retire(scene, gone, scene.secret_names, self._clock.now())
+        due = await self._removal.retire(scene, gone, scene.secret_names, scene.time(self._clock.now()))
         revoked = await self._removal.revoke((*previous.revocations, *due), scene.service)
-        now = self._clock.now()
+        now = scene.time(self._clock.now())
         signing = {one.key for one in work.authorities}
         dropped = [one for one in previous.authorities if one.key not in signing]
         last = await last_end(setting, now) if dropped else None
@@ -82,6 +86,7 @@ class Issuing:
             lost_keys=work.lost_keys,
             revocations=revoked.left,
             valid=sum(one.valid for one in standings),
+            aspects=aspects_of(standings, scene.service.clock_ahead),
         )
         self._tell(setting, standings, cases)
         outcome = Outcome(tone, reason, message, profile=_profile_status(setting.profile), issued=issued)
@@ -108,6 +113,8 @@ class Issuing:
                     setting.scene.seen, "Renewed", message + case.entry.secret_name, fine=True
                 )
             was = before.get(case.name)
+            if case.entry.reason in _BUDGETS and (was is None or was.reason != case.entry.reason):
+                self._telemetry.effect_delayed("issue")
             failures = 0 if was is None else was.failures or 0
             if (
                 (case.entry.failures or 0) > failures
@@ -123,9 +130,24 @@ def _in_order(
     spec: CertificateProfileSpec, cases: Sequence[Case], broken: Sequence[Broken], now: datetime
 ) -> list[Standing]:
     """Return how each certificate stands, in the order of the spec."""
-    by_name = {case.name: Standing(case.entry, case.is_valid(now), case.trouble) for case in cases}
+    by_name = {
+        case.name: Standing(case.entry, case.is_valid(now), case.trouble or _flaw_of(case)) for case in cases
+    }
     by_name |= {one.entry.name: Standing(one.entry, valid=False, trouble=one.trouble) for one in broken}
     return [by_name[entry.name] for entry in spec.certificates]
+
+
+def _flaw_of(case: Case) -> StalledError | None:
+    """Return what somebody has to change though all that was decided was done."""
+    if not case.is_renewed_too_early:
+        return None
+    given = write_duration(case.desired.entry.renew_before or timedelta())
+    lives = write_duration(case.desired.lifetime or case.lifetime or timedelta())
+    return StalledError(
+        Reason.RENEW_BEFORE_TOO_LONG,
+        f"renewBefore is {given}, and it lives for {lives}: it is renewed when a third of that has passed; lower "
+        "renewBefore to two thirds at most, or raise the lifetime",
+    )
 
 
 def _again(work: CertificateRound, cases: Sequence[Case], now: datetime) -> timedelta:

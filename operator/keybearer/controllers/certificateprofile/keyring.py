@@ -11,17 +11,20 @@ import base64
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Annotated
 
 import orjson
-from pydantic import JsonValue
+from pydantic import Field, JsonValue, TypeAdapter
 
 from keybearer.base.clock import format_instant, parse_instant
 from keybearer.controllers.certificateprofile.status import Need
+from keybearer.controllers.effect_budget import Ledger
 from keybearer.controllers.json_reading import mapping_of, text_of
 
 __all__ = ["KeptAttempt", "Keyring", "read_keyring"]
 
 _INDEX = "attempts.json"
+_ISSUES = TypeAdapter(Annotated[Ledger, Field(strict=False)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class KeptAttempt:
         digest: of what is asked for.
         begun_at: when.
         need: why.
+        issues: how often the certificate was asked for by then, this attempt included.
     """
 
     revision: int
@@ -41,6 +45,7 @@ class KeptAttempt:
     digest: str
     begun_at: datetime
     need: Need
+    issues: Ledger = ()
 
     @property
     def label(self) -> str:
@@ -60,6 +65,10 @@ class Keyring:
         keys = self.keys if key is None else {**self.keys, (name, attempt.revision): key}
         return replace(self, attempts={**self.attempts, name: attempt}, keys=keys)
 
+    def with_key(self, which: tuple[str, int], key: bytes) -> Keyring:
+        """Return it with the key of a certificate and revision."""
+        return replace(self, keys={**self.keys, which: key})
+
     def only(self, needed: Collection[tuple[str, int]], names: Collection[str]) -> Keyring:
         """Return it with the attempts of these certificates, their keys, and the keys that are needed beside."""
         attempts = {name: attempt for name, attempt in self.attempts.items() if name in names}
@@ -75,6 +84,7 @@ class Keyring:
                 "spec": attempt.digest,
                 "begunAt": format_instant(attempt.begun_at),
                 "need": attempt.need.value,
+                "issues": [one.model_dump(mode="json", by_alias=True) for one in attempt.issues],
             }
             for name, attempt in sorted(self.attempts.items())
         }
@@ -112,11 +122,12 @@ def _attempt(told: Mapping[str, JsonValue]) -> KeptAttempt | None:
     try:
         begun_at = parse_instant(text_of(told.get("begunAt")))
         need = Need(text_of(told.get("need")))
+        issues = _ISSUES.validate_python(told.get("issues") or ())
     except ValueError:
         return None
     if not isinstance(revision, int):
         return None
-    return KeptAttempt(revision, text_of(told.get("tag")), text_of(told.get("spec")), begun_at, need)
+    return KeptAttempt(revision, text_of(told.get("tag")), text_of(told.get("spec")), begun_at, need, issues)
 
 
 def _decoded(encoded: JsonValue) -> bytes:

@@ -45,14 +45,18 @@ def decide(view: CertificateView, allowance: Allowance) -> Decision:
         return Decision(_KEEP)
     attempt = view.attempt
     step = _begin(view, allowance) if attempt is None else _pursue(view, attempt, allowance)
+    if isinstance(step, Mint) and view.held_until is not None:
+        # What failed again and again is told as that: it is no loop of needs.
+        step = Wait(Reason.ISSUES_USED if view.failed is None else Reason.BACKING_OFF, view.held_until)
     return Decision(step, restore=not isinstance(step, Fetch) and _wants_restoring(view, allowance))
 
 
 def _pursue(view: CertificateView, attempt: Attempt, allowance: Allowance) -> Step:
     request = attempt.request
-    if attempt.digest != view.wanted.digest:
+    if attempt.given_up or attempt.digest != view.wanted.digest:
         is_open = request is not None and not request.status.is_final
-        need = Need.FIRST if view.live is None else Need.SPEC_CHANGED
+        changed = Need.FIRST if view.live is None else Need.SPEC_CHANGED
+        need = changed if attempt.digest != view.wanted.digest else Need.REVOKED
         return Mint(need, cancel=request.id if request is not None and is_open else None)
     if request is None:
         return _send(view, attempt, allowance)

@@ -39,6 +39,12 @@ class Reason(StrEnum):
     """The service says that a certificate was revoked, and `mode: CreateOnce` asks for no other."""
     BUDGET_USED = "MintBudgetUsed"
     """Keys were lost more often than the budget of an hour lets certificates be issued anew."""
+    ISSUES_USED = "IssueBudgetUsed"
+    """A certificate was asked for as often as it may be within an hour: something makes it needed over and over."""
+    RENEW_BEFORE_TOO_LONG = "RenewBeforeTooLong"
+    """`renewBefore` is more than two thirds of the lifetime that the service gives; a third passes all the same."""
+    CLOCK_DIFFERS = "ClockDiffers"
+    """The operator's clock and the service's differ by more than a minute; the service's counts."""
     POLICY_VIOLATED = "PolicyViolated"
     """The policy doesn't allow what is asked for."""
 

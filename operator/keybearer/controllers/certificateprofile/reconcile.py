@@ -31,7 +31,7 @@ from keybearer.controllers.certificateprofile.status import (
     CertificateProfileStatus,
 )
 from keybearer.controllers.cluster_identity import ClusterIdentity
-from keybearer.controllers.conditions import Tone
+from keybearer.controllers.conditions import Tone, last_reason
 from keybearer.controllers.faults import report_fault
 from keybearer.controllers.finalizer import (
     DEFAULT_DEADLINE,
@@ -167,7 +167,9 @@ class CertificateProfileReconciler:
         scene = await self._scene(seen, spec, previous)
         if spec.mode is Mode.PLAN:
             return await self._preview.look(scene), RunResult(requeue_after=REFRESH)
-        remembered = self._profiles.remembered(scene) if request is None else None
+        # Without an answer of the service nobody knows what time it is there.
+        is_known = request is None and scene.service.clock_ahead is not None
+        remembered = self._profiles.remembered(scene) if is_known else None
         found = remembered or await self._find(scene, afresh=request is not None)
         if remembered is None:
             self._profiles.remember(scene, found)
@@ -236,7 +238,7 @@ class CertificateProfileReconciler:
         self, seen: ObservedObject, previous: CertificateProfileStatus, outcome: Outcome
     ) -> None:
         status = build_status(previous, outcome, generation=seen.generation, now=self._clock.now())
-        was = previous.conditions[-1].reason if previous.conditions else None
+        was = last_reason(previous.conditions)
         fine = outcome.tone in (Tone.READY, Tone.PAUSED) or outcome.reason in _FINE
         self._telemetry.outcome(
             seen, outcome.reason, outcome.message, was=was, fine=fine, conditions=status.conditions

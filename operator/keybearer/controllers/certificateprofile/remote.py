@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from keybearer.base.certificate_terms import CertificateStatus, IssuerType, RequestStatus, RevocationReason
@@ -45,6 +45,11 @@ class RemoteCertificates:
 
     def __init__(self, session: ServiceSession) -> None:
         self._session = session
+
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """By how much the service's clock is ahead of ours; None where it has not answered yet."""
+        return self._session.clock_ahead
 
     async def find_profile(
         self, *, profile_id: str | None, slug: str, project_id: str | None
@@ -238,6 +243,14 @@ class RemoteCertificates:
         return IssuedCertificate(
             certificate_id, found.certificate, found.certificate_chain or "", found.private_key
         )
+
+    async def revocation_reason(self, certificate_id: str) -> RevocationReason | None:
+        """Return why a certificate was revoked; None where it wasn't, is gone, or nobody says."""
+        found = await self._known(
+            lambda client: client.certificates.get(certificate_id), f"read certificate {certificate_id}"
+        )
+        said = None if found is None else found.revocation_reason
+        return RevocationReason(said) if said in tuple(RevocationReason) else None
 
     async def revoke(self, certificate_id: str, reason: RevocationReason) -> None:
         """Revoke a certificate; it may be gone, or revoked already."""

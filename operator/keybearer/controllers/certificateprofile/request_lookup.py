@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from keybearer.base.certificate_terms import CertificateStatus
+from keybearer.base.certificate_terms import CertificateStatus, RevocationReason
 from keybearer.controllers.certificateprofile.abreast import Abreast
 from keybearer.controllers.certificateprofile.case import Case
 from keybearer.controllers.certificateprofile.setting import Setting
-from keybearer.controllers.issuance.service import RequestState
+from keybearer.controllers.issuance.service import IssuedCertificate, RequestState
 from keybearer.controllers.underway import UnknownOrders
+from keybearer.pki.certificates import parse_certificate
+from keybearer.pki.errors import PkiError
+from keybearer.pki.keys import PublicKey
 
-__all__ = ["look_for_revoked", "look_up_requests"]
+__all__ = ["is_given_up", "look_for_revoked", "look_up_requests"]
+
+_KEY_STAYS_GOOD = frozenset(
+    {
+        RevocationReason.AFFILIATION_CHANGED,
+        RevocationReason.CA_COMPROMISE,
+        RevocationReason.CERTIFICATE_HOLD,
+        RevocationReason.CESSATION_OF_OPERATION,
+        RevocationReason.PRIVILEGE_WITHDRAWN,
+        RevocationReason.SUPERSEDED,
+    }
+)
+"""Reasons that say nothing against the key. Who gives none may mean it."""
 
 
 async def look_for_revoked(setting: Setting, cases: Sequence[Case], abreast: Abreast) -> None:
@@ -46,6 +61,36 @@ async def _look_at_former(setting: Setting, case: Case) -> None:
             _take_in(case, state)
             if case.entry.id is None:
                 case.say(id=state.id)  # found with the others from now on
+
+
+async def is_given_up(setting: Setting, case: Case, key: PublicKey) -> bool:
+    """Tell whether a key may be used no more: a certificate for it was revoked, perhaps because it is compromised.
+
+    All that were ever issued for the certificate are looked at, so that nothing has to be remembered: neither a
+    restart nor a copy that comes back brings such a key into use again.
+
+    Raises:
+        ReconcileError: the service can't be asked.
+    """
+    scene = setting.scene
+    for state in await scene.service.requests_of(
+        scene.marks_of(case.name), setting.profile.id, scene.project_id
+    ):
+        if state.certificate_id is None or state.certificate_status is not CertificateStatus.REVOKED:
+            continue
+        if await scene.service.revocation_reason(state.certificate_id) in _KEY_STAYS_GOOD:
+            continue
+        issued = await scene.service.bundle(state.certificate_id)
+        if issued is None or _key_of(issued) in (None, key):
+            return True
+    return False
+
+
+def _key_of(issued: IssuedCertificate) -> PublicKey | None:
+    try:
+        return parse_certificate(issued.certificate).public_key
+    except PkiError:
+        return None
 
 
 def _take_in(case: Case, state: RequestState) -> None:

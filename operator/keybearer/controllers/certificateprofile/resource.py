@@ -12,6 +12,8 @@ from keybearer.base.certificate_terms import (
     IssuerType,
 )
 from keybearer.controllers.certificateprofile.spec_certificate import (
+    RENEW_BEFORE_MESSAGE,
+    RENEW_BEFORE_SECONDS,
     Certificate,
     Origin,
 )
@@ -27,6 +29,7 @@ from keybearer.controllers.custom_resource import (
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
+from keybearer.controllers.issuance.timing import is_too_early
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.resource_fields import Duration
 
@@ -220,6 +223,21 @@ class CertificateProfileSpec(RuledModel):
     def _lets_the_service_sign_what_signs_itself(self) -> bool:
         return self.issuer_type is not IssuerType.SELF_SIGNED or all(
             one.csr is None and one.key.generated_by is Origin.SERVICE for one in self.certificates
+        )
+
+    @rule(
+        cel="!has(self.defaults) || !has(self.defaults.ttlDays) || !has(self.certificates)"
+        " || self.certificates.all(one, !has(one.renewBefore) || (has(one.attributes) && (has(one.attributes.ttl)"
+        " || has(one.attributes.notBefore) || has(one.attributes.notAfter)))"
+        f" || {RENEW_BEFORE_SECONDS.format('one')} * 3 <= 2 * 86400 * self.defaults.ttlDays)",
+        message=f"{RENEW_BEFORE_MESSAGE}; without ttl it is defaults.ttlDays",
+        when_stored=False,
+    )
+    def _renews_after_a_third_of_the_default_lifetime(self) -> bool:
+        days = None if self.defaults is None else self.defaults.ttl_days
+        return days is None or not any(
+            one.asked.has_no_validity and is_too_early(one.renew_before, timedelta(days=days))
+            for one in self.certificates
         )
 
     def remote_slug(self, own_name: str) -> str:

@@ -29,12 +29,17 @@ from keybearer.controllers.certificateprofile.decisions import (
 from keybearer.controllers.certificateprofile.noting import Noting
 from keybearer.controllers.certificateprofile.plan import decide
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.request_lookup import look_for_revoked, look_up_requests
+from keybearer.controllers.certificateprofile.request_lookup import (
+    is_given_up,
+    look_for_revoked,
+    look_up_requests,
+)
 from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
 from keybearer.controllers.certificateprofile.signing import csr_of
 from keybearer.controllers.certificateprofile.situation import Allowance, SecretState
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
+from keybearer.controllers.effect_budget import put_right
 from keybearer.controllers.issuance.service import REQUEST_REFUSED, Order
 from keybearer.controllers.issuance.timing import poll_interval
 from keybearer.controllers.mode import Mode
@@ -72,9 +77,11 @@ class CertificateRound:
     _abreast: Abreast = field(default_factory=lambda: Abreast(_AT_ONCE), init=False)
 
     def __post_init__(self) -> None:
-        self._now = self.tools.now()
+        self._now = self.setting.scene.time(self.tools.now())
         previous = self.setting.scene.previous
         self.lost_keys = previous.lost_keys
+        for case in self.cases:
+            case.say(issues=put_right(case.entry.issues, self._now))
         self._storage = CertificateStorage(self.tools, self.setting, self.cases, self._now)
         self.rolling = plan_wave(
             self.setting.scene.seen.uid,
@@ -101,12 +108,15 @@ class CertificateRound:
         if self.setting.compared:
             await look_for_revoked(self.setting, self.cases, self._abreast)
         decisions = self._decide()
-        if any(case.entry.is_open for case in self.cases) or any(map(_does_something, decisions)):
+        is_open = any(case.entry.is_open for case in self.cases)
+        if is_open or any(map(_does_something, decisions)) or self._storage.lacks_keyring():
             decisions = await self._begin(decisions)
         await self._abreast.take(
             self._advance(case, decision) for case, decision in zip(self.cases, decisions, strict=True)
         )
         await self._refit()
+        for case in self.cases:
+            case.note_held(self._now)
 
     async def preview(self) -> list[Decision]:
         """Return what would be done; nothing is.
@@ -130,7 +140,7 @@ class CertificateRound:
         )
         decided: list[Decision] = []
         for case in self.cases:
-            decision = decide(case.view(key_held=self._storage.holds_key(case)), allowance)
+            decision = decide(case.view(self._now, key_held=self._storage.holds_key(case)), allowance)
             match decision.step:
                 case Mint(need=Need.KEY_LOST):
                     allowance = replace(allowance, mints=allowance.mints - 1)
@@ -150,7 +160,18 @@ class CertificateRound:
                 pass  # a run before this one was cut off after it had noted its attempts
         await self._read_what_is_noted()
         await look_up_requests(self.setting, self.cases, self._abreast, self.tools.orders, self._now)
-        return await self._note(self._decide(), is_first=False)
+        await self._abreast.take(self._look_at_attempted_key(case) for case in self.cases)
+        decisions = await self._note(self._decide(), is_first=False)
+        await self._storage.write_recovered()
+        return decisions
+
+    async def _look_at_attempted_key(self, case: Case) -> None:
+        """Find out whether an attempt goes on with a key that may be used no more."""
+        attempt = case.open_attempt
+        key = None if attempt is None else self._storage.attempted_key(case, attempt)
+        if key is None or not (case.desired.keeps_key and case.has_certificate):
+            return
+        case.given_up = await is_given_up(self.setting, case, key.public_key)
 
     def _is_first(self) -> bool:
         """Tell whether nothing speaks for a keyring: no status, no certificate, nothing that the watch showed."""
@@ -172,6 +193,7 @@ class CertificateRound:
         await self._storage.read_keyring()
         drifted = [case for case in self.cases if case.secret is SecretState.DRIFTED and case.present is None]
         await self._abreast.take(self._storage.read_secret(case) for case in drifted)
+        await self._abreast.take(self._storage.recover_key(case) for case in self.cases)
 
     # What is sent and stored
 
@@ -221,6 +243,8 @@ class CertificateRound:
     def _wait(self, case: Case, reason: Reason, until: datetime | None) -> None:
         if reason is not Reason.BACKING_OFF:
             case.say(reason=reason.value)
+        if reason in (Reason.BACKING_OFF, Reason.ISSUES_USED):
+            case.say(next_attempt_time=until)
         if case.request is not None:
             if case.request.status is not case.entry.status or case.request.message != case.entry.message:
                 case.told(case.request, self._now)
@@ -231,6 +255,8 @@ class CertificateRound:
         attempt, desired, setting = case.open_attempt, case.desired, self.setting
         if attempt is None:
             raise TypeError(case.name)
+        if not case.fresh:
+            await self._storage.require_target(case)
         key = self._storage.attempted_key(case, attempt)
         order = Order(
             profile_id=setting.profile.id,

@@ -30,6 +30,7 @@ __all__ = [
     "build_certificate_secret",
     "build_keyring_secret",
     "origins_of",
+    "secret_type",
 ]
 
 CERTIFICATE_KEY = "tls.crt"
@@ -84,12 +85,17 @@ def build_certificate_secret(
     return _build(
         owner,
         name,
-        _TLS if PRIVATE_KEY in data else _OPAQUE,
+        secret_type(has_key=PRIVATE_KEY in data),
         data,
         {CERTIFICATE_LABEL: certificate},
         annotations,
         fingerprinter,
     )
+
+
+def secret_type(*, has_key: bool) -> str:
+    """Return the type of the Secret of a certificate."""
+    return _TLS if has_key else _OPAQUE
 
 
 def build_keyring_secret(

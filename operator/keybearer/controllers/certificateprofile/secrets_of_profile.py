@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
 from keybearer.controllers.target.apply import TargetWriter
@@ -24,7 +25,7 @@ from keybearer.kube.errors import (
     NotFoundError,
 )
 
-__all__ = ["ProfileSecrets", "plan_secret"]
+__all__ = ["ProfileSecrets", "plan_secret", "require_own"]
 
 _ATTEMPTS = 4
 """Looks at a Secret before a run gives up on finding it as planned upon; others may write at the same time."""
@@ -42,18 +43,11 @@ def plan_secret(
         return CreateTarget(desired)
     if present.fingerprint == desired.fingerprint:
         return None
-    _require_own(desired, present, owner_uid, adopt=adopt)
+    wanted_type = text_of(desired.body.get("type"))
+    require_own(desired.key, wanted_type, present, owner_uid, adopt=adopt)
     if is_as_planned(desired, present):
         return None
-    is_other = desired.body.get("type") != present.type
-    if is_other or (present.immutable and present.data != desired.data):
-        if present.owner_uid != owner_uid:
-            why = f"is of type {present.type}" if is_other else "is immutable"
-            raise StalledError(
-                Reason.TARGET_CONFLICT,
-                f"Secret {desired.key.name} belongs to nobody and {why}, so that it can't be taken over; choose "
-                "another secretName, or delete it",
-            )
+    if wanted_type != present.type or (present.immutable and present.data != desired.data):
         # What it is for has changed, which Kubernetes can't; it is ours, so it may be made anew.
         return RecreateTarget(desired, present.uid)
     patch = replacement_patch(desired, present)
@@ -62,8 +56,15 @@ def plan_secret(
     return ReplaceTarget(desired, present.uid, present.resource_version, patch)
 
 
-def _require_own(desired: DesiredTarget, present: PresentTarget, owner_uid: str, *, adopt: bool) -> None:
-    what = f"Secret {desired.key.name}"
+def require_own(
+    key: TargetKey, secret_type: str, present: PresentTarget, owner_uid: str, *, adopt: bool
+) -> None:
+    """Let pass a Secret that is ours, or may be taken over and written as one of this type.
+
+    Raises:
+        StalledError: it isn't ours.
+    """
+    what = f"Secret {key.name}"
     controller = present.foreign_controller(owner_uid)
     if controller is not None:
         raise StalledError(
@@ -77,6 +78,13 @@ def _require_own(desired: DesiredTarget, present: PresentTarget, owner_uid: str,
             Reason.TARGET_CONFLICT,
             f"{what} exists and was not written by this object; choose another secretName, delete it, or set adopt "
             "to take over one that belongs to nobody",
+        )
+    if secret_type != present.type or present.immutable:
+        why = "is immutable" if secret_type == present.type else f"is of type {present.type}"
+        raise StalledError(
+            Reason.TARGET_CONFLICT,
+            f"{what} belongs to nobody and {why}, so that it can't be taken over; choose another secretName, or "
+            "delete it",
         )
 
 
@@ -107,6 +115,17 @@ class ProfileSecrets:
         present = await self._writer.look(key, owner_uid, expected=None, thorough=thorough)
         is_own = present is not None and present.owner_uid == owner_uid
         return present if is_own else None
+
+    async def require_free(self, key: TargetKey, secret_type: str, owner_uid: str, *, adopt: bool) -> None:
+        """Let pass what could be written: nothing is there, or it is ours, or may be taken over.
+
+        Raises:
+            StalledError: it is somebody else's.
+            KubeError: the API server can't be asked.
+        """
+        present = await self._writer.look(key, owner_uid, expected=None, thorough=False)
+        if present is not None:
+            require_own(key, secret_type, present, owner_uid, adopt=adopt)
 
     async def create(self, seen: ObservedObject, desired: DesiredTarget) -> None:
         """Create the Secret, without a look at what may be there.

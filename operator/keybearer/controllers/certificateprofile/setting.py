@@ -15,6 +15,7 @@ from keybearer.controllers.certificateprofile.status import CertificateProfileSt
 from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.issuance.service import CertificateService, PresentProfile
+from keybearer.controllers.issuance.timing import time_there
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.underway import UnknownOrders
@@ -64,6 +65,10 @@ class Scene:
     session_id: str
     project_id: str | None
     cluster_id: str
+
+    def time(self, now: datetime) -> datetime:
+        """Return the present by which decisions are made; `now` is that of our clock."""
+        return time_there(now, self.service.clock_ahead)
 
     @property
     def secret_names(self) -> frozenset[str]:

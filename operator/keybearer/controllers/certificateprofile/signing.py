@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from keybearer.base.certificate_terms import KeyAlgorithm
 from keybearer.controllers.certificateprofile.desired import DesiredCertificate
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.spec_certificate import RotationPolicy
 from keybearer.controllers.outcome import StalledError
 from keybearer.pki.errors import PkiError
 from keybearer.pki.keys import PrivateKey, generate_private_key
@@ -22,7 +21,7 @@ _QUICK = frozenset({KeyAlgorithm.EC_P256, KeyAlgorithm.EC_P384, KeyAlgorithm.EC_
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A certificate that needs a key, and the one that it has, if any."""
+    """A certificate that needs a key; and the one to ask with again, if any."""
 
     desired: DesiredCertificate
     held: PrivateKey | None
@@ -37,7 +36,7 @@ class Made:
 
 
 async def make(wishes: Sequence[Wish]) -> list[Made | StalledError]:
-    """Return for each wish a fresh key, or the one that there is where it is to stay, with its request.
+    """Return for each wish a fresh key, or the one that it holds, with its request.
 
     An error stands for a wish whose key or request can't be made here.
     """
@@ -64,13 +63,10 @@ async def csr_of(desired: DesiredCertificate, key: PrivateKey) -> str:
 
 
 def _made(wish: Wish) -> Made | StalledError:
-    desired, held = wish.desired, wish.held
-    terms = desired.entry.key
-    stays = terms.rotation_policy is RotationPolicy.NEVER
+    desired = wish.desired
     try:
-        if not stays or held is None or held.algorithm is not terms.algorithm:
-            held = generate_private_key(terms.algorithm)
-        return Made(held, _request(desired, held))
+        key = wish.held or generate_private_key(desired.entry.key.algorithm)
+        return Made(key, _request(desired, key))
     except PkiError as error:
         return _refused(desired, error)
 

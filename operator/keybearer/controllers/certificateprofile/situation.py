@@ -71,6 +71,7 @@ class Attempt:
         fresh: noted down in this very run, so that nothing of it can have been sent.
         request: as the service has it; None where it has none.
         settled_at: until when it may still reach the service, which doesn't know it; None where it can't.
+        given_up: its key may be used no more.
     """
 
     revision: int
@@ -78,6 +79,7 @@ class Attempt:
     fresh: bool = False
     request: RequestState | None = None
     settled_at: datetime | None = None
+    given_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ class CertificateView:
         key_held: whether the stored certificate's key can be had without a new certificate.
         revoked: whether the service says that the stored certificate was revoked.
         refit: whether the Secret has to be written anew for what isn't its certificate: `ca.crt` or keystores.
+        held_until: when another may be asked for again, whatever the need; None: now.
     """
 
     wanted: Wanted
@@ -113,6 +116,7 @@ class CertificateView:
     failed: Failed | None = None
     revoked: bool = False
     refit: bool = False
+    held_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

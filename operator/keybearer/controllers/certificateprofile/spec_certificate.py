@@ -11,11 +11,14 @@ from pydantic import AfterValidator, Field
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage, NameType
 from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
+from keybearer.controllers.issuance.timing import is_too_early
 from keybearer.controllers.resource_fields import Duration, Instant, ObjectName
 from keybearer.controllers.secret_key_ref import SecretKeyRef
 from keybearer.controllers.target.spec import Workload, named_once
 
 __all__ = [
+    "RENEW_BEFORE_MESSAGE",
+    "RENEW_BEFORE_SECONDS",
     "AltName",
     "Certificate",
     "CertificateAttributes",
@@ -31,6 +34,14 @@ __all__ = [
 _TTL_PATTERN = r"^([1-9][0-9]{0,4}h|[1-9][0-9]{0,3}d)$"
 _ALIAS_PATTERN = r"^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$"
 _CSR_MAX = 4096
+RENEW_BEFORE_SECONDS = "duration(string({}.renewBefore)).getSeconds()"
+_TTL_SECONDS = (
+    "int(self.attributes.ttl.substring(0, self.attributes.ttl.size() - 1))"
+    " * (self.attributes.ttl.endsWith('d') ? 86400 : 3600)"
+)
+RENEW_BEFORE_MESSAGE = (
+    "renewBefore can be at most two thirds of the lifetime: lower it, or raise the lifetime"
+)
 _CSR = re.compile(r"-----BEGIN (NEW )?CERTIFICATE REQUEST-----")
 
 SubjectText = Annotated[str, Field(max_length=255)]
@@ -96,6 +107,11 @@ class CertificateAttributes(RuledModel):
     )
     def _ends_in_one_way(self) -> bool:
         return self.ttl is None or (self.not_before is None and self.not_after is None)
+
+    @property
+    def has_no_validity(self) -> bool:
+        """Whether the profile says how long it is valid."""
+        return self.ttl is None and self.not_before is None and self.not_after is None
 
     @property
     def describes_more_than_validity(self) -> bool:
@@ -245,8 +261,9 @@ class Certificate(RuledModel):
     renew_before: Annotated[
         Duration | None,
         Field(
-            description="How long before its end it is renewed. Without it, when two thirds of its lifetime have "
-            "passed. Somewhat earlier in either case, so that not all are renewed at one instant."
+            description="How long before its end it is renewed, at most two thirds of its lifetime. Without it, when "
+            "two thirds of its lifetime have passed. Somewhat earlier in either case, so that not all are renewed at "
+            "one instant, but never before a third of its lifetime."
         ),
     ] = None
     revoke_on_delete: Annotated[
@@ -286,6 +303,16 @@ class Certificate(RuledModel):
     )
     def _says_no_more_than_the_csr(self) -> bool:
         return self.csr is None or not self.asked.describes_more_than_validity
+
+    @rule(
+        cel="!has(self.renewBefore) || !has(self.attributes) || !has(self.attributes.ttl)"
+        f" || {RENEW_BEFORE_SECONDS.format('self')} * 3 <= 2 * {_TTL_SECONDS}",
+        message=RENEW_BEFORE_MESSAGE,
+        when_stored=False,
+    )
+    def _is_renewed_after_a_third_of_its_lifetime(self) -> bool:
+        ttl = self.asked.ttl
+        return ttl is None or not is_too_early(self.renew_before, parse_ttl(ttl))
 
     @property
     def asked(self) -> CertificateAttributes:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from keybearer.base.certificate_terms import RequestStatus
 from keybearer.controllers.custom_resource import Condition, ResourceModel, StatusModel
+from keybearer.controllers.effect_budget import LEDGER_MAX, Spent
 from keybearer.controllers.resource_fields import Clipped, Instant
 
 __all__ = [
@@ -81,6 +82,18 @@ class CertificateRequestStatus(ResourceModel):
     ] = None
     failed_revision: Annotated[int | None, Field(ge=0, description="The revision that failed last.")] = None
     next_attempt_time: Annotated[Instant | None, Field(description="When it is asked for again.")] = None
+    issues: Annotated[
+        tuple[Spent, ...],
+        Field(
+            strict=False,
+            max_length=LEDGER_MAX,
+            description="When it was asked for of late: so often and no more within an hour.",
+        ),
+    ] = ()
+    held_since: Annotated[
+        Instant | None,
+        Field(description="Since when it is asked for as often as it may be, without an hour of calm."),
+    ] = None
     certificate_id: Annotated[_Id | None, Field(description="The id of the certificate in the Secret.")] = (
         None
     )
@@ -178,7 +191,7 @@ class CertificateProfileStatus(StatusModel):
         Field(
             strict=False,
             max_length=16,
-            description="Ready, Reconciling and Stalled (kstatus).",
+            description="Ready, Reconciling and Stalled (kstatus), BudgetUsed and ClockInSync.",
             json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
         ),
     ] = ()

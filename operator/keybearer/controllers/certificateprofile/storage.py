@@ -21,6 +21,7 @@ from keybearer.controllers.certificateprofile.secret_body import (
     Origins,
     build_certificate_secret,
     build_keyring_secret,
+    secret_type,
 )
 from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
 from keybearer.controllers.certificateprofile.situation import SecretState
@@ -55,6 +56,7 @@ class CertificateStorage:
         self._now = now
         self.keyring = Keyring()
         self._keyring_found: PresentTarget | None = None
+        self._recovered = False
         self.authorities = self.trusted(setting.scene.previous.authorities)
 
     async def read_keyring(self) -> None:
@@ -69,12 +71,58 @@ class CertificateStorage:
         self.keyring = read_keyring(present.body if present is not None else None)
         for case in self._cases:
             kept = self.keyring.attempts.get(case.name)
+            if kept is not None:
+                case.count_noted(kept, self._now)
             is_held = kept is None or (case.name, kept.revision) in self.keyring.keys
             if kept is not None and case.desired.makes_key and not is_held:
                 # Of no use without its key, but its number is taken.
                 case.say(revision=max(kept.revision, case.entry.revision or 0))
                 kept = None
             case.kept = kept
+
+    def lacks_keyring(self) -> bool:
+        """Tell whether the watch shows no keyring, though there are keys to keep."""
+        return not self.was_ever_noted() and any(
+            case.desired.makes_key and case.has_certificate for case in self._cases
+        )
+
+    async def recover_key(self, case: Case) -> None:
+        """Take the key of a stored certificate into the keyring from its Secret, where the keyring lost it.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        which = case.name, case.entry.certificate_revision or 0
+        if which in self.keyring.keys or not (case.desired.makes_key and case.has_certificate):
+            return
+        if case.present is None:
+            await self.read_secret(case)
+        found = _found(case)
+        if found.key is not None and found.serial == case.entry.serial_number:
+            self.keyring = self.keyring.with_key(which, found.key.der())
+            self._recovered = True
+
+    async def write_recovered(self) -> None:
+        """Note the keys that were recovered, unless that was done with an attempt; raises as `write_keyring`."""
+        if self._recovered:
+            await self.write_keyring()
+
+    async def require_target(self, case: Case) -> None:
+        """Let pass a certificate whose Secret can be written; one that is ours as the watch shows it isn't read.
+
+        Raises:
+            StalledError: the Secret is somebody else's.
+            KubeError: the API server can't be asked.
+        """
+        if case.secret is SecretState.AS_WRITTEN:
+            return
+        seen, entry = self._setting.scene.seen, case.desired.entry
+        await self._tools.secrets.require_free(
+            TargetKey("Secret", seen.key.namespace, entry.target_name),
+            secret_type(has_key=entry.csr is None),
+            seen.uid,
+            adopt=entry.adopt,
+        )
 
     def stale(self) -> list[Case]:
         """Return the certificates whose `ca.crt` lacks an authority, or holds one that signed nothing any more."""
@@ -137,6 +185,7 @@ class CertificateStorage:
                 Reason.SPEC_INVALID,
                 "the keys of all certificates don't fit into one Secret; spread them over several objects",
             )
+        self._recovered = False
         seen = self._setting.scene.seen
         desired = build_keyring_secret(seen, data, self._tools.fingerprinter)
         if is_first:
@@ -189,7 +238,8 @@ class CertificateStorage:
             adopt=desired.entry.adopt,
             is_new=before.certificate_revision is None and case.secret is SecretState.MISSING,
         )
-        case.stored(judged, issued.certificate_id, uid=setting.scene.seen.uid, fingerprint=target.fingerprint)
+        uid = setting.scene.seen.uid
+        case.stored(judged, issued.certificate_id, uid=uid, fingerprint=target.fingerprint, now=self._now)
         case.look_at(case.entry.renewal_time)
         await self._retire_old_name(before.secret_name)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from keybearer.base.certificate_terms import CertificateStatus, IssuerType, RequestStatus, RevocationReason
@@ -140,6 +140,11 @@ class CertificateService(Protocol):
     must change something, WaitingError where it may come right by itself, so that it isn't known what became of it.
     """
 
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """By how much the service's clock is ahead of ours; None where it has not answered yet."""
+        ...
+
     async def find_profile(
         self, *, profile_id: str | None, slug: str, project_id: str | None
     ) -> PresentProfile | None:
@@ -197,6 +202,10 @@ class CertificateService(Protocol):
 
     async def bundle(self, certificate_id: str) -> IssuedCertificate | None:
         """Return a certificate with its chain, and its key where the service has it; None where it is gone."""
+        ...
+
+    async def revocation_reason(self, certificate_id: str) -> RevocationReason | None:
+        """Return why a certificate was revoked; None where it wasn't, is gone, or nobody says."""
         ...
 
     async def revoke(self, certificate_id: str, reason: RevocationReason) -> None:

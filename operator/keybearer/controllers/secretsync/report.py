@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from keybearer.controllers.conditions import Tone, build_conditions
+from keybearer.controllers.conditions import BUDGET_USED, Tone, build_conditions
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import (
     KEYS_MAX,
@@ -71,8 +71,8 @@ class Report:
 
 _FURTHER = {
     str(Reason.GUARDED): ("Stalled", "Guarded"),
-    str(Reason.TARGET_CONTESTED): ("BudgetUsed",),
-    str(Reason.PUSHED_TOO_OFTEN): ("BudgetUsed",),
+    str(Reason.TARGET_CONTESTED): (BUDGET_USED,),
+    str(Reason.PUSHED_TOO_OFTEN): (BUDGET_USED,),
 }
 """Conditions that come with a reason, besides those of its tone."""
 

@@ -6,7 +6,7 @@ by the object's UID before it is made there, so that it is made once.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from keybearer.base.certificate_terms import RevocationReason
@@ -20,7 +20,7 @@ from keybearer.controllers.issuance.service import (
     OpenedService,
     OrderAnswer,
 )
-from keybearer.controllers.issuance.timing import poll_interval
+from keybearer.controllers.issuance.timing import poll_interval, time_there
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError, StalledError
 from keybearer.controllers.signers.answers import build_delivery, build_refusal, judge_delivery
 from keybearer.controllers.signers.asked import SOURCES, Asked
@@ -152,7 +152,7 @@ class SignerReconciler:
         answer = await self._fetched(asked, ordered, service) if isinstance(ordered, OrderAnswer) else ordered
         match answer:
             case IssuedCertificate():
-                judged = judge_certificate(asked, request, answer, self._clock.now())
+                judged = judge_certificate(asked, request, answer, self._time(service))
                 return await self._deliver(asked, judged, answer, service)
             case Verdict():
                 return await self._refuse(asked, answer)
@@ -207,7 +207,7 @@ class SignerReconciler:
             if verdict is not None:
                 return verdict
             defaults = there.defaults
-        order = build_order(asked, profile.view, defaults, marks, self._clock.now())
+        order = build_order(asked, profile.view, defaults, marks, self._time(service))
         self._gateway.require_lead()  # the service can't know which of two replicas leads
         self._orders.begun(asked.uid)
         try:
@@ -241,7 +241,7 @@ class SignerReconciler:
     async def _deliver(
         self, asked: Asked, judged: Delivery | str, issued: IssuedCertificate, service: CertificateService
     ) -> RunResult:
-        now = self._clock.now()
+        now = self._time(service)
         problem = judged if isinstance(judged, str) else judge_delivery(asked, judged, now)
         if isinstance(judged, Delivery) and problem is None:
             try:
@@ -272,6 +272,10 @@ class SignerReconciler:
         self._teller.refused(asked, verdict)
         self._close(asked)
         return RunResult()
+
+    def _time(self, service: CertificateService) -> datetime:
+        """Return the present by which certificates are ordered and judged."""
+        return time_there(self._clock.now(), service.clock_ahead)
 
     async def _write(self, asked: Asked, status: JsonObject) -> None:
         await self._gateway.merge_patch(

@@ -8,10 +8,9 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyUsage
-from keybearer.controllers.resource_fields import write_duration
 from keybearer.migrate.cert_manager.issuer import GROUP, judge_issuer
 from keybearer.migrate.cert_manager.names import read_names, read_subject
-from keybearer.migrate.certificates import name_of_certificate, profile_draft, ttl_of
+from keybearer.migrate.certificates import name_of_certificate, profile_draft, renew_before_of, ttl_of
 from keybearer.migrate.durations import parse_go_duration
 from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import NotCarriedError, Notes
@@ -82,9 +81,9 @@ def convert_certificate(one: ForeignObject, around: Surroundings, notes: Notes) 
         certificate["secretName"] = secret
     if around.settings.adopt:
         certificate["adopt"] = True
-    certificate["attributes"] = _attributes(spec, notes)
+    certificate["attributes"] = attributes = _attributes(spec, notes)
     certificate["privateKey"] = _private_key(spec, notes, signs_itself=signs_itself)
-    certificate |= _renewal(spec, notes)
+    certificate |= _renewal(spec, attributes.get("ttl"), notes)
     keystores = _keystores(spec, notes)
     if keystores:
         certificate["keystores"] = keystores
@@ -94,7 +93,7 @@ def convert_certificate(one: ForeignObject, around: Surroundings, notes: Notes) 
     return Conversion((draft,))
 
 
-def _attributes(spec: Part, notes: Notes) -> JsonValue:
+def _attributes(spec: Part, notes: Notes) -> dict[str, JsonValue]:
     attributes = {**read_subject(spec, notes)}
     names = read_names(spec, notes)
     if names:
@@ -144,8 +143,9 @@ def _private_key(spec: Part, notes: Notes, *, signs_itself: bool) -> JsonValue:
     return key
 
 
-def _renewal(spec: Part, notes: Notes) -> dict[str, JsonValue]:
+def _renewal(spec: Part, ttl: JsonValue, notes: Notes) -> dict[str, JsonValue]:
     before, percentage = spec.text("renewBefore"), spec.number("renewBeforePercentage")
+    where = spec.where("renewBefore" if percentage is None else "renewBeforePercentage")
     duration = parse_go_duration(before) if before is not None else None
     if before is not None and not duration:
         notes.left_out(
@@ -168,7 +168,7 @@ def _renewal(spec: Part, notes: Notes) -> dict[str, JsonValue]:
                 "Give attributes.notAfter: a fixed end is not renewed.",
             )
         renewal.leave_out("windows", "renewals keep no times of the day", "They are spread by themselves.")
-    return {"renewBefore": write_duration(duration)} if duration else {}
+    return {"renewBefore": renew_before_of(duration, ttl, where, notes)} if duration else {}
 
 
 def _keystores(spec: Part, notes: Notes) -> dict[str, JsonValue]:

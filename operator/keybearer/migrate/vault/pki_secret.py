@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from keybearer.controllers.resource_fields import write_duration
-from keybearer.migrate.certificates import name_of_certificate, profile_draft, ttl_of
+from keybearer.migrate.certificates import name_of_certificate, profile_draft, renew_before_of, ttl_of
 from keybearer.migrate.durations import parse_go_duration
 from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import Notes
@@ -28,14 +27,15 @@ def convert_pki_secret(one: ForeignObject, around: Surroundings, notes: Notes) -
     certificate: dict[str, JsonValue] = {"name": name_of_certificate(one.name), "secretName": secret}
     if around.settings.adopt:
         certificate["adopt"] = True
-    certificate["attributes"] = _attributes(spec, notes)
+    certificate["attributes"] = attributes = _attributes(spec, notes)
     # Vault makes the key; where ours is made, nobody else sees it.
     certificate["privateKey"] = {"algorithm": "RSA_2048"}
     offset = spec.text("expiryOffset")
     if offset is not None:
         duration = parse_go_duration(offset)
         if duration:
-            certificate["renewBefore"] = write_duration(duration)
+            where = spec.where("expiryOffset")
+            certificate["renewBefore"] = renew_before_of(duration, attributes.get("ttl"), where, notes)
         else:
             notes.left_out(
                 spec.where("expiryOffset"), "is no duration that Keybearer takes", "Write it as 5m or 12h."
@@ -52,7 +52,7 @@ def convert_pki_secret(one: ForeignObject, around: Surroundings, notes: Notes) -
     return Conversion((draft,))
 
 
-def _attributes(spec: Part, notes: Notes) -> JsonValue:
+def _attributes(spec: Part, notes: Notes) -> dict[str, JsonValue]:
     attributes: dict[str, JsonValue] = {}
     common_name = spec.text("commonName")
     names: list[JsonValue] = []

@@ -50,7 +50,7 @@ class TestIssuing:
             "merge_patch CertificateProfile team-a/web",
         ]
 
-    async def test_one_alone_costs_four_writes_and_two_requests_and_no_look_at_what_can_t_be_there(
+    async def test_one_alone_costs_four_writes_and_two_requests_and_one_look_at_whose_the_secret_is(
         self, world: ProfileWorld
     ) -> None:
         world.publishes = True
@@ -65,7 +65,7 @@ class TestIssuing:
             "apply_status CertificateProfile team-a/web",
         ]
         assert world.service.calls == ["create_profile", "authority_chain", "issue"]
-        assert world.gateway.reads == []
+        assert world.gateway.reads == ["Secret team-a/front"]
         body = world.gateway.find("CertificateProfile", "web")
         assert body is not None
         assert body["metadata"]["finalizers"] == ["keybearer.dev/cleanup", "keybearer.dev/trust-bundle"]

@@ -96,6 +96,33 @@ def test_the_place_of_a_revoked_one_is_taken_whatever_the_budget() -> None:
     assert decide(view, replace(_ALLOWED, mints=0)).step == Mint(Need.REVOKED)
 
 
+@pytest.mark.parametrize(
+    "why",
+    [
+        {"live": None},
+        {"wanted": Wanted("front", "d2")},
+        {"revoked": True},
+        {"secret": SecretState.MISSING, "key_held": False},
+        {"attempt": replace(_OLD, digest="d0")},
+    ],
+    ids=["first", "spec changed", "revoked", "key lost", "attempt for another spec"],
+)
+def test_whatever_the_need_it_waits_once_the_budget_of_issues_is_used(why: dict[str, Any]) -> None:
+    view = replace(_GOOD, held_until=_LATER, **why)
+
+    assert decide(view, _ALLOWED).step == Wait(Reason.ISSUES_USED, _LATER)
+    assert isinstance(decide(replace(view, held_until=None), _ALLOWED).step, Mint)
+
+
+def test_what_is_noted_is_sent_though_the_budget_is_used() -> None:
+    assert decide(replace(_NOTHING, attempt=_OLD, held_until=_LATER), _ALLOWED).step == Post(_OLD)
+
+
+def test_an_attempt_whose_key_is_given_up_is_replaced() -> None:
+    attempt = replace(_OLD, request=_state(RequestStatus.PENDING_APPROVAL), given_up=True)
+    assert decide(replace(_GOOD, attempt=attempt), _ALLOWED).step == Mint(Need.REVOKED, cancel="r1")
+
+
 def test_what_has_ended_is_not_restored() -> None:
     view = replace(_GOOD, secret=SecretState.MISSING, live=replace(_LIVE, not_after=_NOW))
     assert decide(view, _ALLOWED).restore is False
@@ -198,6 +225,7 @@ _VIEWS = st.builds(
     st.none() | st.builds(Failed, _DIGESTS, st.sampled_from([1, 2]), st.none() | _DAYS),
     st.booleans(),
     st.booleans(),
+    st.none() | _DAYS,
 )
 
 
@@ -212,6 +240,8 @@ def test_whatever_there_is_nothing_is_asked_for_twice(
         assert attempt is not None
         assert attempt.request is None
         assert attempt.fresh or attempt.settled_at is None or attempt.settled_at <= _NOW
+    if isinstance(decision.step, Mint):
+        assert view.held_until is None
     if isinstance(decision.step, Mint) and attempt is not None and attempt.digest == _WANTED.digest:
         # Only where its request is over, and has been counted.
         assert attempt.request is not None

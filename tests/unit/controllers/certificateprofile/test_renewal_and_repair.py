@@ -7,8 +7,18 @@ from datetime import timedelta
 import pytest
 
 from keybearer.base.certificate_terms import RequestStatus, RevocationReason
+from unit.controllers.fakes.certificate_service import Killed, KillingAt
 from unit.controllers.fakes.profile_world import DAY, ProfileWorld, certificate
 from unit.controllers.fakes.targets import Body
+
+
+def _foreign(name: str) -> Body:
+    """A Secret of somebody else."""
+    return {
+        "kind": "Secret",
+        "metadata": {"namespace": "team-a", "name": name},
+        "data": {"mine": "bWluZQ=="},
+    }
 
 
 class TestRenewal:
@@ -236,6 +246,44 @@ class TestRepair:
 
         assert world.ready == ("False", "TargetConflict")
         assert set(world.data("front")) == {"mine"}
+        assert "issue" not in world.service.calls
+
+        world.remove_secret("front")
+        await world.reconcile()
+        assert world.ready == ("True", "Issued"), world.message
+
+    async def test_nothing_is_issued_for_a_secret_of_somebody_else_that_is_named_later(
+        self, world: ProfileWorld
+    ) -> None:
+        world.put(certificate("front"))
+        await world.reconcile()
+        world.gateway.put(_foreign("mine"))
+        changed = certificate("front", secretName="mine")
+        changed["attributes"]["organization"] = "Example"
+
+        world.put(changed)
+        await world.reconcile()
+
+        assert world.ready == ("False", "TargetConflict")
+        assert world.service.calls.count("issue") == 1
+
+    async def test_what_was_noted_is_not_sent_once_somebody_else_has_taken_the_name(
+        self, world: ProfileWorld
+    ) -> None:
+        world.service.before = KillingAt(1, "issue")
+        world.put(certificate("front"), certificate("back"))
+        with pytest.raises(Killed):
+            await world.reconcile()
+        world.service.before = lambda _: None
+        world.gateway.put(_foreign("front"))
+        world.restart()
+        for _ in range(2):
+            await world.reconcile()
+            world.pass_time(40)
+
+        assert world.ready == ("False", "TargetConflict")
+        assert world.service.issued_for("front") == []
+        assert len(world.service.issued_for("back")) == 1
 
     @pytest.mark.parametrize(
         "kind",
@@ -254,6 +302,7 @@ class TestRepair:
 
         assert world.ready == ("False", "TargetConflict")
         assert set(world.data("front")) == {"mine"}
+        assert "issue" not in world.service.calls
 
     async def test_the_secret_of_the_keys_is_nobody_else_s(self, world: ProfileWorld) -> None:
         world.put(certificate("front", secretName="web.certificate-keys"), certificate("back"))

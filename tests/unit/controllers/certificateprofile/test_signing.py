@@ -39,14 +39,11 @@ async def test_each_gets_a_key_of_its_own_and_a_request_that_says_what_is_wanted
         assert read.subject == desired.subject
 
 
-async def test_a_key_that_is_to_stay_stays_if_it_is_of_the_kind() -> None:
+async def test_a_key_that_is_held_is_asked_with_again() -> None:
     held = generate_private_key(KeyAlgorithm.EC_P256)
-    stays = described("front", rotationPolicy="Never")
-    changed = described("front", rotationPolicy="Never", algorithm="EC_secp384r1")
-    rotates = described("front")
 
-    (first,) = await make([Wish(stays, held)])
-    others = await make([Wish(changed, held), Wish(rotates, held)])
+    (first,) = await make([Wish(described("front"), held)])
+    others = await make([Wish(described("front"), None), Wish(described("back"), None)])
 
     assert isinstance(first, Made)
     assert first.key is held

@@ -79,6 +79,7 @@ class FakeCertificateService:
 
     Attributes:
         now: the present, as the service has it.
+        ahead: by how much that is ahead of the operator's clock.
         status: how new requests stand; those that are issued are issued at once.
         lists: whether the identity may list certificates.
         at_once: whether what is issued at once comes with the answer.
@@ -89,6 +90,7 @@ class FakeCertificateService:
     now: Callable[[], datetime]
     issuer: Issuer
     profile: PresentProfile | None = None
+    ahead: timedelta | None = timedelta()
     status: RequestStatus = RequestStatus.ISSUED
     at_once: bool = True
     read_keys: bool = True
@@ -99,9 +101,13 @@ class FakeCertificateService:
     forge: Callable[[Template], Template] = lambda template: template
     kept: dict[str, Kept] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
-    revoked: list[str] = field(default_factory=list)
+    revoked: dict[str, RevocationReason] = field(default_factory=dict)
     cancelled: list[str] = field(default_factory=list)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        return self.ahead
 
     def _begin(self, name: str) -> None:
         self.calls.append(name)
@@ -188,9 +194,13 @@ class FakeCertificateService:
         issued = next((one for one in found if one.certificate_id == certificate_id), None)
         return issued if issued is None or self.read_keys else replace(issued, private_key=None)
 
+    async def revocation_reason(self, certificate_id: str) -> RevocationReason | None:
+        self._begin("revocation_reason")
+        return self.revoked.get(certificate_id)
+
     async def revoke(self, certificate_id: str, reason: RevocationReason) -> None:
         self._begin("revoke")
-        self.revoked.append(certificate_id)
+        self.revoked[certificate_id] = reason
         for one in self.kept.values():
             if one.state.certificate_id == certificate_id:
                 one.state = replace(one.state, certificate_status=CertificateStatus.REVOKED)

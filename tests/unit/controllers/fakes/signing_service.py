@@ -70,6 +70,10 @@ class FakeSigningService(CertificateService):
         before: called with the name of each operation before it is done, and again with `after ` before it.
     """
 
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        return None
+
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
         self.status = RequestStatus.ISSUED
@@ -124,6 +128,10 @@ class FakeSigningService(CertificateService):
     async def bundle(self, certificate_id: str) -> IssuedCertificate | None:
         self.before("bundle")
         return self._issued.get(certificate_id)
+
+    async def revocation_reason(self, certificate_id: str) -> RevocationReason | None:
+        del certificate_id
+        raise NotImplementedError
 
     async def revoke(self, certificate_id: str, reason: RevocationReason) -> None:
         del reason

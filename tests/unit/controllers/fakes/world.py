@@ -121,7 +121,7 @@ class World:
             grants=(),
         )
         telemetry = Telemetry(self.metrics, cast("EventRecorder", self.recorder))
-        budgets = EffectBudgets(self.clock, lambda effect: self.metrics.delays.labels(effect).inc())
+        budgets = EffectBudgets(self.clock, telemetry.effect_delayed)
         self.writer = TargetWriter(
             self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway), budgets
         )

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.issuance.timing import next_attempt, poll_interval, renewal_time, spread
+from keybearer.controllers.effect_budget import Ledger, free_at, issues_limit, spend
+from keybearer.controllers.issuance.timing import (
+    is_too_early,
+    next_attempt,
+    poll_interval,
+    renewal_time,
+    spread,
+    time_there,
+)
 
 _START = datetime(2026, 3, 1, tzinfo=UTC)
 _LIFE = timedelta(days=90)
@@ -22,8 +30,9 @@ _LIFE = timedelta(days=90)
         pytest.param(None, timedelta(days=60), id="two thirds of its lifetime"),
         pytest.param(timedelta(days=10), timedelta(days=80), id="what the manifest says"),
         pytest.param(timedelta(), timedelta(days=60), id="nothing said"),
-        pytest.param(timedelta(days=90), timedelta(days=60), id="all of its lifetime is no answer"),
-        pytest.param(timedelta(days=900), timedelta(days=60), id="more than that neither"),
+        pytest.param(timedelta(days=60), timedelta(days=30), id="two thirds of its lifetime before its end"),
+        pytest.param(timedelta(days=90), timedelta(days=30), id="not before a third of it"),
+        pytest.param(timedelta(days=900), timedelta(days=30), id="not even for more than it lives"),
     ],
 )
 def test_it_is_renewed_when_due_or_up_to_15_percent_earlier(
@@ -33,7 +42,7 @@ def test_it_is_renewed_when_due_or_up_to_15_percent_earlier(
     earliest = renewal_time(_START, _START + _LIFE, renew_before, 1.0)
 
     assert latest == _START + due
-    assert abs(earliest - (_START + due * 0.85)) < timedelta(seconds=1)
+    assert abs(earliest - (_START + max(due * 0.85, _LIFE / 3))) < timedelta(seconds=1)
 
 
 @given(
@@ -47,8 +56,51 @@ def test_it_is_never_renewed_late_nor_before_it_is_valid(life: int, before: int 
     at = renewal_time(_START, ends, renew_before, share)
 
     assert _START <= at <= ends
-    if renew_before is not None and timedelta() < renew_before < timedelta(seconds=life):
-        assert at <= ends - renew_before
+    if not is_too_early(renew_before, timedelta(seconds=life)):
+        assert at <= ends - (renew_before or timedelta()) + timedelta(seconds=1)
+
+
+@given(
+    ttl=st.integers(60, 10**8),
+    backdated=st.integers(0, 10**8),
+    before=st.none() | st.integers(0, 10**9),
+    share=st.floats(0, 1, exclude_max=True),
+    parts=st.integers(0, 999_999),
+)
+def test_a_third_of_its_time_passes_after_the_issue_and_a_tenth_of_its_lifetime(
+    ttl: int, backdated: int, before: int | None, share: float, parts: int
+) -> None:
+    issued_at = _START + timedelta(microseconds=parts)
+    begins, ends = _START - timedelta(seconds=backdated), _START + timedelta(seconds=ttl)
+    renew_before = None if before is None else timedelta(seconds=before)
+
+    at = renewal_time(begins, ends, renew_before, share, issued_at)
+
+    assert at - issued_at >= (ends - issued_at) / 3 - timedelta(microseconds=2)
+    assert at - issued_at >= (ends - begins) / 10 - timedelta(microseconds=2)
+
+
+def test_renewals_are_never_more_than_three_in_a_lifetime_and_stay_within_the_budget() -> None:
+    for ttl in (timedelta(hours=1), timedelta(hours=2), timedelta(days=1)):
+        now, issues = _START, list[datetime]()
+        ledger: Ledger = ()
+        limit = issues_limit(ttl)
+        while now < _START + 20 * ttl:
+            assert free_at(ledger, limit, now) is None
+            ledger = spend(ledger, limit, now)
+            issues.append(now)
+            now = renewal_time(now - timedelta(minutes=5), now + ttl, ttl * 2 / 3, 0.99, now)
+        assert max(sum(at <= one < at + ttl for one in issues) for at in issues) <= 3
+
+
+@pytest.mark.parametrize(
+    ("ahead", "seen"),
+    [(None, 0), (timedelta(seconds=60), 0), (timedelta(seconds=-60), 0), (timedelta(seconds=61), 61)],
+)
+def test_the_clock_of_the_service_counts_where_it_differs_by_more_than_a_minute(
+    ahead: timedelta | None, seen: int
+) -> None:
+    assert time_there(_START, ahead) == _START + timedelta(seconds=seen)
 
 
 def test_ten_thousand_that_end_together_are_renewed_spread_and_none_late() -> None:

@@ -1,0 +1,153 @@
+"""What could have certificates issued without end: lifetimes that the service shortens, and a clock that is wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from support import shifted_clock
+from support.certificate_objects import Certificates, certificate, certificates_of
+from support.preloaded import PRELOADED
+from support.tenant import open_tenant
+from tools.controlplane.controlplane import ControlPlane
+from tools.local.kube_api import Body, KubeApi
+from tools.local.marks import find_mark
+from tools.local.operator_cluster import install_operator
+from tools.local.operator_process import OperatorProcess, keybearer_command
+from tools.local.secrets_service import RestartableService, ServiceAdmin
+from tools.local.waiting import PATIENCE_SECONDS, eventually
+
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
+
+_PROFILES = 500
+_AHEAD_SECONDS = 17 * 3600
+_WITHIN = 10 * PATIENCE_SECONDS
+_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class _Scene:
+    certificates: Certificates
+    operator: OperatorProcess
+    is_wrong: bool
+
+    def names(self) -> list[str]:
+        return [f"p{number}" for number in range(_PROFILES)]
+
+    def statuses(self) -> list[Body]:
+        tenant = self.certificates.tenant
+        return [one.get("status", {}) for one in tenant.api.list("CertificateProfile", tenant.namespace)]
+
+    def until_all(self, reason: str, need: str) -> None:
+        """Each has this reason, its certificate for that need is stored."""
+
+        def holds(status: Body) -> bool:
+            reasons = [one["reason"] for one in status.get("conditions", ()) if one["type"] == "Ready"]
+            needs = [one.get("need") for one in status.get("certificateRequests", ())]
+            return (reasons, needs, status.get("issued")) == ([reason], [need], "1/1")
+
+        eventually(lambda: all(map(holds, self.statuses())), awaited=f"{reason} of all", within=_WITHIN)
+
+    def look(self, round_: int) -> None:
+        """Each is looked at anew, with whatever is due."""
+        at = f"round-{round_}"
+        patch: Body = {
+            "metadata": {"annotations": {"keybearer.dev/request": "sync", "keybearer.dev/requestedAt": at}}
+        }
+        tenant = self.certificates.tenant
+        for name in self.names():
+            tenant.api.patch("CertificateProfile", tenant.namespace, name, patch)
+        eventually(
+            lambda: all(one.get("lastHandledRequestedAt") == at for one in self.statuses()),
+            awaited="a look at each",
+            within=_WITHIN,
+        )
+
+
+@pytest.fixture(params=[0, _AHEAD_SECONDS], ids=["clock right", "17 h ahead"])
+def scene(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[_Scene]:
+    """An operator of its own, whose clock is wrong by so many seconds."""
+    with ExitStack() as stack:
+        service = stack.enter_context(RestartableService(tmp_path, launch=PRELOADED))
+        admin = stack.enter_context(ServiceAdmin(service))
+        plane = stack.enter_context(ControlPlane())
+        api = stack.enter_context(KubeApi(plane.admin_kubeconfig))
+        cluster = install_operator(plane, api)
+        flags = [f"--service-url={service.url}", f"--lease-namespace={cluster.namespace}"]
+        wrong = [sys.executable, shifted_clock.__file__, str(request.param)]
+        operator = OperatorProcess(
+            cluster.kubeconfig,
+            tmp_path,
+            [*flags, "--no-leader-election"],
+            program=wrong if request.param else [keybearer_command()],
+        )
+        stack.callback(operator.kill)
+        project = admin.new_project("issue-budget")
+        tenant = open_tenant(api, "budget", project, admin.new_login(project.id))
+        operator.start()
+        yield _Scene(certificates_of(tenant, admin), operator, bool(request.param))
+        operator.terminate()
+    assert find_mark("".join(log.read_text() for log in tmp_path.glob("*.log"))) is None
+
+
+def test_lifetimes_that_the_service_shortens_below_renew_before_issue_no_more_than_the_change(
+    scene: _Scene,
+) -> None:
+    certificates = scene.certificates
+    body: Body = {
+        "projectId": certificates.tenant.project.id,
+        "slug": "shared",
+        "certificatePolicyId": certificates.policy_id,
+        "caId": certificates.authority_id,
+        "defaults": {"ttlDays": 30},
+    }
+    path = "/api/v1/cert-manager/certificate-profiles"
+    profile = certificates.admin.send("POST", path, body)["certificateProfile"]["id"]
+    plain = certificate("front", renewBefore="86399s")
+    del plain["attributes"]["ttl"]
+    for name in scene.names():
+        one = {**plain, "secretName": f"front-{name}"}
+        certificates.create(name, one, existing=True, slug="shared", policyRef=None, caRef=None)
+    scene.until_all("Issued", "First")
+    assert certificates.count_requests() == _PROFILES
+
+    # A second more than renewBefore is left, and each certificate says it began five minutes ago.
+    certificates.admin.send("PATCH", f"{path}/{profile}", {"defaults": {"ttlDays": 1}})
+    scene.look(0)
+    scene.until_all("RenewBeforeTooLong", "SpecChanged")
+    for round_ in range(1, _ROUNDS + 1):
+        scene.look(round_)
+    scene.operator.kill()
+    scene.operator.start()
+    scene.look(_ROUNDS + 1)
+
+    assert certificates.count_requests() == 2 * _PROFILES
+    told = [
+        {one["type"]: one["status"] for one in status["conditions"]}.get("ClockInSync")
+        for status in scene.statuses()
+    ]
+    assert set(told) == {"False" if scene.is_wrong else None}
+
+
+def test_a_key_compromised_while_the_operator_was_down_is_not_used_again(scene: _Scene) -> None:
+    certificates = scene.certificates
+    certificates.create("web", certificate("front", privateKey={"rotationPolicy": "Never"}))
+    certificates.until_reason("web", "Issued")
+    before = certificates.data("front")
+    scene.operator.kill()
+    certificates.revoke(certificates.entry("web", "front")["certificateId"], "KEY_COMPROMISE")
+
+    scene.operator.start()
+
+    certificates.until(
+        "web", lambda found: found["status"]["certificateRequests"][0]["need"] == "Revoked", "another one"
+    )
+    after = certificates.data("front")
+    assert before is not None
+    assert after is not None
+    assert after["tls.key"] != before["tls.key"]

@@ -1,0 +1,101 @@
+"""What comes before a certificate is issued, and which key it is issued for, against a real cluster and service."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from keybearer.controllers.certificateprofile.keyring import read_keyring
+from support.certificate_objects import Certificates, certificate, open_certificates
+from support.operator_fixtures import Installation
+from support.tenant import Tenant
+from tools.local.waiting import eventually
+
+pytestmark = pytest.mark.integration
+
+_NEVER = {"rotationPolicy": "Never"}
+
+
+@pytest.fixture
+def certificates(tenant: Tenant, installation: Installation) -> Certificates:
+    return open_certificates(tenant, installation)
+
+
+def _key(certificates: Certificates) -> bytes:
+    data = certificates.data("front")
+    assert data is not None
+    return data["tls.key"]
+
+
+@pytest.mark.parametrize("kind", ["Opaque", "kubernetes.io/tls"])
+def test_no_certificate_is_issued_while_its_secret_is_somebody_elses(
+    certificates: Certificates, kind: str
+) -> None:
+    tenant, namespace = certificates.tenant, certificates.tenant.namespace
+    data = {name: base64.b64encode(b"mine").decode() for name in ("tls.crt", "tls.key")}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": namespace, "name": "front"}}
+    tenant.api.create({**secret, "type": kind, "data": data})
+    certificates.create("web", certificate("front"), certificate("back"))
+
+    certificates.until_reason("web", "TargetConflict", saying="Secret front")
+
+    assert [one["commonName"] for one in certificates.requests()] == ["back.example.com"]
+    assert certificates.data("front") == {"tls.crt": b"mine", "tls.key": b"mine"}
+    tenant.api.delete("Secret", namespace, "front")
+    certificates.ask("web", "sync")
+    certificates.until_reason("web", "Issued")
+    assert len(certificates.requests()) == 2
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["Secret there", "Secret deleted"])
+def test_a_compromised_key_is_never_used_again(certificates: Certificates, *, is_there: bool) -> None:
+    certificates.create("web", certificate("front", privateKey=_NEVER))
+    certificates.until_reason("web", "Issued")
+    key, entry = _key(certificates), certificates.entry("web", "front")
+    certificates.ask("web", "renew")
+    eventually(
+        lambda: certificates.entry("web", "front")["serialNumber"] != entry["serialNumber"],
+        awaited="a renewal",
+    )
+    assert _key(certificates) == key
+
+    tenant = certificates.tenant
+    certificates.edit("web", mode="Suspended")
+    certificates.until("web", lambda found: found["status"]["observedGeneration"] == 2, "a pause")
+    certificates.revoke(certificates.entry("web", "front")["certificateId"], "KEY_COMPROMISE")
+    if not is_there:
+        tenant.api.delete("Secret", tenant.namespace, "front")
+    certificates.edit("web", mode="Apply")
+    certificates.ask("web", "sync")
+    certificates.until(
+        "web",
+        lambda found: (
+            found["status"]["certificateRequests"][0]["need"] == "Revoked"
+            and found["status"]["issued"] == "1/1"
+        ),
+        "another certificate",
+    )
+    other = _key(certificates)
+    assert other != key
+
+    serial = certificates.entry("web", "front")["serialNumber"]
+    certificates.ask("web", "renew")
+    eventually(lambda: certificates.entry("web", "front")["serialNumber"] != serial, awaited="a renewal")
+    assert _key(certificates) == other
+
+
+def test_a_keyring_that_alone_was_deleted_is_rebuilt_from_the_secret(certificates: Certificates) -> None:
+    certificates.create("web", certificate("front"))
+    certificates.until_reason("web", "Issued")
+    tenant, before = certificates.tenant, certificates.data("front")
+    keys = read_keyring(tenant.secret("web.certificate-keys")).keys
+
+    tenant.api.delete("Secret", tenant.namespace, "web.certificate-keys")
+    eventually(
+        lambda: read_keyring(tenant.secret("web.certificate-keys")).keys == keys, awaited="the Secret of keys"
+    )
+    tenant.api.delete("Secret", tenant.namespace, "front")
+    eventually(lambda: certificates.data("front") == before, awaited="the Secret with the same key")
+
+    assert len(certificates.requests()) == 1
