@@ -12,7 +12,7 @@ from support.tenant import Tenant, open_tenant
 from tools.controlplane.commands import ApiServerOptions
 from tools.controlplane.controlplane import ControlPlane
 from tools.local.kube_api import KubeApi
-from tools.local.operator_cluster import install_operator
+from tools.local.operator_cluster import OperatorCluster, install_operator
 from tools.local.operator_process import OperatorProcess
 from tools.local.secrets_service import RestartableService, ServiceAdmin
 
@@ -21,13 +21,28 @@ __all__ = ["LoneScene", "open_scene"]
 
 @dataclass(frozen=True)
 class LoneScene:
-    """A cluster, a service and an operator of one test's own; `operator_namespace` is where its Secrets are."""
+    """A cluster, a service and an operator of one test's own.
+
+    Attributes:
+        plane: the cluster.
+        cluster: who may do what in it.
+        flags: of the operator.
+        service: the service.
+        tenant: of both.
+        operator: has begun.
+    """
 
     plane: ControlPlane
-    operator_namespace: str
+    cluster: OperatorCluster
+    flags: tuple[str, ...]
     service: RestartableService
     tenant: Tenant
     operator: OperatorProcess
+
+    @property
+    def operator_namespace(self) -> str:
+        """Where the operator's Secrets are."""
+        return self.cluster.namespace
 
 
 @contextmanager
@@ -50,5 +65,5 @@ def open_scene(directory: Path, options: ApiServerOptions | None = None) -> Iter
         project.store({"A": "cnry-1"})
         tenant = open_tenant(api, "lonely", project, admin.new_login(project.id))
         operator.start()
-        yield LoneScene(plane, cluster.namespace, service, tenant, operator)
+        yield LoneScene(plane, cluster, tuple(flags), service, tenant, operator)
         operator.terminate()

@@ -27,6 +27,7 @@ LABELS: Mapping[str, str] = {
     "class": f"of the rate limit: {', '.join(kind for kind in RequestClass if kind is not RequestClass.ALL)}",
     "condition": "type of the condition: Ready, Reconciling, Stalled and so on",
     "destination": "of secret syncs, in the words of [destinations](../destinations.md#destinations)",
+    "effect": "what had to wait: repair, push, restart or issue",
     "kind": f"kind of the object: {', '.join(RESOURCES)}; of targets Secret or ConfigMap",
     "lane": f"how urgent: {', '.join(lane.name.lower() for lane in Lane)}",
     "method": "of HTTP",

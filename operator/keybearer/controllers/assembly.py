@@ -22,6 +22,7 @@ from keybearer.controllers.certificateprofile.parts import CertificateProfiles, 
 from keybearer.controllers.certificateprofile.targets import targets_of as targets_of_profile
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, normalized_url
@@ -176,8 +177,9 @@ def assemble(given: Circumstances) -> Assembly:
     )
     renderer = TemplateRenderer()
     recreation = Recreation(gateway)
-    writer = TargetWriter(gateway, observed, given.fingerprinter, recreation)
-    restarter = WorkloadRestarter(gateway, telemetry)
+    budgets = EffectBudgets(clock, lambda effect: given.metrics.delays.labels(effect).inc())
+    writer = TargetWriter(gateway, observed, given.fingerprinter, recreation, budgets)
+    restarter = WorkloadRestarter(gateway, telemetry, budgets)
     cluster = ClusterIdentity(gateway, settings.cluster_id)
     followers = ConnectionFollowers(queue.add)
     gatherer = Gatherer(
@@ -193,6 +195,7 @@ def assemble(given: Circumstances) -> Assembly:
         cluster=cluster,
         catalogue=given.catalogue,
         fingerprinter=given.fingerprinter,
+        budgets=budgets,
     )
     reconciler = SecretSyncReconciler(
         clock=clock,

@@ -9,7 +9,7 @@ the rest is held by `EffectBudgets`.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -22,11 +22,13 @@ from keybearer.controllers.resource_fields import Instant
 
 __all__ = [
     "LEDGER_MAX",
+    "PUSHES",
     "REPAIRS",
     "RESTARTS",
     "EffectBudgets",
     "Ledger",
     "Limit",
+    "Overrun",
     "Spent",
     "free_at",
     "issues_limit",
@@ -42,6 +44,8 @@ LEDGER_MAX = _PARTS + 2
 _HELD_MAX = 50_000
 _A_MOMENT = timedelta(seconds=1)
 """By which an entry may be ahead of the present: a status holds whole seconds."""
+_QUIET = 1.2
+"""So many of the longest pauses without the effect end what used its budget up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class Limit:
     """So much of an effect within any time of that length.
 
     Attributes:
+        effect: one word, for metrics.
         count: how often at most.
         window: within which time.
         at_once: how often without a pause; None: as often as `count`.
@@ -56,6 +61,7 @@ class Limit:
         longest_pause: where the doubling ends.
     """
 
+    effect: str
     count: int
     window: timedelta
     at_once: int | None = None
@@ -130,15 +136,13 @@ def _current(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
     )
 
 
-REPAIRS = Limit(
-    30,
-    timedelta(minutes=10),
-    at_once=20,
-    pause=timedelta(seconds=5),
-    longest_pause=timedelta(minutes=5),
-)
-"""Of a target that others change, and of a sync's definition in the service."""
-RESTARTS = Limit(1, timedelta(minutes=1))
+_WINDOW = timedelta(minutes=10)
+_PAUSE, _LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
+REPAIRS = Limit("repair", 30, _WINDOW, at_once=15, pause=_PAUSE, longest_pause=_LONGEST_PAUSE)
+"""Of a target that others change."""
+PUSHES = Limit("push", 60, _WINDOW, at_once=40, pause=_PAUSE, longest_pause=_LONGEST_PAUSE)
+"""Of a sync to a destination: changes of its definition, and its runs, but for those that a person asks for."""
+RESTARTS = Limit("restart", 1, timedelta(minutes=1))
 """Of one workload."""
 _ISSUES = 6
 _ISSUES_PER_LIFETIME = 3
@@ -148,35 +152,92 @@ def issues_limit(lifetime: timedelta) -> Limit:
     """Return how many certificates may be issued within an hour in the place of one that lives so long."""
     hour = timedelta(hours=1)
     lifetimes = hour / lifetime if lifetime > timedelta() else 0.0
-    return Limit(max(_ISSUES, int(_ISSUES_PER_LIFETIME * lifetimes)), hour)
+    return Limit("issue", max(_ISSUES, int(_ISSUES_PER_LIFETIME * lifetimes)), hour)
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """A budget that is used up but for what comes after pauses.
+
+    Attributes:
+        since: when it was found so first.
+        why: what used it, for people.
+        left: how long until it counts as over if nothing more is spent.
+    """
+
+    since: datetime
+    why: str
+    left: timedelta
 
 
 class EffectBudgets:
-    """What this process caused. Another leader begins anew: an object costs at most its budget for each of them."""
+    """What this process caused. Another leader begins anew: an object costs at most its budget for each of them.
 
-    def __init__(self, clock: Clock) -> None:
+    Args:
+        clock: for the windows.
+        on_delay: told of each effect that had to wait.
+    """
+
+    def __init__(self, clock: Clock, on_delay: Callable[[str], None] = lambda _: None) -> None:
         self._clock = clock
+        self._on_delay = on_delay
         self._ledgers: dict[Limit, OrderedDict[str, Ledger]] = {}
+        self._overruns: OrderedDict[tuple[str, Limit], tuple[datetime, str]] = OrderedDict()
 
-    def free_at(self, of: str, limit: Limit) -> datetime | None:
-        """Return when the effect may be caused again; None: now.
+    def held(self) -> int:
+        """Return how many ledgers are held."""
+        return sum(map(len, self._ledgers.values()))
+
+    def take(self, of: str, limit: Limit, why: str = "") -> datetime | None:
+        """Count that the effect is caused now, and return None; or return when it may be caused.
 
         Args:
             of: what the budget is of: the UID of a custom resource, or what names a workload.
             limit: of the effect.
+            why: who or what makes it needed, for people.
         """
-        return free_at(self.ledger(of, limit), limit, self._clock.now())
-
-    def ledger(self, of: str, limit: Limit) -> Ledger:
-        """Return what was spent."""
-        ledgers = self._ledgers.get(limit)
-        return () if ledgers is None else ledgers.get(of, ())
-
-    def spend(self, of: str, limit: Limit) -> None:
-        """Count that the effect is caused."""
         now = self._clock.now()
         ledgers = self._ledgers.setdefault(limit, OrderedDict())
-        ledgers[of] = spend(ledgers.pop(of, ()), limit, now)
+        ledger = ledgers.pop(of, ())
+        free = free_at(ledger, limit, now)
+        ledgers[of] = ledger if free is not None else spend(ledger, limit, now)
+        if free is not None:
+            self._on_delay(limit.effect)
+            if self.overrun(of, limit) is None:
+                self._overruns[of, limit] = (now.replace(microsecond=0), why)
         # The oldest come first: those that count no more go, and so does the rest beyond what is held.
         while len(ledgers) > _HELD_MAX or not used(next(iter(ledgers.values())), limit, now):
             ledgers.popitem(last=False)
+        while len(self._overruns) > _HELD_MAX:
+            self._overruns.popitem(last=False)
+        return free
+
+    def give_back(self, of: str, limit: Limit) -> None:
+        """Take back the last `take`: the effect was not caused."""
+        *before, last = self._ledger(of, limit)
+        less = [last.model_copy(update={"count": last.count - 1})] if last.count > 1 else []
+        self._ledgers[limit][of] = (*before, *less)
+
+    def wait(self, of: str, limit: Limit) -> timedelta:
+        """Return how long until the effect may be caused again; not at all where it may be now."""
+        now = self._clock.now()
+        free = free_at(self._ledger(of, limit), limit, now)
+        return timedelta() if free is None else free - now
+
+    def overrun(self, of: str, limit: Limit) -> Overrun | None:
+        """Return since when the budget is used up; None where it isn't, or that is over."""
+        begun = self._overruns.get((of, limit))
+        if begun is None:
+            return None
+        ledger = self._ledger(of, limit)
+        # A fight that goes on has a repair after each of the longest pauses.
+        now = self._clock.now()
+        left = (ledger[-1].last if ledger else begun[0]) + limit.longest_pause * _QUIET - now
+        if left <= timedelta():
+            del self._overruns[of, limit]
+            return None
+        return Overrun(*begun, left)
+
+    def _ledger(self, of: str, limit: Limit) -> Ledger:
+        ledgers = self._ledgers.get(limit)
+        return () if ledgers is None else ledgers.get(of, ())

@@ -5,6 +5,8 @@ Kinds raise these two; everything else that is raised means backoff and a look a
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from keybearer.base.errors import KeybearerError
 
 __all__ = ["ObjectGoneError", "ReconcileError", "StalledError", "WaitingError"]
@@ -17,13 +19,17 @@ class ReconcileError(KeybearerError):
         reason: one word in CamelCase, constant, for programs.
         message: what is wrong, where, and what to do; never a value.
         retry: False where something else (a watch, a source's own retry, an edit) will trigger the next run.
+        after: when the next run is due, in place of a backoff.
     """
 
-    def __init__(self, reason: str, message: str, *, retry: bool = True) -> None:
+    def __init__(
+        self, reason: str, message: str, *, retry: bool = True, after: timedelta | None = None
+    ) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
-        self.retry = retry
+        self.retry = retry and after is None
+        self.after = after
 
 
 class WaitingError(ReconcileError):

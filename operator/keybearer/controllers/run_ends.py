@@ -17,6 +17,9 @@ __all__ = ["Failure", "end_run", "failure_of"]
 _log = get_logger(__name__)
 
 
+_AGAIN = RunResult(failed=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """The end of a run that something foreseen stood against, as its conditions are to tell it.
@@ -25,20 +28,20 @@ class Failure:
         tone: whose turn it is.
         reason: one word, for programs.
         message: for people.
-        retry: whether the queue is to run it again after a backoff.
+        result: when the queue is to run it again.
     """
 
     tone: Tone
     reason: str
     message: str
-    retry: bool = True
+    result: RunResult = _AGAIN
 
 
 def failure_of(error: ReconcileError | KubeError) -> Failure:
     """Return the end of a run that broke off with this error."""
     if isinstance(error, ReconcileError):
         tone = Tone.STALLED if isinstance(error, StalledError) else Tone.WAITING
-        return Failure(tone, error.reason, error.message, error.retry)
+        return Failure(tone, error.reason, error.message, RunResult(error.retry, error.after))
     if isinstance(error, ForbiddenError) and error.namespace_terminating:
         return Failure(Tone.WAITING, "NamespaceTerminating", "the namespace is being deleted")
     return Failure(Tone.WAITING, "ClusterUnavailable", f"{error}; it is tried again")

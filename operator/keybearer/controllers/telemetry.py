@@ -86,6 +86,12 @@ class OperatorMetrics:
         self.writes = Counter(
             "keybearer_target_writes_total", "Writes of targets.", ["kind", "action"], registry=registry
         )
+        self.delays = Counter(
+            "keybearer_effects_delayed_total",
+            "Repairs, pushes, restarts and certificates that had to wait: the budget for them was used up.",
+            ["effect"],
+            registry=registry,
+        )
         self.orphans = Counter(
             "keybearer_orphans_total",
             "Targets left behind because cleaning up passed its deadline.",
@@ -101,12 +107,6 @@ class OperatorMetrics:
         self.errors = Counter(
             "keybearer_reconcile_errors_total",
             "Ends of reconciles that are not as the object asks, by reason.",
-            ["kind", "reason"],
-            registry=registry,
-        )
-        self.budgets_used = Counter(
-            "keybearer_budgets_used_total",
-            "Times that an object had used up the budget of an effect, and something had to wait.",
             ["kind", "reason"],
             registry=registry,
         )
@@ -229,10 +229,6 @@ class Telemetry:
         self.metrics.writes.labels(seen.target.kind, action).inc()
         if not first:
             self._tell(seen, "Normal", "TargetWritten", message, action=action)
-
-    def budget_used(self, seen: ObservedObject, reason: str) -> None:
-        """Something has to wait, for the budget of the object is used up."""
-        self.metrics.budgets_used.labels(seen.key.kind, reason).inc()
 
     def certificate(self, seen: ObservedObject, reason: str, message: str, *, fine: bool) -> None:
         """Something happened to a certificate that no condition tells of."""

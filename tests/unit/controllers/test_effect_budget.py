@@ -61,16 +61,16 @@ class TestCounting:
 
         assert max(pauses, default=timedelta()) <= timedelta(minutes=5)
 
-    def test_twenty_repairs_are_made_at_once_and_the_next_after_growing_pauses(self) -> None:
-        times, pauses, _ = _as_often_as_allowed(REPAIRS, [0] * 24)
+    def test_fifteen_repairs_are_made_at_once_and_the_next_after_growing_pauses(self) -> None:
+        times, pauses, _ = _as_often_as_allowed(REPAIRS, [0] * 19)
 
-        assert times[19] == _START
+        assert times[14] == _START
         assert [pause.total_seconds() for pause in pauses] == [5, 10, 20, 40]
 
     def test_a_budget_is_whole_again_when_its_window_has_passed(self) -> None:
-        _, _, ledger = _as_often_as_allowed(REPAIRS, [0] * 20)
+        _, _, ledger = _as_often_as_allowed(REPAIRS, [0] * 15)
 
-        assert used(ledger, REPAIRS, _START + timedelta(seconds=599)) == 20
+        assert used(ledger, REPAIRS, _START + timedelta(seconds=599)) == 15
         assert used(ledger, REPAIRS, _START + timedelta(seconds=600)) == 0
 
     def test_what_a_wrong_clock_noted_for_later_ends_with_the_window(self) -> None:
@@ -102,39 +102,66 @@ class TestIssuesLimit:
 
 class TestEffectBudgets:
     def test_objects_and_effects_have_budgets_of_their_own(self) -> None:
+        budgets = EffectBudgets(HandClock())
+
+        assert budgets.take("one", RESTARTS) is None
+        assert budgets.take("one", RESTARTS) is not None
+        assert budgets.take("other", RESTARTS) is None
+        assert budgets.take("one", REPAIRS) is None
+
+    def test_is_free_again_after_its_wait_and_each_delay_is_told(self) -> None:
+        clock, delayed = HandClock(), list[str]()
+        budgets = EffectBudgets(clock, delayed.append)
+        budgets.take("one", RESTARTS)
+        budgets.take("one", RESTARTS)
+
+        clock.seconds += budgets.wait("one", RESTARTS).total_seconds()
+
+        assert delayed == ["restart"]
+        assert budgets.take("one", RESTARTS) is None
+
+    def test_what_was_not_caused_is_given_back(self) -> None:
+        budgets = EffectBudgets(HandClock())
+        budgets.take("one", RESTARTS)
+
+        budgets.give_back("one", RESTARTS)
+
+        assert budgets.take("one", RESTARTS) is None
+
+    def test_an_overrun_lasts_until_nothing_was_spent_for_longer_than_the_longest_pause(self) -> None:
         clock = HandClock()
         budgets = EffectBudgets(clock)
-        budgets.spend("one", RESTARTS)
+        for _ in range(16):
+            assert budgets.overrun("one", REPAIRS) is None
+            budgets.take("one", REPAIRS, "somebody")
+        begun = budgets.overrun("one", REPAIRS)
+        assert begun is not None
+        assert begun.why == "somebody"
 
-        assert budgets.free_at("one", RESTARTS) is not None
-        assert budgets.free_at("other", RESTARTS) is None
-        assert budgets.free_at("one", REPAIRS) is None
+        for _ in range(20):
+            clock.seconds += budgets.wait("one", REPAIRS).total_seconds()
+            assert budgets.take("one", REPAIRS, "somebody else") is None
+            goes_on = budgets.overrun("one", REPAIRS)
+            assert goes_on is not None
+            assert (goes_on.since, goes_on.why) == (begun.since, begun.why)
+        clock.seconds += REPAIRS.longest_pause.total_seconds() * 1.2 + 1
 
-    def test_is_free_again_after_its_window(self) -> None:
-        clock = HandClock()
-        budgets = EffectBudgets(clock)
-        budgets.spend("one", RESTARTS)
-        free = budgets.free_at("one", RESTARTS)
-        assert free is not None
-
-        clock.seconds += (free - clock.now()).total_seconds()
-
-        assert budgets.free_at("one", RESTARTS) is None
+        assert budgets.overrun("one", REPAIRS) is None
 
     def test_what_counts_no_more_is_not_held(self) -> None:
         clock = HandClock()
         budgets = EffectBudgets(clock)
         for number in range(10):
-            budgets.spend(f"object {number}", RESTARTS)
+            budgets.take(f"object {number}", RESTARTS)
         clock.seconds += 120
-        budgets.spend("another", RESTARTS)
+        budgets.take("another", RESTARTS)
 
-        assert [budgets.ledger(f"object {number}", RESTARTS) for number in range(10)] == [()] * 10
+        assert budgets.held() == 1
 
 
 def test_what_a_wrong_clock_noted_ends_with_the_window_once_it_is_put_right() -> None:
     later = _START + timedelta(hours=17)
-    limit = Limit(1, timedelta(hours=1))
+    limit = Limit("issue", 1, timedelta(hours=1))
     ledger = put_right(spend((), limit, later), _START)
 
     assert free_at(ledger, limit, _START) == _START + timedelta(hours=1)

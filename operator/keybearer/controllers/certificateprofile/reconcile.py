@@ -149,7 +149,7 @@ class CertificateProfileReconciler:
             raise
         except (ReconcileError, KubeError) as error:
             failure = failure_of(error)
-            return Outcome(failure.tone, failure.reason, failure.message), RunResult(failed=failure.retry)
+            return Outcome(failure.tone, failure.reason, failure.message), failure.result
         except Exception as error:  # noqa: BLE001 - a fault in one object must not end the work on the others
             message = report_fault(error, seen.key, previous.conditions, reconcile_id)
             return Outcome(Tone.WAITING, Reason.INTERNAL_ERROR, message), RunResult(failed=True)

@@ -7,7 +7,7 @@ from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
 from keybearer.controllers.target.apply import TargetWriter
-from keybearer.controllers.target.changes import replacement_patch
+from keybearer.controllers.target.changes import is_as_planned, replacement_patch
 from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
@@ -45,6 +45,8 @@ def plan_secret(
         return None
     wanted_type = text_of(desired.body.get("type"))
     require_own(desired.key, wanted_type, present, owner_uid, adopt=adopt)
+    if is_as_planned(desired, present):
+        return None
     if wanted_type != present.type or (present.immutable and present.data != desired.data):
         # What it is for has changed, which Kubernetes can't; it is ours, so it may be made anew.
         return RecreateTarget(desired, present.uid)
@@ -167,7 +169,7 @@ class ProfileSecrets:
                 )
             action = plan_secret(desired, present, seen.uid, adopt=adopt)
             if action is None:
-                self._writer.expect(desired, hands_off=False)
+                self._writer.expect(desired.key, None if present is None else present.fingerprint)
                 return False
             try:
                 await self._carry_out(seen, action)

@@ -13,6 +13,7 @@ from keybearer.controllers.catalogue import CatalogueOf
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.connection_state import ReadConnection
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import WaitingError
@@ -52,7 +53,9 @@ class Destinations:
         cluster: ClusterIdentity,
         catalogue: CatalogueOf,
         fingerprinter: Fingerprinter,
+        budgets: EffectBudgets,
     ) -> None:
+        self._budgets = budgets
         self._clock = clock
         self._access = access
         self._gatherer = gatherer
@@ -115,6 +118,7 @@ class Destinations:
             RemoteSyncs(session),
             reading,
             self._clock.now(),
+            self._budgets,
         )
         return await run.bring_about()
 

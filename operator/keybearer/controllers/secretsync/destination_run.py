@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from keybearer.base.clock import format_instant
 from keybearer.client import SecretSync
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.effect_budget import PUSHES, EffectBudgets
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.destination_guard import (
     PASSES,
@@ -82,6 +85,7 @@ class DestinationRun:
     remote: RemoteSyncs
     reading: FolderReading
     now: datetime
+    budgets: EffectBudgets
 
     @property
     def push(self) -> PushStatus:
@@ -116,6 +120,8 @@ class DestinationRun:
             return await self._held(sync, judged)
         if self.spec.mode is Mode.PLAN and judged.is_news and not self._is_agreed(judged.changes):
             return self._planned(sync, action, judged)
+        if self.request is None and (judged.is_news or action is not DefinitionAction.NONE):
+            self._take_push()
         push = self.push
         match action:
             case DefinitionAction.CREATE:
@@ -129,6 +135,23 @@ class DestinationRun:
         push = push.model_copy(update={"definition": self.desired.fingerprint, "version": sync.version})
         sync, push, names = await self._run_where_due(sync, push, judged)
         return await self._told(await self._looked_at(sync), push, names)
+
+    def _take_push(self) -> None:
+        """Count a change or a run of the sync that no person asks for.
+
+        Raises:
+            WaitingError: there were so many that it waits.
+        """
+        if self.budgets.take(self.seen.uid, PUSHES) is None:
+            return
+        overrun = self.budgets.overrun(self.seen.uid, PUSHES)
+        since = self.now if overrun is None else overrun.since
+        raise WaitingError(
+            Reason.PUSHED_TOO_OFTEN,
+            f"the source, or the sync in the service, changes so often since {format_instant(since)} that pushes "
+            "wait; the next one takes along all that has changed; find out what changes them",
+            after=self.budgets.wait(self.seen.uid, PUSHES),
+        )
 
     async def _judged(self, sync: SecretSync | None, action: DefinitionAction) -> _Push:
         """Compare what a push would do with what is in place, where there is something to compare."""

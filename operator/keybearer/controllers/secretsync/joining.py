@@ -56,9 +56,9 @@ def joined_with_trouble(
         whole = report
     else:
         whole = replace(report, tone=tone, reason=error.reason, message=error.message)
-    return whole, RunResult(failed=result.failed or error.retry, requeue_after=result.requeue_after)
+    return whole, _again(replace(result, failed=result.failed or error.retry), error.after)
 
 
-def _again(result: RunResult, after: timedelta) -> RunResult:
+def _again(result: RunResult, after: timedelta | None) -> RunResult:
     waits = [wait for wait in (result.requeue_after, after) if wait is not None]
-    return RunResult(failed=result.failed, requeue_after=min(waits))
+    return replace(result, requeue_after=min(waits, default=None))

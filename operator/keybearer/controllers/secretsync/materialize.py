@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from keybearer.controllers.fingerprint import is_same_content
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
@@ -18,7 +19,13 @@ from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.secretsync.status_writer import StatusWriter
 from keybearer.controllers.secretsync.targets import noted_targets
 from keybearer.controllers.target.apply import TargetWriter
-from keybearer.controllers.target.decisions import CreateTarget, PlanContext, TargetAction, TargetPlan
+from keybearer.controllers.target.decisions import (
+    CreateTarget,
+    PlanContext,
+    TargetAction,
+    TargetPlan,
+    Verdict,
+)
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
@@ -82,6 +89,7 @@ class Materializer:
             KubeError: the API server refuses or can't be asked.
         """
         never_written = previous.target is None
+        repairs = _is_written(seen, previous, desired)
         merging = spec.target.creation_policy is CreationPolicy.MERGE
         # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
         absent = self._writer.take_its_end(desired.key) or (never_written and not _was_refused(previous))
@@ -96,8 +104,13 @@ class Materializer:
                 )
             context = replace(context, rivals=await self._rivals.of(present, seen.uid))
             planned = plan_target(desired, present, spec.write_rules, context)
+            is_repair = repairs and planned.action is not None
+            if is_repair and not self._writer.take_repair(present, desired.key, seen.uid):
+                planned = TargetPlan(verdict=Verdict(TargetReason.CONTESTED, "", stalled=False))
             if planned.action is None:
-                self._writer.expect(desired, hands_off=merging or planned.left_alone)
+                hands_off = merging or planned.left_alone
+                there = None if present is None or hands_off else present.fingerprint
+                self._writer.expect(desired.key, there)
                 if merging or (planned.verdict and planned.verdict.reason is TargetReason.CONFLICT):
                     version = present.resource_version if present is not None else None
                     self._gatherer.await_target(seen, spec, version)
@@ -123,6 +136,10 @@ class Materializer:
             f"{desired.key.kind} {desired.key.name} is being written by somebody else at the same time; "
             "it is tried again",
         )
+
+    def contested(self, seen: ObservedObject) -> WaitingError | None:
+        """Return what is to be said while others keep changing the target; None where they don't."""
+        return self._writer.contested(seen.uid)
 
     async def retire_old(
         self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus, now: TargetKey | None
@@ -188,6 +205,18 @@ class Materializer:
 
 def _retains(spec: SecretSyncSpec) -> bool:
     return spec.target.on_delete is DeletionPolicy.RETAIN
+
+
+def _is_written(seen: ObservedObject, previous: SecretSyncStatus, desired: DesiredTarget) -> bool:
+    """Tell whether just this was written before, so that what has to be written now makes good what others did."""
+    before = previous.target
+    return (
+        before is not None
+        and (before.kind, before.name) == (desired.key.kind, desired.key.name)
+        and before.fingerprint is not None
+        and is_same_content(before.fingerprint, desired.data_fingerprint) is True
+        and previous.observed_generation == seen.generation
+    )
 
 
 def _was_refused(previous: SecretSyncStatus) -> bool:

@@ -57,6 +57,8 @@ class Reason(StrEnum):
 
     TARGET_CONFLICT = "TargetConflict"
     """An object of the target's name belongs to somebody else."""
+    TARGET_CONTESTED = "TargetContested"
+    """Somebody else keeps changing the target; it is put right less often. The message names who, and since when."""
     TARGET_MISSING = "TargetMissing"
     """`creationPolicy: Merge` needs a target that exists."""
     TARGET_IMMUTABLE = "TargetImmutable"
@@ -76,6 +78,8 @@ class Reason(StrEnum):
     """The service pushes to the destination; its end is awaited."""
     PUSH_FAILED = "PushFailed"
     """The last push failed; the message is the service's."""
+    PUSHED_TOO_OFTEN = "PushedTooOften"
+    """Source or sync change so often that pushes wait; the next one takes along all that has changed."""
     CONNECTION_NOT_READY = "ConnectionNotReady"
     """The AppConnection of `connectionRef` is missing, or not ready yet."""
     UNKNOWN_DESTINATION = "UnknownDestination"

@@ -162,7 +162,7 @@ class SecretSyncReconciler:
             source = spec.source_label if spec is not None else None
             message = f"{end.message}{self._kept(seen, previous)}"
             report = Report(end.tone, end.reason, message, source=source, keys=keys)
-            return report, RunResult(failed=end.retry)
+            return report, end.result
         except KubeError as error:
             report = refused_by_cluster(error)
             report = replace(report, message=f"{report.message}{self._kept(seen, previous)}")

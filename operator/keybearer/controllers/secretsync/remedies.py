@@ -35,6 +35,8 @@ REMEDIES: Mapping[Reason, str] = {
     Reason.RENDERER_UNAVAILABLE: "Nothing: it is tried again. If it stays so, look at the operator's memory limit.",
     Reason.TEMPLATE_NOT_FOUND: "Create the ConfigMap with the templates, or correct its name and key.",
     Reason.TARGET_CONFLICT: "Choose another spec.target.name, or set target.adopt, or creationPolicy: Merge.",
+    Reason.TARGET_CONTESTED: "End what the message names, or take the field out of the spec.",
+    Reason.PUSHED_TOO_OFTEN: "Find out what changes the source, or the sync in the service.",
     Reason.TARGET_MISSING: "Create the target, or set creationPolicy: Owner.",
     Reason.TOO_LARGE: "Exclude keys, shorten their names, or spread them over several objects.",
     Reason.TARGET_IMMUTABLE: "Set target.recreate if it may be deleted and made anew.",

@@ -69,6 +69,14 @@ class Report:
         return was_synced and is_about_target and has_no_push
 
 
+_FURTHER = {
+    str(Reason.GUARDED): ("Stalled", "Guarded"),
+    str(Reason.TARGET_CONTESTED): ("BudgetUsed",),
+    str(Reason.PUSHED_TOO_OFTEN): ("BudgetUsed",),
+}
+"""Conditions that come with a reason, besides those of its tone."""
+
+
 def _removals(target: TargetStatus | None) -> tuple[PastRemoval, ...] | None:
     return None if target is None else target.removals
 
@@ -90,7 +98,7 @@ def build_status(
             report.message,
             generation=generation,
             now=now,
-            also=("Stalled", "Guarded") if report.reason == Reason.GUARDED else (),
+            also=_FURTHER.get(str(report.reason), ()),
         ),
         source=report.source or previous.source,
         last_refresh_time=report.refreshed_at or previous.last_refresh_time,

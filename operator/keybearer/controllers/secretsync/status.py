@@ -170,7 +170,7 @@ class SecretSyncStatus(StatusModel):
         Field(
             strict=False,
             max_length=16,
-            description="Ready, Reconciling, Stalled (kstatus) and Guarded.",
+            description="Ready, Reconciling, Stalled (kstatus), Guarded and BudgetUsed.",
             json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
         ),
     ] = ()

@@ -7,11 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
+from keybearer.controllers.conditions import Tone
 from keybearer.controllers.fingerprint import Fingerprinter, is_same_content
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.requests import PendingRequest
+from keybearer.controllers.run_ends import failure_of
 from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import conclude
 from keybearer.controllers.secretsync.gather import Gatherer, Material
@@ -112,7 +114,7 @@ class TargetRun:
                 await self._cleaner.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
         refreshed_at = self._clock.now() - read_ago
-        return conclude(
+        report, result = conclude(
             spec,
             previous,
             desired,
@@ -122,6 +124,16 @@ class TargetRun:
             refreshed_at=refreshed_at,
             removals=removals,
         )
+        contested = self._materializer.contested(seen)
+        if contested is not None and (report.tone is Tone.READY or report.reason == contested.reason):
+            # Said as long as it goes on, not after each repair anew.
+            failure = failure_of(contested)
+            keys = report.keys if report.tone is Tone.READY else None
+            report = replace(
+                report, tone=failure.tone, reason=failure.reason, message=failure.message, keys=keys
+            )
+            result = failure.result
+        return report, result
 
     def _remembered(
         self,

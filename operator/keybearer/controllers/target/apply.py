@@ -8,9 +8,12 @@ from typing import assert_never
 
 from pydantic import JsonValue
 
+from keybearer.base.clock import format_instant
+from keybearer.controllers.effect_budget import REPAIRS, EffectBudgets
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
+from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
@@ -21,6 +24,7 @@ from keybearer.controllers.target.decisions import (
 )
 from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL, TARGET_RESOURCES, DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget, merge_manager, observe_target
+from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.recreation import Recreation
 from keybearer.kube.errors import ConflictError, KubeError
 from keybearer.kube.gateway import Gateway
@@ -33,9 +37,15 @@ class TargetWriter:
     """Reads and writes targets through the gateway, and keeps what was seen of them in step."""
 
     def __init__(
-        self, gateway: Gateway, observed: ObservedStore, fingerprinter: Fingerprinter, recreation: Recreation
+        self,
+        gateway: Gateway,
+        observed: ObservedStore,
+        fingerprinter: Fingerprinter,
+        recreation: Recreation,
+        budgets: EffectBudgets,
     ) -> None:
         self._gateway = gateway
+        self._budgets = budgets
         self._recreation = recreation
         self._observed = observed
         self._fingerprinter = fingerprinter
@@ -77,14 +87,42 @@ class TargetWriter:
         """Tell, once, whether the last that the watch showed of the target was its end."""
         return self._observed.take_end(key)
 
-    def expect(self, desired: DesiredTarget, *, hands_off: bool) -> None:
+    def expect(self, key: TargetKey, fingerprint: str | None) -> None:
         """Say that the target is as planned, so that only a change of it triggers the next run.
 
         Args:
-            desired: the target as planned.
-            hands_off: its whole is somebody else's business, so that any change of it is worth a look.
+            key: which object.
+            fingerprint: as it is; None where its whole is somebody else's business, so that any change of it is
+                worth a look.
         """
-        self._observed.expect(desired.key, None if hands_off else desired.fingerprint)
+        self._observed.expect(key, fingerprint)
+
+    def take_repair(self, present: PresentTarget | None, key: TargetKey, owner_uid: str) -> bool:
+        """Count a write that makes good what others did to a target; return False if it has to wait.
+
+        Args:
+            present: what they left; None where they left nothing.
+            key: which object.
+            owner_uid: of the custom resource.
+        """
+        by = None if present is None else present.last_foreign_manager
+        who = "others" if by is None else f'field manager "{by}"'
+        done = "deleted" if present is None else "changed"
+        why = f"{key.kind} {key.name} is {done} by {who} each time it was put right"
+        return self._budgets.take(owner_uid, REPAIRS, why) is None
+
+    def contested(self, owner_uid: str) -> WaitingError | None:
+        """Return what stands against a custom resource whose target others keep changing; None where they don't."""
+        overrun = self._budgets.overrun(owner_uid, REPAIRS)
+        if overrun is None:
+            return None
+        minutes = REPAIRS.longest_pause.total_seconds() / 60
+        message = (
+            f"{overrun.why}, since {format_instant(overrun.since)}; it is put right less often, after {minutes:g} "
+            "minutes at the latest; end that, or leave the target to it"
+        )
+        after = self._budgets.wait(owner_uid, REPAIRS) or overrun.left
+        return WaitingError(TargetReason.CONTESTED, message, after=after)
 
     async def carry_out(self, action: TargetAction, owner_uid: str) -> str:
         """Write, and return the UID of what was written.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -17,6 +17,7 @@ __all__ = [
     "compare_keys",
     "foreign_metadata",
     "has_planned_metadata",
+    "is_as_planned",
     "plan_status",
     "replacement_patch",
     "some_of",
@@ -64,14 +65,35 @@ def some_of(names: Sequence[str]) -> str:
     return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"
 
 
-def has_planned_metadata(desired: DesiredTarget, present: PresentTarget) -> bool:
-    """Tell whether a merge's labels and annotations are as planned, and none is left of an earlier plan."""
+def is_as_planned(desired: DesiredTarget, present: PresentTarget) -> bool:
+    """Tell whether an owned target is as planned, whoever wrote what of it."""
+    wanted_type = desired.body.get("type")
+    wanted = mapping_of(desired.body.get("metadata"))
+    return (
+        present.data == desired.data
+        and wanted_type in (None, present.type)
+        and present.immutable == (desired.body.get("immutable") is True)
+        and _owner_references(wanted, present.metadata) is None
+        and has_planned_metadata(desired, present, present.own_metadata)
+    )
+
+
+def has_planned_metadata(
+    desired: DesiredTarget, present: PresentTarget, ours: Callable[[str], frozenset[str]]
+) -> bool:
+    """Tell whether labels and annotations are as planned, and none of ours is left of an earlier plan.
+
+    Args:
+        desired: as planned.
+        present: what is there.
+        ours: says which labels or annotations of it are ours.
+    """
     for section in ("labels", "annotations"):
         wanted = mapping_of(mapping_of(desired.body.get("metadata")).get(section))
         there = mapping_of(present.metadata.get(section))
         if any(there.get(name) != value for name, value in wanted.items()):
             return False
-        if present.merged_metadata(section) - wanted.keys():
+        if (ours(section) & there.keys()) - wanted.keys():
             return False
     return True
 
@@ -94,6 +116,8 @@ def replacement_patch(
 ) -> dict[str, JsonValue] | None:
     """Return a merge patch that sets what is planned and removes the rest; None where nothing has to go.
 
+    Labels and annotations of others stay.
+
     Args:
         desired: as planned.
         present: what is there.
@@ -112,7 +136,7 @@ def replacement_patch(
     patched_meta: dict[str, JsonValue] = {}
     for section in ("labels", "annotations"):
         wanted = mapping_of(wanted_meta.get(section))
-        gone = mapping_of(meta.get(section)).keys() - wanted.keys()
+        gone = (mapping_of(meta.get(section)).keys() & present.own_metadata(section)) - wanted.keys()
         surplus |= bool(gone)
         merged = {**dict.fromkeys(gone), **wanted}
         if merged:

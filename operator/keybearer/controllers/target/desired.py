@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -113,13 +113,19 @@ def build_target(
     )
 
 
-def fingerprint_of_body(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fingerprinter) -> str:
+def fingerprint_of_body(
+    kind: str,
+    body: Mapping[str, JsonValue],
+    fingerprinter: Fingerprinter,
+    own: Mapping[str, Container[str]] | None = None,
+) -> str:
     """Return the fingerprint over everything an owner plans of a Secret or ConfigMap, from its JSON.
 
     Args:
         kind: Secret or ConfigMap; items of a list don't say it themselves.
         body: the object.
         fingerprinter: makes the keyed fingerprint.
+        own: the names of our labels and annotations, by section; None: all are.
     """
     meta = body.get("metadata")
     meta = meta if isinstance(meta, Mapping) else {}
@@ -129,8 +135,14 @@ def fingerprint_of_body(kind: str, body: Mapping[str, JsonValue], fingerprinter:
         "target",
         head,
         encoded_data(kind, body),
-        texts_of(meta.get("labels")),
-        texts_of(meta.get("annotations")),
+        *(
+            {
+                name: text
+                for name, text in texts_of(meta.get(section)).items()
+                if own is None or name in own[section]
+            }
+            for section in ("labels", "annotations")
+        ),
     )
 
 

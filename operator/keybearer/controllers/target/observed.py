@@ -9,15 +9,16 @@ from functools import cached_property
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import mapping_of
+from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObservedTarget, TargetKey
 from keybearer.controllers.target.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
 from keybearer.controllers.target.spec import OPAQUE
+from keybearer.kube.gateway import FIELD_MANAGER
 
-__all__ = ["PresentTarget", "merge_manager", "observe_target"]
+__all__ = ["PresentTarget", "is_own_manager", "merge_manager", "observe_target"]
 
 
-_MANAGER_PREFIX = "keybearer/"
+_MANAGER_PREFIX = f"{FIELD_MANAGER}/"
 
 
 def merge_manager(owner_uid: str) -> str:
@@ -38,7 +39,7 @@ class PresentTarget:
         uid: its UID.
         resource_version: its version.
         owner_uid: UID of the custom resource that its label names.
-        fingerprint: over everything an owner plans.
+        fingerprint: over everything an owner plans, without labels and annotations of others.
         body: its JSON; holds values.
         manager: field manager of the custom resource for which this was read.
     """
@@ -124,12 +125,20 @@ class PresentTarget:
         ours = (entry for entry in self.field_managers() if entry.get("manager") == self.manager)
         return frozenset[str]().union(*(_names_at(entry, path) for entry in ours))
 
+    def own_metadata(self, section: str) -> frozenset[str]:
+        """Return the labels or annotations that it records as ours."""
+        return _own_metadata(self.metadata, section)
+
     def field_managers(self) -> Iterator[Mapping[str, JsonValue]]:
         """Yield what the API server records of each field manager."""
-        entries = self.metadata.get("managedFields")
-        return (
-            entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, Mapping)
-        )
+        return _field_managers(self.metadata)
+
+    @property
+    def last_foreign_manager(self) -> str | None:
+        """The field manager, other than ours, that changed it last, as far as it records that."""
+        theirs = [one for one in self.field_managers() if not is_own_manager(one)]
+        last = max(theirs, key=lambda one: text_of(one.get("time")), default=None)
+        return None if last is None else text_of(last.get("manager")) or None
 
     def foreign_controller(self, owner_uid: str) -> str | None:
         """Return kind and name of a controller other than this owner."""
@@ -155,16 +164,32 @@ def _names_at(entry: Mapping[str, JsonValue], path: tuple[str, ...]) -> frozense
     return frozenset(name[2:] for name in (fields if isinstance(fields, Mapping) else {}) if name[:2] == "f:")
 
 
+def _field_managers(meta: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
+    entries = meta.get("managedFields")
+    return (entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, Mapping))
+
+
+def is_own_manager(entry: Mapping[str, JsonValue]) -> bool:
+    """Tell whether an entry of `managedFields` is of this operator, for whichever custom resource."""
+    return text_of(entry.get("manager")).partition("/")[0] == FIELD_MANAGER
+
+
+def _own_metadata(meta: Mapping[str, JsonValue], section: str) -> frozenset[str]:
+    ours = (entry for entry in _field_managers(meta) if is_own_manager(entry))
+    return frozenset[str]().union(*(_names_at(entry, ("f:metadata", f"f:{section}")) for entry in ours))
+
+
 def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fingerprinter) -> ObservedTarget:
     """Return what is remembered of a target: identity, version, owner and fingerprint."""
     meta = body.get("metadata")
     meta = meta if isinstance(meta, Mapping) else {}
     labels = meta.get("labels")
     owner = labels.get(OWNER_LABEL) if isinstance(labels, Mapping) else None
+    own = {section: _own_metadata(meta, section) for section in ("labels", "annotations")}
     return ObservedTarget(
         key=TargetKey(kind, str(meta.get("namespace", "")), str(meta.get("name", ""))),
         uid=str(meta.get("uid", "")),
         resource_version=str(meta.get("resourceVersion", "")),
         owner_uid=owner if isinstance(owner, str) else None,
-        fingerprint=fingerprint_of_body(kind, body, fingerprinter),
+        fingerprint=fingerprint_of_body(kind, body, fingerprinter, own),
     )

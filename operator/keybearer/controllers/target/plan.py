@@ -13,6 +13,7 @@ from keybearer.controllers.target.changes import (
     KeyChanges,
     compare_keys,
     has_planned_metadata,
+    is_as_planned,
     plan_status,
     replacement_patch,
     some_of,
@@ -25,6 +26,7 @@ from keybearer.controllers.target.decisions import (
     PlanContext,
     RecreateTarget,
     ReplaceTarget,
+    TargetAction,
     TargetPlan,
     Verdict,
 )
@@ -93,23 +95,23 @@ def _plan_owned(
         refused = refuse_foreign(desired, present, rules.target, context)
         if refused is not None:
             return TargetPlan(verdict=refused)
+    if is_as_planned(desired, present):
+        return TargetPlan()
     changes = compare_keys(present.data, desired.data, set(present.data))
     guard = _guard(changes, desired, len(present.data), rules, context)
     if guard.holds_back:
         return TargetPlan(changes=changes, verdict=Verdict(TargetReason.GUARDED, guard.message))
     frozen = _refused_by_kubernetes(desired, present)
-    if frozen is not None:
-        if rules.target.recreate:
-            return TargetPlan(action=RecreateTarget(desired, present.uid), changes=changes, past=guard.past)
+    if frozen is not None and not rules.target.recreate:
         return TargetPlan(changes=changes, verdict=frozen)
-    patch = replacement_patch(desired, present)
-    if patch is None:
-        return TargetPlan(action=ApplyTarget(desired, present.uid), changes=changes, past=guard.past)
-    return TargetPlan(
-        action=ReplaceTarget(desired, present.uid, present.resource_version, patch),
-        changes=changes,
-        past=guard.past,
-    )
+    action: TargetAction
+    if frozen is not None:
+        action = RecreateTarget(desired, present.uid)
+    elif (patch := replacement_patch(desired, present)) is not None:
+        action = ReplaceTarget(desired, present.uid, present.resource_version, patch)
+    else:
+        action = ApplyTarget(desired, present.uid)
+    return TargetPlan(action=action, changes=changes, past=guard.past)
 
 
 def _plan_merge(
@@ -128,7 +130,11 @@ def _plan_merge(
         refused = Verdict(TargetReason.GUARDED, guard.message)
     if refused is not None:
         return TargetPlan(changes=changes, verdict=refused)
-    if not changes and present.merged_keys == set(desired.keys) and has_planned_metadata(desired, present):
+    if (
+        not changes
+        and present.merged_keys == set(desired.keys)
+        and has_planned_metadata(desired, present, present.merged_metadata)
+    ):
         return TargetPlan()
     if present.immutable and changes:
         return TargetPlan(

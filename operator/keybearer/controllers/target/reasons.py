@@ -14,6 +14,7 @@ class TargetReason(StrEnum):
     NO_KEYS = "NoKeys"
     GUARDED = "Guarded"
     CONFLICT = "TargetConflict"
+    CONTESTED = "TargetContested"
     MISSING = "TargetMissing"
     TOO_LARGE = "TooLarge"
     IMMUTABLE = "TargetImmutable"

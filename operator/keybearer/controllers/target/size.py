@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import orjson
 
-from keybearer.controllers.json_reading import mapping_of, text_of, texts_of
+from keybearer.controllers.json_reading import mapping_of, texts_of
 from keybearer.controllers.target.desired import DesiredTarget
-from keybearer.controllers.target.observed import PresentTarget
-from keybearer.kube.gateway import FIELD_MANAGER
+from keybearer.controllers.target.observed import PresentTarget, is_own_manager
 
 __all__ = ["STORED_MAX_BYTES", "content_bytes", "managed_bytes"]
 
@@ -45,8 +44,7 @@ def managed_bytes(desired: DesiredTarget, present: PresentTarget) -> int:
     ours = _ENTRY_BYTES + sum(_FIELD_BYTES + len(key) for key in (*desired.data, *_texts(desired)))
     size = ours
     for entry in present.field_managers():
-        is_ours = text_of(entry.get("manager")).partition("/")[0] == FIELD_MANAGER
-        size += ours if is_ours else _ENTRY_BYTES + len(orjson.dumps(entry.get("fieldsV1")))
+        size += ours if is_own_manager(entry) else _ENTRY_BYTES + len(orjson.dumps(entry.get("fieldsV1")))
     return size
 
 

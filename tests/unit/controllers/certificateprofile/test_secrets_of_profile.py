@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from keybearer.controllers.certificateprofile.secrets_of_profile import ProfileSecrets, plan_secret
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.target.apply import TargetWriter
-from keybearer.controllers.target.decisions import ReplaceTarget
+from keybearer.controllers.target.decisions import ApplyTarget
 from keybearer.controllers.target.recreation import Recreation
 from unit.controllers.fakes.gateway import FakeGateway
+from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.targets import (
     FINGERPRINTER,
     UID,
@@ -30,7 +32,7 @@ def test_one_that_belongs_to_nobody_is_taken_over_when_that_is_asked() -> None:
     """Its type is the wanted one, here and below, so that nothing but whose it is speaks against writing it."""
     present = there(OTHERS, foreign, type="kubernetes.io/tls")
 
-    assert isinstance(plan_secret(WANTED, present, UID, adopt=True), ReplaceTarget)
+    assert isinstance(plan_secret(WANTED, present, UID, adopt=True), ApplyTarget)
     with pytest.raises(StalledError, match="was not written by this object"):
         plan_secret(WANTED, present, UID, adopt=False)
 
@@ -64,7 +66,10 @@ async def test_only_our_own_is_read(uid: str, *, is_shown: bool, thorough: bool)
     gateway = FakeGateway()
     gateway.put(dict(WANTED.body))
     secrets = ProfileSecrets(
-        ObjectStore(), TargetWriter(gateway, ObservedStore(), FINGERPRINTER, Recreation(gateway))
+        ObjectStore(),
+        TargetWriter(
+            gateway, ObservedStore(), FINGERPRINTER, Recreation(gateway), EffectBudgets(HandClock())
+        ),
     )
 
     found = await secrets.look_at_own(WANTED.key, uid, thorough=thorough)

@@ -7,7 +7,7 @@ from typing import Any
 
 from unit.controllers.fakes.targets import Body
 
-__all__ = ["applied", "at", "contested", "merge_patched"]
+__all__ = ["applied", "at", "contested", "merge_patched", "updated"]
 
 _SECTIONS = (("data",), ("binaryData",), ("metadata", "labels"), ("metadata", "annotations"))
 
@@ -25,12 +25,42 @@ def merge_patched(body: Any, patch: Any) -> Any:  # noqa: ANN401 - RFC 7396 work
     return whole
 
 
+def updated(body: Body, written: Body, manager: str) -> Body:
+    """Return the body with its record of who wrote what of its data and metadata (`managedFields`).
+
+    Args:
+        body: after a create or a patch.
+        written: the body that was sent.
+        manager: by whom.
+    """
+    entries: list[Body] = body["metadata"].setdefault("managedFields", [])
+    own = next(
+        (one for one in entries if (one["manager"], one.get("operation")) == (manager, "Update")), None
+    )
+    if own is None:
+        own = {"manager": manager, "operation": "Update", "fieldsV1": {}}
+        entries.append(own)
+    for path in _SECTIONS:
+        owned_at = tuple(f"f:{step}" for step in path)
+        sent, there = written, body
+        for step in path:
+            sent, there = sent.get(step) or {}, there.get(step) or {}
+        fields = at(own["fieldsV1"], *owned_at)
+        fields.update({f"f:{name}": {} for name in sent})
+        for name in [name for name in fields if name[2:] not in there]:
+            del fields[name]
+    return body
+
+
 def applied(body: Body, wanted: Body, manager: str) -> Body:
     """Return the body after a server-side apply: what the manager owned and names no longer is gone."""
     whole: Body = copy.deepcopy(body)
     entries = whole["metadata"].setdefault("managedFields", [])
-    before: Body = next((one["fieldsV1"] for one in entries if one["manager"] == manager), {})
-    others = [one for one in entries if one["manager"] != manager]
+    own = (manager, "Apply")
+    before: Body = next(
+        (one["fieldsV1"] for one in entries if (one["manager"], one.get("operation")) == own), {}
+    )
+    others = [one for one in entries if (one["manager"], one.get("operation")) != own]
     fields: Body = {}
     for path in _SECTIONS:
         owned_at = tuple(f"f:{step}" for step in path)

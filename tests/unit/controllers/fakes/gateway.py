@@ -21,7 +21,7 @@ from keybearer.kube.errors import (
 )
 from keybearer.kube.gateway import FIELD_MANAGER, Gateway, Identity, Listed
 from keybearer.kube.resources import JsonObject, ObjectKey, Resource
-from unit.controllers.fakes.api_model import applied, contested, merge_patched
+from unit.controllers.fakes.api_model import applied, contested, merge_patched, updated
 from unit.controllers.fakes.targets import Body
 
 __all__ = ["FakeGateway", "Write"]
@@ -111,6 +111,7 @@ class FakeGateway(Gateway):
         whole: Body = merge_patched(named, {"metadata": meta})
         if resource.kind == "Secret":
             whole.setdefault("type", "Opaque")
+        whole = updated(whole, whole, FIELD_MANAGER)
         return {} if dry_run else self._store("create", resource, key, whole)
 
     async def apply(
@@ -167,7 +168,8 @@ class FakeGateway(Gateway):
         there = self._demand(f"patch {resource.kind} {key}", resource, key, uid)
         if resource_version not in (None, there["metadata"]["resourceVersion"]):
             raise ConflictError(f"patch {resource.kind} {key}: the object has changed")
-        return self._store("merge_patch", resource, key, merge_patched(there, dict(patch)))
+        patched = updated(copy.deepcopy(merge_patched(there, dict(patch))), dict(patch), FIELD_MANAGER)
+        return self._store("merge_patch", resource, key, patched)
 
     async def delete(
         self, resource: Resource, key: ObjectKey, *, uid: str, resource_version: str | None = None

@@ -21,6 +21,7 @@ from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.targets import keyring_name, targets_of
 from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
@@ -114,13 +115,16 @@ class ProfileWorld:
         self.objects, self.observed = ObjectStore(), ObservedStore()
         telemetry = Telemetry(self.metrics, cast("EventRecorder", self.recorder))
         references = References(self.gateway, lambda *_: None, self._watch)
+        budgets = EffectBudgets(self.clock)
         self.reconciler = CertificateProfileReconciler(
             clock=cast("Clock", self.clock),
             gateway=self.gateway,
             objects=self.objects,
             gatherer=_Gatherer(references, self.service),
-            writer=TargetWriter(self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway)),
-            restarter=WorkloadRestarter(self.gateway, telemetry),
+            writer=TargetWriter(
+                self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway), budgets
+            ),
+            restarter=WorkloadRestarter(self.gateway, telemetry, budgets),
             cluster=ClusterIdentity(self.gateway, "cluster-1"),
             fingerprinter=FINGERPRINTER,
             telemetry=telemetry,

@@ -16,6 +16,7 @@ from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.target.desired import DesiredTarget, build_target
 from keybearer.controllers.target.observed import PresentTarget, merge_manager, observe_target
 from keybearer.controllers.work import WorkKey
+from keybearer.kube.gateway import FIELD_MANAGER
 
 __all__ = [
     "AT",
@@ -83,11 +84,19 @@ def stored(body: Mapping[str, JsonValue], *, uid: str = "target-uid", version: s
         "uid": uid,
         "resourceVersion": version,
         "creationTimestamp": "2026-03-01T12:00:00Z",
-        "managedFields": [],
+        "managedFields": [_written_by_us(body)],
     }
     if whole["kind"] == "Secret":
         whole.setdefault("type", "Opaque")
     return whole
+
+
+def _written_by_us(body: Mapping[str, Any]) -> Body:
+    meta: Body = {
+        f"f:{section}": {f"f:{name}": {} for name in body["metadata"].get(section) or {}}
+        for section in ("labels", "annotations")
+    }
+    return {"manager": FIELD_MANAGER, "operation": "Update", "fieldsV1": {"f:metadata": meta}}
 
 
 def present(body: Mapping[str, JsonValue], *, owner_uid: str = UID) -> PresentTarget:
@@ -113,7 +122,7 @@ def there(data: Mapping[str, str | bytes], *changes: Change, **target: Field) ->
 
 
 def foreign(body: Body) -> None:
-    body["metadata"]["labels"] = {"theirs": "yes"}
+    body["metadata"] |= {"labels": {"theirs": "yes"}, "managedFields": []}
     body["metadata"].pop("ownerReferences", None)
 
 

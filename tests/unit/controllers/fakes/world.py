@@ -15,6 +15,7 @@ from keybearer.controllers.appconnection.state import connection_state
 from keybearer.controllers.catalogue import own_catalogue
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServicePolicy
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
@@ -120,7 +121,10 @@ class World:
             grants=(),
         )
         telemetry = Telemetry(self.metrics, cast("EventRecorder", self.recorder))
-        self.writer = TargetWriter(self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway))
+        budgets = EffectBudgets(self.clock, lambda effect: self.metrics.delays.labels(effect).inc())
+        self.writer = TargetWriter(
+            self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway), budgets
+        )
         self.gatherer = Gatherer(
             self.access,
             self.sources,
@@ -136,7 +140,7 @@ class World:
             sources=self.sources,
             gatherer=self.gatherer,
             writer=self.writer,
-            restarter=WorkloadRestarter(self.gateway, telemetry),
+            restarter=WorkloadRestarter(self.gateway, telemetry, budgets),
             cleaner=Cleaner(self.clock, self.gateway, self.writer, telemetry),
             destinations=Destinations(
                 catalogue=own_catalogue,
@@ -148,6 +152,7 @@ class World:
                 read_connection=connection_state,
                 cluster=ClusterIdentity(self.gateway, "cluster-1"),
                 fingerprinter=FINGERPRINTER,
+                budgets=budgets,
             ),
             fingerprinter=FINGERPRINTER,
             telemetry=telemetry,

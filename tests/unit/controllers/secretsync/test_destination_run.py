@@ -12,7 +12,9 @@ import pytest
 from keybearer.client import SecretSync
 from keybearer.client.syncs import SyncConnection
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.objects import ObservedObject, no_targets
+from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.ownership import mark_of
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.destination_names import PlacedName, PlacedNames
@@ -152,6 +154,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.watch = Board(self.clock, self.service)
+        self.budgets = EffectBudgets(self.clock)
 
     async def run(
         self, *keys: str, request: str | None = None, values: str = "", seen: ObservedObject = _SEEN
@@ -179,6 +182,7 @@ class World:
             self.service,
             FolderReading(tuple(sorted(keys)), f"{sorted(keys)} {values}"),
             self.now,
+            self.budgets,
         )
         outcome = await run.bring_about()
         report = Report(
@@ -592,3 +596,26 @@ async def test_what_the_status_mirrors_are_the_service_s_own_fields() -> None:
     await world.pushed("A")
     assert world.service.sync is not None
     assert world.status.sync == mirrored(world.service.sync)
+
+
+async def test_a_source_that_never_rests_is_pushed_less_often_unless_a_person_asks() -> None:
+    world = World()
+    await world.pushed("A")
+    world.service.taken()
+    for number in range(39):
+        await world.run("A", values=str(number))
+        world.service.ends()
+
+    with pytest.raises(WaitingError, match="pushes wait") as waited:
+        await world.run("A", values="another")
+
+    assert world.service.taken().count("push") == 39
+    assert waited.value.reason == "PushedTooOften"
+    assert waited.value.after is not None
+    assert waited.value.after <= timedelta(minutes=5)
+    await world.run("A", values="another", request="sync")
+    assert world.service.taken().count("push") == 1
+    world.service.ends()
+    world.clock.seconds += waited.value.after.total_seconds()
+    await world.run("A", values="a third one")
+    assert world.service.taken().count("push") == 1

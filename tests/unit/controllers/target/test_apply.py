@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.decisions import (
@@ -16,6 +17,7 @@ from keybearer.controllers.target.observed import merge_manager, observe_target
 from keybearer.controllers.target.recreation import Recreation
 from keybearer.kube.errors import AlreadyExistsError, ConflictError
 from unit.controllers.fakes.gateway import FakeGateway
+from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.targets import (
     FINGERPRINTER,
     UID,
@@ -36,7 +38,9 @@ _DRIFTED = stored(desired(new_spec(), {"A": "cnry-edited", "B": "cnry-b"}).body,
 class Desk:
     def __init__(self) -> None:
         self.gateway, self.observed = FakeGateway(), ObservedStore()
-        self.writer = TargetWriter(self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway))
+        self.writer = TargetWriter(
+            self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway), EffectBudgets(HandClock())
+        )
 
     def see(self, body: Body) -> ObservedTarget:
         seen = observe_target("Secret", body, FINGERPRINTER)

@@ -73,7 +73,7 @@ class TestOwnership:
         ("change", "adopt", "outcome"),
         [
             pytest.param(foreign, False, TargetReason.CONFLICT, id="somebody else's is not touched"),
-            pytest.param(foreign, True, ReplaceTarget, id="nobody's is adopted when asked"),
+            pytest.param(foreign, True, ApplyTarget, id="nobody's is adopted when asked"),
             pytest.param(
                 controlled_by_another, False, TargetReason.CONFLICT, id="a controlled one is not touched"
             ),
@@ -98,10 +98,10 @@ class TestOwnership:
         assert planned.verdict is not None
         assert "controlled by Deployment web" in planned.verdict.message
 
-    def test_an_adopted_target_loses_foreign_labels_and_gets_ours(self) -> None:
-        labels = patched_metadata(plan(new_spec(adopt=True), NOW, there(NOW, foreign)))["labels"]
+    def test_an_adopted_target_keeps_foreign_labels_and_gets_ours(self) -> None:
+        labels = patched_metadata(plan(new_spec(adopt=True), LESS, there(NOW, foreign)))["labels"]
 
-        assert labels["theirs"] is None
+        assert "theirs" not in labels
         assert labels[OWNER_LABEL] == UID
 
     def test_adopting_counts_foreign_keys_for_the_guard(self) -> None:

@@ -27,6 +27,7 @@ from unit.controllers.fakes.targets import (
     Change,
     b64,
     controlled_by_another,
+    desired,
     foreign,
     immutable,
     new_spec,
@@ -94,15 +95,30 @@ class TestOwned:
         assert planned.changes == KeyChanges(remove=("EXTRA",))
 
     @pytest.mark.parametrize("section", ["labels", "annotations"])
-    def test_labels_and_annotations_that_are_not_planned_are_removed(self, section: str) -> None:
+    def test_labels_and_annotations_of_others_stay_and_ours_of_earlier_plans_are_removed(
+        self, section: str
+    ) -> None:
         def meddle(body: Body) -> None:
             body["metadata"].setdefault(section, {})["theirs"] = "x"
 
         ours: dict[str, Any] = {section: {"ours": "y"}}
-        planned = plan(new_spec(**ours), NOW, there(NOW, meddle, **ours))
+        assert plan(new_spec(**ours), NOW, there(NOW, meddle, **ours)) == TargetPlan()
+        planned = plan(new_spec(), NOW, there(NOW, meddle, **ours))
 
-        assert patched_metadata(planned)[section]["theirs"] is None
+        assert patched_metadata(planned)[section]["ours"] is None
+        assert "theirs" not in patched_metadata(planned)[section]
         assert not planned.changes, "no key of the data changes"
+
+    @pytest.mark.parametrize("section", ["labels", "annotations"])
+    def test_what_is_as_planned_is_not_written_whoever_wrote_it(self, section: str) -> None:
+        def take_over(body: Body) -> None:
+            body["metadata"]["managedFields"] = []
+
+        ours: dict[str, Any] = {section: {"ours": "y"}}
+        now = there(NOW, take_over, **ours)
+
+        assert now.fingerprint != desired(new_spec(**ours), NOW).fingerprint
+        assert plan(new_spec(**ours), NOW, now) == TargetPlan()
 
     def test_a_planned_label_that_was_removed_comes_back_by_apply(self) -> None:
         def meddle(body: Body) -> None:
@@ -186,10 +202,7 @@ class TestPlanMode:
         assert verdict_of(plan(new_spec(mode="Plan"), OTHER, there(NOW), context))[0] is TargetReason.PLANNED
 
     def test_a_plan_that_only_restores_metadata_needs_approval_too(self) -> None:
-        def meddle(body: Body) -> None:
-            body["metadata"]["labels"]["theirs"] = "x"
-
-        spec, now = new_spec(mode="Plan"), there(NOW, meddle)
+        spec, now = new_spec(mode="Plan"), there(NOW, labels={"earlier": "plan"})
         assert verdict_of(plan(spec, NOW, now))[0] is TargetReason.PLANNED
         approved = PlanContext(UID, "no keys", AT, approved=PlanStatus(), written_before=True)
         assert isinstance(plan(spec, NOW, now, approved).action, ReplaceTarget)

@@ -4,6 +4,7 @@ from typing import cast
 
 import pytest
 
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.target.restart import RESTART_ANNOTATION, WorkloadRestarter
@@ -11,6 +12,7 @@ from keybearer.controllers.target.spec import Workload
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.kube.errors import ForbiddenError, LeaseLostError
 from unit.controllers.fakes.gateway import FakeGateway
+from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.targets import UID, Body, desired, new_spec
 
 _WANTED = desired(new_spec(), {"A": "cnry-a"})
@@ -46,7 +48,9 @@ class _Telemetry:
 async def restart(gateway: FakeGateway, *workloads: Workload) -> list[tuple[str, str]]:
     """Return what was missing."""
     told = _Telemetry()
-    await WorkloadRestarter(gateway, cast("Telemetry", told)).restart(_SEEN, workloads, _WANTED)
+    await WorkloadRestarter(gateway, cast("Telemetry", told), EffectBudgets(HandClock())).restart(
+        _SEEN, workloads, _WANTED
+    )
     return told.missing
 
 
@@ -106,3 +110,33 @@ async def test_a_restart_that_is_done_again_is_no_second_one(gateway: FakeGatewa
     assert body["spec"]["template"] == {
         "metadata": {"annotations": {RESTART_ANNOTATION: f"web:{_WANTED.data_fingerprint}"}}
     }
+
+
+async def test_two_targets_that_change_at_once_restart_a_workload_a_minute_apart(
+    gateway: FakeGateway,
+) -> None:
+    clock = HandClock()
+    restarter = WorkloadRestarter(gateway, cast("Telemetry", _Telemetry()), EffectBudgets(clock))
+    api = workload("Deployment", "api")
+    await restarter.restart_for(_SEEN, [api], "first")
+
+    with pytest.raises(WaitingError, match="less than a minute ago") as waiting:
+        await restarter.restart_for(_SEEN, [api, workload("StatefulSet", "db")], "second")
+
+    assert mark(gateway, "Deployment", "api") == "first"
+    assert mark(gateway, "StatefulSet", "db") == "second"
+    assert waiting.value.after is not None
+    clock.seconds += waiting.value.after.total_seconds()
+    await restarter.restart_for(_SEEN, [api, workload("StatefulSet", "db")], "second")
+    assert mark(gateway, "Deployment", "api") == "second"
+
+
+async def test_one_that_could_not_be_patched_is_tried_again_at_once(gateway: FakeGateway) -> None:
+    gateway.fail("merge_patch", "Deployment", ForbiddenError("no right to patch"))
+    restarter = WorkloadRestarter(gateway, cast("Telemetry", _Telemetry()), EffectBudgets(HandClock()))
+    with pytest.raises(WaitingError):
+        await restarter.restart_for(_SEEN, [workload("Deployment", "api")], "first")
+
+    await restarter.restart_for(_SEEN, [workload("Deployment", "api")], "first")
+
+    assert mark(gateway, "Deployment", "api") == "first"
