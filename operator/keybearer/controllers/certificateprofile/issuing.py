@@ -114,7 +114,7 @@ class Issuing:
                 )
             was = before.get(case.name)
             if case.entry.reason in _BUDGETS and (was is None or was.reason != case.entry.reason):
-                self._telemetry.effect_delayed("issue")
+                self._telemetry.effect_delayed(case.limit.effect)
             failures = 0 if was is None else was.failures or 0
             if (
                 (case.entry.failures or 0) > failures

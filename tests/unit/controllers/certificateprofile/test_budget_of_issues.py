@@ -55,7 +55,8 @@ async def test_a_spec_that_is_changed_over_and_over_is_followed_so_often_and_tol
         "SpecChanged; not again before 2026-03-01T13:02:00Z"
     )
     assert world.ready == ("False", "IssueBudgetUsed")
-    assert world.metrics.registry.get_sample_value("keybearer_effects_delayed_total", {"effect": "issue"})
+    delayed = world.metrics.registry.get_sample_value
+    assert delayed("keybearer_effects_delayed_total", {"effect": "issue"}) == 1
 
     since = used["lastTransitionTime"]
     await _fight(world, 3 * _HOUR)
