@@ -1,0 +1,142 @@
+"""Keeps the right to clean up: of identities that made what is to be taken back, sessions stay open and tokens good.
+
+With a namespace, an identity goes before what it made. What was logged in by then is used for cleaning up, and a
+process that begins anew finds it among the kept tokens (decision 0039).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+
+from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.cleanup_tokens import CleanupToken, CleanupTokens
+from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER
+from keybearer.controllers.objects import ObjectStore
+from keybearer.controllers.outcome import ReconcileError
+from keybearer.kube.errors import ForbiddenError, KubeError, LeaseLostError
+from keybearer.kube.resources import ObjectKey
+
+__all__ = ["CleanupRights"]
+
+_log = get_logger(__name__)
+
+_EVERY = timedelta(seconds=5)
+"""What changes within is one write."""
+_RENEW_EVERY = timedelta(seconds=15)
+_AT_ONCE = 8
+"""Logins and renewals under way."""
+
+
+class CleanupRights:
+    """Looks every few seconds at which identities have something to clean up."""
+
+    def __init__(
+        self, clock: Clock, objects: ObjectStore, access: ServiceAccess, tokens: CleanupTokens
+    ) -> None:
+        self._clock = clock
+        self._objects = objects
+        self._access = access
+        self._tokens = tokens
+        self._is_loaded = False
+        self._trouble: KubeError | None = None
+        self._needed: frozenset[ObjectKey] = frozenset()
+        self._met: frozenset[ObjectKey] = frozenset()
+        self._inherited: set[CleanupToken] = set()
+        self._unclaimed: frozenset[ObjectKey] = frozenset()
+        self._unclaimed_until = 0.0
+
+    def sessions_in_use(self) -> set[str]:
+        """Return the ids of the sessions by which something is to be cleaned up."""
+        return self._access.sessions_of(self._needed)
+
+    def sessions_handed_on(self) -> set[str]:
+        """Return the ids of the sessions whose tokens are kept for whoever leads next."""
+        return self._access.sessions_of(self._tokens)
+
+    async def run(self, started: asyncio.Event) -> None:
+        """Keep tokens until cancelled.
+
+        Args:
+            started: set once those that an earlier process kept are known, or can't be had.
+
+        Raises:
+            LeaseLostError: another replica leads.
+        """
+        while True:
+            self._needed = frozenset(
+                ObjectKey(one.key.namespace, one.identity)
+                for one in self._objects
+                if one.identity and FINALIZER in one.finalizers
+            )
+            if not isinstance(self._trouble, ForbiddenError):
+                await self._keep()
+            started.set()
+            await asyncio.sleep(_EVERY.total_seconds())
+
+    async def renew(self) -> None:
+        """Have a good token of each identity that needs one, until cancelled."""
+        turns = asyncio.Semaphore(_AT_ONCE)
+        while True:
+            await asyncio.sleep(_RENEW_EVERY.total_seconds())
+            async with asyncio.TaskGroup() as group:
+                for identity in self._needed:
+                    group.create_task(self._renew(identity, turns), name="renew a token")
+            self._met = self._needed
+
+    async def _renew(self, identity: ObjectKey, turns: asyncio.Semaphore) -> None:
+        async with turns:
+            try:
+                # Objects that are suspended, or broken, don't ask by themselves.
+                if identity not in self._met:
+                    await self._access.meet(identity)
+                await self._access.renew_token(identity)
+            except (ReconcileError, KubeError) as error:
+                # What stands against it is told by the objects that need it.
+                _log.debug("cleanup_token_not_renewed", identity=str(identity), error=str(error))
+
+    async def _keep(self) -> None:
+        try:
+            if not self._is_loaded:
+                await self._load()
+            if self._clock.monotonic() > self._unclaimed_until:
+                self._unclaimed = frozenset()
+            self._unclaimed -= self._needed
+            await self._tokens.keep(self._good_tokens())
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            if str(error) != str(self._trouble):
+                _log.warning("cleanup_tokens_not_kept", error=str(error))
+            self._trouble = error
+            return
+        self._trouble = None
+        kept = {self._tokens.get(one) for one in self._tokens}
+        for token in [one for one in self._inherited if one not in kept]:
+            self._inherited.discard(token)
+            await self._access.revoke(token)
+
+    async def _load(self) -> None:
+        await self._tokens.load()
+        self._is_loaded = True
+        # The watches show objects one after the other: what none needs yet may be needed in a moment.
+        self._unclaimed = frozenset(self._tokens)
+        self._unclaimed_until = self._clock.monotonic() + DEFAULT_DEADLINE.total_seconds()
+        found = map(self._tokens.get, self._tokens)
+        self._inherited = {token for token in found if token is not None and token.granted}
+
+    def _good_tokens(self) -> Mapping[ObjectKey, CleanupToken]:
+        """Return the newest token of each identity that needs one, unless it has run out."""
+        now = self._clock.now()
+        found = {
+            identity: self._access.cleanup_token(identity) or self._tokens.get(identity)
+            for identity in self._needed | self._unclaimed
+        }
+        return {
+            identity: token
+            for identity, token in found.items()
+            if token is not None and (token.ends_at is None or token.ends_at > now)
+        }
