@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from support.certificate_objects import ISSUER
 from support.connection_objects import MANAGER
 from support.left_behind import ENDS_WITHIN_SECONDS, Leaving, open_leaving
 from tools.local.kube_api import Body
+from tools.local.operator_cluster import OPERATOR_LEASE
+from tools.local.waiting import eventually
 
 pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
@@ -51,13 +55,22 @@ def test_a_namespace_is_cleaned_up_that_was_deleted_while_the_operator_was_away(
         if in_order:
             scene.operator.terminate()
         else:
+            eventually(lambda: _kept(scene) == {MANAGER, ISSUER}, awaited="tokens that are kept")
             scene.operator.kill()
         tenant.api.delete("Namespace", "", tenant.namespace)
         for identity in (MANAGER, ISSUER):
             tenant.until_gone("Secret", identity)
         scene.operator.start()
         leaving.until_clean()
+        eventually(lambda: _kept(scene) == set(), awaited="an end of the tokens")
     assert '"cleanup_abandoned"' not in scene.operator.log()
+
+
+def _kept(scene: LoneScene) -> set[str]:
+    """The identity Secrets of which tokens are kept."""
+    found = scene.tenant.api.find("Secret", scene.operator_namespace, f"{OPERATOR_LEASE}-cleanup-tokens")
+    listed = [] if found is None else json.loads(base64.b64decode(found["data"]["tokens.json"]))
+    return {name for one in listed for _, name in one["identities"]}
 
 
 def _leaving(scene: LoneScene) -> Leaving:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from pydantic import JsonValue
@@ -56,7 +56,7 @@ class _Judged:
         session_id: of the session that is opened with it.
     """
 
-    data: Mapping[str, JsonValue] | None
+    data: Mapping[str, JsonValue] | None = field(repr=False)
     identity: ServiceIdentity
     session_id: str
 
@@ -132,11 +132,7 @@ class ServiceAccess:
             session = self._session_of_gone(key) if cleans_up else None
             if session is not None:
                 return session
-            raise StalledError(
-                "IdentityNotFound",
-                f"identity Secret {key} doesn't exist; create it with the keys clientId and clientSecret, or correct "
-                "identityRef.name",
-            )
+            raise _missing(key)
         judged = self._judge(key, data)
         try:
             return self._session_of(judged.identity, judged.session_id)
@@ -145,28 +141,23 @@ class ServiceAccess:
                 error.reason, f"identity Secret {key} can't be used: {error.message}"
             ) from error
 
-    async def meet(self, key: ObjectKey) -> None:
-        """Get to know an identity Secret that nobody has asked for yet.
+    async def renew_token(self, key: ObjectKey) -> None:
+        """Have a good token of an identity Secret, unless it has gone since it was last used.
+
+        Objects that are suspended, or can't be read, don't ask for their identity: then it is read here.
 
         Raises:
-            StalledError: it can't be used.
+            ReconcileError: there is no such Secret, or it can't be used, or the service refuses or can't be asked.
             KubeError: the API server can't be asked.
         """
-        if key in self._judged:
-            return
-        body = await self._gateway.get(SECRETS, key)
-        if body is not None:
-            data = mapping_of(body.get("data"))
-            self._judge(key, trim_secret({name: data[name] for name in IDENTITY_KEYS if name in data}))
-
-    async def renew_token(self, key: ObjectKey) -> None:
-        """Have a good token of an identity Secret that is known and there; its end is a wish to be followed.
-
-        Raises:
-            ReconcileError: the service refuses, or can't be asked.
-        """
         judged = self._judged.get(key)
-        if judged is not None and judged.data is not None:
+        if judged is None:
+            body = await self._gateway.get(SECRETS, key)
+            if body is None:
+                raise _missing(key)
+            data = mapping_of(body.get("data"))
+            judged = self._judge(key, trim_secret({one: data[one] for one in IDENTITY_KEYS & data.keys()}))
+        if judged.data is not None:
             await self._session_of(judged.identity, judged.session_id).hold_token()
 
     def cleanup_token(self, key: ObjectKey) -> CleanupToken | None:
@@ -300,3 +291,11 @@ def _labels(body: Mapping[str, JsonValue] | None) -> Mapping[str, str]:
     meta = body.get("metadata") if body is not None else None
     labels = meta.get("labels") if isinstance(meta, Mapping) else None
     return {k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, Mapping) else {}
+
+
+def _missing(key: ObjectKey) -> StalledError:
+    return StalledError(
+        "IdentityNotFound",
+        f"identity Secret {key} doesn't exist; create it with the keys clientId and clientSecret, or correct "
+        "identityRef.name",
+    )

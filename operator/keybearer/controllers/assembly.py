@@ -149,7 +149,7 @@ class Assembly:
 
     async def close(self) -> None:
         """End sessions (revoking tokens that nobody needs any more), connections and the renderer."""
-        await self.access.close(self.cleanup_rights.sessions_handed_on())
+        await self.access.close(await self.cleanup_rights.hand_on())
         await self.sessions.close()
         await self.renderer.aclose()
 

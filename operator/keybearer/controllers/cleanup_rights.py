@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
@@ -16,7 +17,7 @@ from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.cleanup_tokens import CleanupToken, CleanupTokens
 from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER
 from keybearer.controllers.objects import ObjectStore
-from keybearer.controllers.outcome import ReconcileError
+from keybearer.controllers.outcome import ReconcileError, StalledError
 from keybearer.kube.errors import ForbiddenError, KubeError, LeaseLostError
 from keybearer.kube.resources import ObjectKey
 
@@ -24,9 +25,11 @@ __all__ = ["CleanupRights"]
 
 _log = get_logger(__name__)
 
-_EVERY = timedelta(seconds=5)
+_EVERY = timedelta(seconds=2)
 """What changes within is one write."""
 _RENEW_EVERY = timedelta(seconds=15)
+_REST = timedelta(minutes=5)
+"""Before an identity is tried again that a person must change something about."""
 _AT_ONCE = 8
 """Logins and renewals under way."""
 
@@ -44,7 +47,7 @@ class CleanupRights:
         self._is_loaded = False
         self._trouble: KubeError | None = None
         self._needed: frozenset[ObjectKey] = frozenset()
-        self._met: frozenset[ObjectKey] = frozenset()
+        self._resting: dict[ObjectKey, float] = {}
         self._inherited: set[CleanupToken] = set()
         self._unclaimed: frozenset[ObjectKey] = frozenset()
         self._unclaimed_until = 0.0
@@ -53,8 +56,13 @@ class CleanupRights:
         """Return the ids of the sessions by which something is to be cleaned up."""
         return self._access.sessions_of(self._needed)
 
-    def sessions_handed_on(self) -> set[str]:
-        """Return the ids of the sessions whose tokens are kept for whoever leads next."""
+    async def hand_on(self) -> set[str]:
+        """Keep what is to outlive this process, and return the ids of the sessions whose tokens are kept.
+
+        Whoever leads next needs them; where another leads already, they are what was kept last.
+        """
+        with suppress(LeaseLostError):
+            await self._look()
         return self._access.sessions_of(self._tokens)
 
     async def run(self, started: asyncio.Event) -> None:
@@ -67,13 +75,7 @@ class CleanupRights:
             LeaseLostError: another replica leads.
         """
         while True:
-            self._needed = frozenset(
-                ObjectKey(one.key.namespace, one.identity)
-                for one in self._objects
-                if one.identity and FINALIZER in one.finalizers
-            )
-            if not isinstance(self._trouble, ForbiddenError):
-                await self._keep()
+            await self._look()
             started.set()
             await asyncio.sleep(_EVERY.total_seconds())
 
@@ -83,22 +85,30 @@ class CleanupRights:
         while True:
             await asyncio.sleep(_RENEW_EVERY.total_seconds())
             async with asyncio.TaskGroup() as group:
+                self._resting = {one: until for one, until in self._resting.items() if one in self._needed}
                 for identity in self._needed:
                     group.create_task(self._renew(identity, turns), name="renew a token")
-            self._met = self._needed
 
     async def _renew(self, identity: ObjectKey, turns: asyncio.Semaphore) -> None:
         async with turns:
+            if self._clock.monotonic() < self._resting.get(identity, 0.0):
+                return
             try:
-                # Objects that are suspended, or broken, don't ask by themselves.
-                if identity not in self._met:
-                    await self._access.meet(identity)
                 await self._access.renew_token(identity)
             except (ReconcileError, KubeError) as error:
                 # What stands against it is told by the objects that need it.
                 _log.debug("cleanup_token_not_renewed", identity=str(identity), error=str(error))
+                if isinstance(error, StalledError):
+                    self._resting[identity] = self._clock.monotonic() + _REST.total_seconds()
 
-    async def _keep(self) -> None:
+    async def _look(self) -> None:
+        self._needed = frozenset(
+            ObjectKey(one.key.namespace, one.identity)
+            for one in self._objects
+            if one.identity and FINALIZER in one.finalizers
+        )
+        if isinstance(self._trouble, ForbiddenError):
+            return
         try:
             if not self._is_loaded:
                 await self._load()

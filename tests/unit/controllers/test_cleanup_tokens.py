@@ -13,6 +13,7 @@ from keybearer.controllers.cleanup_tokens import CleanupToken, CleanupTokens
 from keybearer.kube.errors import ForbiddenError
 from keybearer.kube.resources import ObjectKey
 from unit.controllers.fakes.gateway import FakeGateway
+from unit.controllers.fakes.targets import Body
 
 _KEY = ObjectKey("keybearer", "keybearer-operator-cleanup-tokens")
 _ONE, _OTHER = ObjectKey("team-a", "login"), ObjectKey("team-b", "login")
@@ -59,7 +60,9 @@ async def test_only_a_change_is_written() -> None:
 
 async def test_what_many_share_is_kept_once() -> None:
     gateway = FakeGateway()
-    await (await loaded(gateway)).keep({ObjectKey(f"team-{number}", "login"): _TOKEN for number in range(100)})
+    await (await loaded(gateway)).keep(
+        {ObjectKey(f"team-{number}", "login"): _TOKEN for number in range(100)}
+    )
 
     body = gateway.find("Secret", _KEY.name, _KEY.namespace)
     assert body is not None
@@ -84,7 +87,8 @@ async def test_what_is_too_large_is_left_out_and_the_small_ones_stay(monkeypatch
 async def test_what_can_not_be_read_counts_as_nothing_and_is_overwritten(text: str) -> None:
     gateway = FakeGateway()
     meta = {"namespace": _KEY.namespace, "name": _KEY.name}
-    gateway.put({"kind": "Secret", "metadata": meta, "data": {"tokens.json": text}})
+    body: Body = {"kind": "Secret", "metadata": meta, "data": {"tokens.json": text}}
+    gateway.put(body)
     tokens = await loaded(gateway)
     assert found(tokens) == {}
 
