@@ -185,7 +185,7 @@ def assemble(given: Circumstances) -> Assembly:
         open_session=sessions.open,
         shared=_shared_identity(settings),
         grants=settings.shared_grants,
-        kept_token=tokens.get,
+        kept_token=tokens.use,
     )
     renderer = TemplateRenderer()
     recreation = Recreation(gateway)

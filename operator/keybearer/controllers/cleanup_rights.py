@@ -49,7 +49,6 @@ class CleanupRights:
         self._needed: frozenset[ObjectKey] = frozenset()
         self._resting: dict[ObjectKey, float] = {}
         self._inherited: set[CleanupToken] = set()
-        self._unclaimed: frozenset[ObjectKey] = frozenset()
         self._unclaimed_until = 0.0
 
     def sessions_in_use(self) -> set[str]:
@@ -80,14 +79,18 @@ class CleanupRights:
             await asyncio.sleep(_EVERY.total_seconds())
 
     async def renew(self) -> None:
-        """Have a good token of each identity that needs one, until cancelled."""
+        """Have a good token of each identity that needs one, and revoke those that were replaced, until cancelled."""
         turns = asyncio.Semaphore(_AT_ONCE)
         while True:
             await asyncio.sleep(_RENEW_EVERY.total_seconds())
+            self._resting = {one: until for one, until in self._resting.items() if one in self._needed}
+            left = self._inherited.difference(map(self._tokens.get, self._tokens))
+            self._inherited -= left
             async with asyncio.TaskGroup() as group:
-                self._resting = {one: until for one, until in self._resting.items() if one in self._needed}
                 for identity in self._needed:
                     group.create_task(self._renew(identity, turns), name="renew a token")
+                for token in left:
+                    group.create_task(self._revoke(token, turns), name="revoke a token")
 
     async def _renew(self, identity: ObjectKey, turns: asyncio.Semaphore) -> None:
         async with turns:
@@ -101,6 +104,10 @@ class CleanupRights:
                 if isinstance(error, StalledError):
                     self._resting[identity] = self._clock.monotonic() + _REST.total_seconds()
 
+    async def _revoke(self, token: CleanupToken, turns: asyncio.Semaphore) -> None:
+        async with turns:
+            await self._access.revoke(token)
+
     async def _look(self) -> None:
         self._needed = frozenset(
             ObjectKey(one.key.namespace, one.identity)
@@ -113,8 +120,8 @@ class CleanupRights:
             if not self._is_loaded:
                 await self._load()
             if self._clock.monotonic() > self._unclaimed_until:
-                self._unclaimed = frozenset()
-            self._unclaimed -= self._needed
+                self._tokens.unclaimed.clear()
+            self._tokens.unclaimed -= self._needed
             await self._tokens.keep(self._good_tokens())
         except LeaseLostError:
             raise
@@ -124,16 +131,11 @@ class CleanupRights:
             self._trouble = error
             return
         self._trouble = None
-        kept = {self._tokens.get(one) for one in self._tokens}
-        for token in [one for one in self._inherited if one not in kept]:
-            self._inherited.discard(token)
-            await self._access.revoke(token)
 
     async def _load(self) -> None:
         await self._tokens.load()
         self._is_loaded = True
         # The watches show objects one after the other: what none needs yet may be needed in a moment.
-        self._unclaimed = frozenset(self._tokens)
         self._unclaimed_until = self._clock.monotonic() + DEFAULT_DEADLINE.total_seconds()
         found = map(self._tokens.get, self._tokens)
         self._inherited = {token for token in found if token is not None and token.granted}
@@ -141,12 +143,11 @@ class CleanupRights:
     def _good_tokens(self) -> Mapping[ObjectKey, CleanupToken]:
         """Return the newest token of each identity that needs one, unless it has run out."""
         now = self._clock.now()
-        found = {
-            identity: self._access.cleanup_token(identity) or self._tokens.get(identity)
-            for identity in self._needed | self._unclaimed
-        }
-        return {
-            identity: token
-            for identity, token in found.items()
-            if token is not None and (token.ends_at is None or token.ends_at > now)
-        }
+        good: dict[ObjectKey, CleanupToken] = {}
+        for identity in self._needed | self._tokens.unclaimed:
+            kept, newest = self._tokens.get(identity), self._access.cleanup_token(identity)
+            # Clocks drift apart, and the end of a token with them: that is no news.
+            token = newest if newest is not None and newest != kept else kept
+            if token is not None and (token.ends_at is None or token.ends_at > now):
+                good[identity] = token
+        return good

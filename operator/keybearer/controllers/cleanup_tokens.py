@@ -41,7 +41,7 @@ class CleanupToken:
 
     url: str
     text: str = field(repr=False)
-    ends_at: datetime | None = None
+    ends_at: datetime | None = field(default=None, compare=False)
     granted: bool = True
     ca_pem: str | None = field(default=None, repr=False)
 
@@ -59,7 +59,11 @@ _DOCUMENT = TypeAdapter(list[_Kept])
 
 
 class CleanupTokens:
-    """The Secret with the tokens. Only whoever leads writes it."""
+    """The Secret with the tokens. Only whoever leads writes it.
+
+    Attributes:
+        unclaimed: identity Secrets of which an earlier process kept tokens, and that nobody has needed since.
+    """
 
     def __init__(self, gateway: Gateway, key: ObjectKey) -> None:
         self._gateway = gateway
@@ -67,6 +71,7 @@ class CleanupTokens:
         self._tokens: Mapping[ObjectKey, CleanupToken] = {}
         self._written: bytes | None = None
         self._overflows = False
+        self.unclaimed: set[ObjectKey] = set()
 
     def __iter__(self) -> Iterator[ObjectKey]:
         return iter(self._tokens)
@@ -74,6 +79,11 @@ class CleanupTokens:
     def get(self, identity: ObjectKey) -> CleanupToken | None:
         """Return the token that is kept of an identity Secret, or None."""
         return self._tokens.get(identity)
+
+    def use(self, identity: ObjectKey) -> CleanupToken | None:
+        """Return the same, for whoever cleans up by it."""
+        self.unclaimed.discard(identity)
+        return self.get(identity)
 
     async def load(self) -> None:
         """Take over what an earlier process kept.
@@ -88,6 +98,7 @@ class CleanupTokens:
             self._tokens = _unpacked(self._written) if self._written else {}
         except ValueError:  # of pydantic and of base64 alike
             _log.warning("cleanup_tokens_unreadable", secret=str(self._key))
+        self.unclaimed = set(self._tokens)
 
     async def keep(self, tokens: Mapping[ObjectKey, CleanupToken]) -> None:
         """Keep these, and no others.

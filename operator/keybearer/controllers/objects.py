@@ -7,7 +7,6 @@ reconcile that repairs it, and for a bounded number of objects.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,8 +17,8 @@ from pydantic import JsonValue
 
 from keybearer.base.packed_json import packed_json
 from keybearer.controllers.custom_resource import NEVER_OBSERVED
-from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.kinds import RESOURCES
+from keybearer.controllers.json_reading import text_of
+from keybearer.controllers.kinds import RESOURCES, cleanup_identity
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Identity, Listed
 from keybearer.kube.resources import ObjectKey
@@ -92,7 +91,7 @@ class ObservedObject:
     seen_version: str = ""
     """The resourceVersion that a watch or a list showed last; our own writes raise `resource_version` alone."""
     identity: str = ""
-    """The identity Secret that its spec names, judged or not; empty where it names none."""
+    """The identity Secret that is needed to clean up in the service, judged or not; empty where none is."""
 
     @classmethod
     def from_body(cls, kind: str, body: JsonObject, *, trigger_at: float, targets_of: TargetsOf) -> Self:
@@ -127,10 +126,7 @@ class ObservedObject:
             targets=targets_of(body.get("spec"), key),
             trigger_at=trigger_at,
             seen_version=text_of(meta.get("resourceVersion")),
-            # A hundred objects name the same one.
-            identity=sys.intern(
-                text_of(mapping_of(mapping_of(body.get("spec")).get("identityRef")).get("name"))
-            ),
+            identity=cleanup_identity(kind, body),
         )
 
     @property

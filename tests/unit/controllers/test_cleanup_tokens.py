@@ -37,7 +37,12 @@ async def test_what_is_kept_is_found_by_the_next_process() -> None:
     wanted = {_ONE: _TOKEN, _OTHER: CleanupToken("https://other.example.com", "cnry-token-2", granted=False)}
     await (await loaded(gateway)).keep(wanted)
 
-    assert found(await loaded(gateway)) == wanted
+    again = await loaded(gateway)
+    assert found(again) == wanted
+    assert [None if (one := again.get(key)) is None else one.ends_at for key in wanted] == [
+        _TOKEN.ends_at,
+        None,
+    ]
 
 
 async def test_only_a_change_is_written() -> None:
