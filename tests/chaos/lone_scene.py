@@ -28,6 +28,7 @@ class LoneScene:
         cluster: who may do what in it.
         flags: of the operator.
         service: the service.
+        admin: of the service.
         tenant: of both.
         operator: has begun.
     """
@@ -36,6 +37,7 @@ class LoneScene:
     cluster: OperatorCluster
     flags: tuple[str, ...]
     service: RestartableService
+    admin: ServiceAdmin
     tenant: Tenant
     operator: OperatorProcess
 
@@ -49,7 +51,9 @@ class LoneScene:
 def open_scene(directory: Path, options: ApiServerOptions | None = None) -> Iterator[LoneScene]:
     """Yield such a scene; the operator has begun, and is to end in good order."""
     with ExitStack() as stack:
-        service = stack.enter_context(RestartableService(directory, launch=PRELOADED))
+        # What it pushes to may be on this machine.
+        outbound = ["--allow-outbound=127.0.0.0/8"]
+        service = stack.enter_context(RestartableService(directory, flags=outbound, launch=PRELOADED))
         admin = stack.enter_context(ServiceAdmin(service))
         plane = stack.enter_context(ControlPlane(options))
         api = stack.enter_context(KubeApi(plane.admin_kubeconfig))
@@ -65,5 +69,5 @@ def open_scene(directory: Path, options: ApiServerOptions | None = None) -> Iter
         project.store({"A": "cnry-1"})
         tenant = open_tenant(api, "lonely", project, admin.new_login(project.id))
         operator.start()
-        yield LoneScene(plane, cluster, tuple(flags), service, tenant, operator)
+        yield LoneScene(plane, cluster, tuple(flags), service, admin, tenant, operator)
         operator.terminate()

@@ -9,7 +9,7 @@ from support.operator_fixtures import Installation
 from support.secretsync_objects import identity_secret, secret
 from support.tenant import Tenant
 from tools.local.kube_api import Body
-from tools.local.secrets_service import Login, SourceProject
+from tools.local.secrets_service import Login, ServiceAdmin, SourceProject
 from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["Connections", "open_connections"]
@@ -95,9 +95,14 @@ class Connections:
 
 def open_connections(tenant: Tenant, installation: Installation) -> Connections:
     """Return what is needed for connections; the Secret with the login is not there yet."""
-    manager = installation.admin.new_login(tenant.project.id, role="admin")
-    tenant.api.create(identity_secret(tenant.namespace, MANAGER, manager.as_secret()))
     far = installation.far
-    far_project = far.admin.new_project(tenant.namespace)
-    login = far.admin.new_login(far_project.id, role="member")
-    return Connections(tenant, far_project, login, far.process.url)
+    return connections_of(tenant, installation.admin, far.admin, far.process.url)
+
+
+def connections_of(tenant: Tenant, admin: ServiceAdmin, far: ServiceAdmin, url: str) -> Connections:
+    """Return the same, given the administrators of both services, which may be one, and the far one's address."""
+    manager = admin.new_login(tenant.project.id, role="admin")
+    tenant.api.create(identity_secret(tenant.namespace, MANAGER, manager.as_secret()))
+    far_project = far.new_project(f"far-{tenant.namespace}")
+    login = far.new_login(far_project.id, role="member")
+    return Connections(tenant, far_project, login, url)

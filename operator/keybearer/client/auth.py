@@ -30,6 +30,7 @@ from keybearer.client.steps import Alone, Steps, TextSource, take
 
 __all__ = [
     "farewell",
+    "hold_token",
     "login_as_user",
     "login_with_kubernetes",
     "login_with_ldap",
@@ -54,6 +55,12 @@ def perform(session: Session, operation: Operation[T]) -> Steps[T]:
         bearer = yield from _replaced_token(session, bearer)
         response = yield from deliver(session, operation, bearer)
     return conclude(session, operation, response, bearer)
+
+
+def hold_token(session: Session) -> Steps[None]:
+    """Have a good token, though nothing is asked for now."""
+    session.require_open()
+    yield from _current_token(session)
 
 
 def login_with_universal_auth(

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from pydantic import JsonValue
 
 from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.client import NotFound
+from keybearer.controllers.cleanup_tokens import CleanupToken
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, parse_identity_secret
-from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.identity import (
+    IDENTITY_KEYS,
+    ServiceIdentity,
+    ServicePolicy,
+    parse_identity_secret,
+    trim_secret,
+)
+from keybearer.controllers.json_reading import mapping_of
+from keybearer.controllers.outcome import ReconcileError, StalledError
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.shared_identity import SharedGrants, may_use_shared_identity
 from keybearer.controllers.sources.query import SourceQuery
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import NAMESPACES, ObjectKey
+from keybearer.kube.resources import NAMESPACES, SECRETS, ObjectKey
 
 __all__ = ["ServiceAccess", "SessionFactory"]
+
+_log = get_logger(__name__)
 
 SessionFactory = Callable[[str, ServiceIdentity], ServiceSession]
 """Opens a session, given its id and the identity."""
@@ -33,10 +46,25 @@ _LABELS_KEPT = timedelta(seconds=30)
 _LABELS_MAX = 4096
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An identity Secret that was found good.
+
+    Attributes:
+        data: of the Secret, to know the very same again; None once it has gone.
+        identity: that it describes.
+        session_id: of the session that is opened with it.
+    """
+
+    data: Mapping[str, JsonValue] | None = field(repr=False)
+    identity: ServiceIdentity
+    session_id: str
+
+
 class ServiceAccess:
     """Sessions by identity: two custom resources with the same credentials share one."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators, given once where the process is wired
         self,
         *,
         clock: Clock,
@@ -47,6 +75,7 @@ class ServiceAccess:
         open_session: SessionFactory,
         shared: ServiceIdentity | None,
         grants: SharedGrants,
+        kept_token: Callable[[ObjectKey], CleanupToken | None] = lambda _: None,
     ) -> None:
         self._clock = clock
         self._gateway = gateway
@@ -56,9 +85,8 @@ class ServiceAccess:
         self._open_session = open_session
         self._shared = shared
         self._grants = grants
-        self._judged: OrderedDict[tuple[str, str], tuple[Mapping[str, JsonValue], ServiceIdentity, str]] = (
-            OrderedDict()
-        )
+        self._kept_token = kept_token
+        self._judged: OrderedDict[ObjectKey, _Judged] = OrderedDict()
         self._sessions: dict[str, ServiceSession] = {}
         self._used_at: dict[str, float] = {}
         self._labels: dict[str, tuple[float, Mapping[str, str]]] = {}
@@ -82,37 +110,87 @@ class ServiceAccess:
             return self._session_of(shared, shared.session_id(self._fingerprinter))
         return await self.named_session(follower, identity_name)
 
-    async def named_session(self, follower: WorkKey, identity_name: str) -> ServiceSession:
+    async def named_session(
+        self, follower: WorkKey, identity_name: str, *, cleans_up: bool = False
+    ) -> ServiceSession:
         """Return the session of an identity Secret in the follower's namespace, which it must already follow.
+
+        Args:
+            follower: the custom resource.
+            identity_name: the Secret.
+            cleans_up: the follower is being deleted, and the session is for taking back what it made: where the
+                Secret has gone, the identity that it described will do.
 
         Raises:
             StalledError: there is no such Secret, or it can't be used.
             KubeError: the API server can't be asked.
         """
+        key = ObjectKey(follower.namespace, identity_name)
         data = await self._references.secret(follower, identity_name)
         if data is None:
-            raise StalledError(
-                "IdentityNotFound",
-                f"identity Secret {follower.namespace}/{identity_name} doesn't exist; create it with the keys "
-                "clientId and clientSecret, or correct identityRef.name",
-            )
-        known = self._judged.get((follower.namespace, identity_name))
-        if known is not None and known[0] is data:
-            identity, session_id = known[1], known[2]
-        else:
-            identity = parse_identity_secret(
-                data, namespace=follower.namespace, name=identity_name, policy=self._policy
-            )
-            session_id = identity.session_id(self._fingerprinter)
-            # The very same data needs no second judgement: a hundred manifests name one identity.
-            self._judged[follower.namespace, identity_name] = (data, identity, session_id)
-            if len(self._judged) > _JUDGED_MAX:
-                self._judged.popitem(last=False)
+            self._note_gone(key)
+            session = self._session_of_gone(key) if cleans_up else None
+            if session is not None:
+                return session
+            raise _missing(key)
+        judged = self._judge(key, data)
         try:
-            return self._session_of(identity, session_id)
+            return self._session_of(judged.identity, judged.session_id)
         except StalledError as error:
-            where = f"identity Secret {follower.namespace}/{identity_name}"
-            raise StalledError(error.reason, f"{where} can't be used: {error.message}") from error
+            raise StalledError(
+                error.reason, f"identity Secret {key} can't be used: {error.message}"
+            ) from error
+
+    async def renew_token(self, key: ObjectKey) -> None:
+        """Have a good token of an identity Secret, unless it has gone since it was last used.
+
+        Objects that are suspended, or can't be read, don't ask for their identity: then it is read here.
+
+        Raises:
+            ReconcileError: there is no such Secret, or it can't be used, or the service refuses or can't be asked.
+            KubeError: the API server can't be asked.
+        """
+        judged = self._judged.get(key)
+        if judged is None:
+            body = await self._gateway.get(SECRETS, key)
+            if body is None:
+                raise _missing(key)
+            data = mapping_of(body.get("data"))
+            judged = self._judge(key, trim_secret({one: data[one] for one in IDENTITY_KEYS & data.keys()}))
+        if judged.data is not None:
+            await self._session_of(judged.identity, judged.session_id).hold_token()
+
+    def cleanup_token(self, key: ObjectKey) -> CleanupToken | None:
+        """Return the access token that is in use of an identity Secret, or None."""
+        judged = self._judged.get(key)
+        session = None if judged is None else self._sessions.get(judged.session_id)
+        token = None if session is None else session.token
+        if judged is None or token is None:
+            return None
+        identity = judged.identity
+        return CleanupToken(
+            url=identity.url,
+            text=token.text,
+            ends_at=None
+            if token.expires_at is None
+            else self._clock.now() + timedelta(seconds=token.expires_at - self._clock.boottime()),
+            granted=identity.method != "AccessToken",
+            ca_pem=None
+            if identity.ca_pem is None or identity.ca_pem == self._policy.trust(identity.url)
+            else identity.ca_pem.decode(),
+        )
+
+    def sessions_of(self, keys: Iterable[ObjectKey]) -> set[str]:
+        """Return the ids of the sessions of these identity Secrets, of those that are known."""
+        return {judged.session_id for key in keys if (judged := self._judged.get(key)) is not None}
+
+    async def revoke(self, token: CleanupToken) -> None:
+        """Make a token worthless that is of no use any more; one that can't be revoked now runs out by itself."""
+        try:
+            session = self._session_by(token, "a token that was kept")
+            await session.perform(lambda client: client.auth.revoke(), "revoke an access token")
+        except (NotFound, ReconcileError) as error:
+            _log.info("cleanup_token_not_revoked", error=str(error))
 
     async def run(self, in_use: Callable[[], set[str]]) -> None:
         """Close sessions that nobody uses any more, until cancelled."""
@@ -129,12 +207,52 @@ class ServiceAccess:
                     if session is not None:  # else all were closed while another one was
                         await session.close()
 
-    async def close(self) -> None:
-        """Close all sessions; tokens that were logged in for are revoked."""
+    async def close(self, handed_on: Collection[str] = ()) -> None:
+        """Close all sessions; tokens that were logged in for are revoked, but for those of sessions of these ids."""
         sessions, self._sessions = list(self._sessions.values()), {}
         async with asyncio.TaskGroup() as group:
             for session in sessions:
-                group.create_task(session.close(), name="close a session")
+                spare = session.id in handed_on
+                group.create_task(session.close(spare_token=spare), name="close a session")
+
+    def _judge(self, key: ObjectKey, data: Mapping[str, JsonValue]) -> _Judged:
+        """Return what the data of an identity Secret describes.
+
+        Raises:
+            StalledError: it can't be used.
+        """
+        known = self._judged.get(key)
+        # The very same data needs no second judgement: a hundred manifests name one identity.
+        if known is None or known.data is not data:
+            identity = parse_identity_secret(
+                data, namespace=key.namespace, name=key.name, policy=self._policy
+            )
+            known = self._judged[key] = _Judged(data, identity, identity.session_id(self._fingerprinter))
+            if len(self._judged) > _JUDGED_MAX:
+                self._judged.popitem(last=False)
+        return known
+
+    def _note_gone(self, key: ObjectKey) -> None:
+        known = self._judged.get(key)
+        if known is not None and known.data is not None:
+            self._judged[key] = replace(known, data=None)
+
+    def _session_of_gone(self, key: ObjectKey) -> ServiceSession | None:
+        """Return a session of an identity whose Secret has gone: as it was known here, or by the token that was kept.
+
+        Raises:
+            StalledError: the operator may not ask that service any more.
+        """
+        known, kept = self._judged.get(key), self._kept_token(key)
+        if known is not None:
+            return self._session_of(known.identity, known.session_id)
+        return None if kept is None else self._session_by(kept, f"identity Secret {key}, which has gone")
+
+    def _session_by(self, kept: CleanupToken, where: str) -> ServiceSession:
+        url = self._policy.judge(where, kept.url)
+        ca_pem = self._policy.trust(url) if kept.ca_pem is None else kept.ca_pem.encode()
+        identity = ServiceIdentity(url, "AccessToken", {"accessToken": kept.text}, ca_pem)
+        return self._session_of(identity, identity.session_id(self._fingerprinter))
 
     def _session_of(self, identity: ServiceIdentity, session_id: str) -> ServiceSession:
         session = self._sessions.get(session_id)
@@ -173,3 +291,11 @@ def _labels(body: Mapping[str, JsonValue] | None) -> Mapping[str, str]:
     meta = body.get("metadata") if body is not None else None
     labels = meta.get("labels") if isinstance(meta, Mapping) else None
     return {k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, Mapping) else {}
+
+
+def _missing(key: ObjectKey) -> StalledError:
+    return StalledError(
+        "IdentityNotFound",
+        f"identity Secret {key} doesn't exist; create it with the keys clientId and clientSecret, or correct "
+        "identityRef.name",
+    )

@@ -20,6 +20,8 @@ from keybearer.controllers.background import Background
 from keybearer.controllers.catalogue import CatalogueOf, own_catalogue
 from keybearer.controllers.certificateprofile.parts import CertificateProfiles, ProfilesGiven
 from keybearer.controllers.certificateprofile.targets import targets_of as targets_of_profile
+from keybearer.controllers.cleanup_rights import CleanupRights
+from keybearer.controllers.cleanup_tokens import CleanupTokens
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.effect_budget import EffectBudgets
@@ -56,7 +58,7 @@ from keybearer.kube.connection import Connection
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.reference_watch import ReferenceWatch
-from keybearer.kube.resources import Resource
+from keybearer.kube.resources import ObjectKey, Resource
 
 __all__ = ["TARGETS_OF", "Assembly", "Circumstances", "assemble"]
 
@@ -72,9 +74,10 @@ TARGETS_OF: Mapping[str, TargetsOf] = {
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a process has before it is assembled."""
+    """What a process has before it is assembled; `namespace` is where its own objects are."""
 
     settings: OperatorSettings
+    namespace: str
     clock: Clock
     rng: random.Random
     connection: Connection
@@ -97,6 +100,7 @@ class Assembly:
     instant: InstantUpdates
     references: References
     access: ServiceAccess
+    cleanup_rights: CleanupRights
     sessions: SessionOpener
     renderer: TemplateRenderer
     recorder: EventRecorder
@@ -112,14 +116,17 @@ class Assembly:
     async def start(self, background: Background) -> None:
         """Start all that runs by itself; the watch of our own kinds is the caller's."""
         background.start("watch targets", self.targets.run())
-        listening, reading = asyncio.Event(), asyncio.Event()
+        listening, reading, knowing = asyncio.Event(), asyncio.Event(), asyncio.Event()
         background.start("post Events", self.recorder.run())
         background.start("follow events", self.instant.run(listening))
         await listening.wait()
         background.start("read sources", self.sources.run(reading))
         await reading.wait()
         background.start("follow references", self.references.run())
-        background.start("close unused sessions", self.access.run(self.sources.sessions_in_use))
+        background.start("keep rights to clean up", self.cleanup_rights.run(knowing))
+        await knowing.wait()
+        background.start("renew rights to clean up", self.cleanup_rights.renew())
+        background.start("close unused sessions", self.access.run(self._sessions_in_use))
         background.start("resync targets", self.target_resync.run())
         background.start("resync objects", self.object_resync.run())
         background.start("settle backups", self.recreation.run())
@@ -137,9 +144,12 @@ class Assembly:
         for kept in (self.metrics.readiness, self.metrics.conditions):
             kept.keep(lambda key: self.objects.get(key) is not None)
 
+    def _sessions_in_use(self) -> set[str]:
+        return self.sources.sessions_in_use() | self.cleanup_rights.sessions_in_use()
+
     async def close(self) -> None:
-        """End sessions (revoking tokens that were logged in for), connections and the renderer."""
-        await self.access.close()
+        """End sessions (revoking tokens that nobody needs any more), connections and the renderer."""
+        await self.access.close(await self.cleanup_rights.hand_on())
         await self.sessions.close()
         await self.renderer.aclose()
 
@@ -165,6 +175,7 @@ def assemble(given: Circumstances) -> Assembly:
     sources.on_saved = given.metrics.coalesced.inc
     references = References(gateway, queue.add, _watch_factory(given))
     sessions = SessionOpener(clock, gateway, given.rng, given.metrics.calls.service_call)
+    tokens = CleanupTokens(gateway, ObjectKey(given.namespace, f"{settings.lease_name}-cleanup-tokens"))
     access = ServiceAccess(
         clock=clock,
         gateway=gateway,
@@ -174,6 +185,7 @@ def assemble(given: Circumstances) -> Assembly:
         open_session=sessions.open,
         shared=_shared_identity(settings),
         grants=settings.shared_grants,
+        kept_token=tokens.use,
     )
     renderer = TemplateRenderer()
     recreation = Recreation(gateway)
@@ -280,6 +292,7 @@ def assemble(given: Circumstances) -> Assembly:
         instant=instant,
         references=references,
         access=access,
+        cleanup_rights=CleanupRights(clock, objects, access, tokens),
         sessions=sessions,
         renderer=renderer,
         recorder=recorder,

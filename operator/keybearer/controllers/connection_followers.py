@@ -27,6 +27,8 @@ class ConnectionFollowers:
             if not followers:
                 del self._followers[before]
             del self._followed[follower]
+            # It may wait for the end of its last user, to be deleted.
+            self._trigger(before, Lane.URGENT)
         if connection is not None:
             self._followed[follower] = connection
             self._followers.setdefault(connection, set()).add(follower)

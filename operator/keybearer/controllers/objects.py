@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from keybearer.base.packed_json import packed_json
 from keybearer.controllers.custom_resource import NEVER_OBSERVED
 from keybearer.controllers.json_reading import text_of
-from keybearer.controllers.kinds import RESOURCES
+from keybearer.controllers.kinds import RESOURCES, cleanup_identity
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Identity, Listed
 from keybearer.kube.resources import ObjectKey
@@ -90,6 +90,8 @@ class ObservedObject:
     """Monotonic seconds: what is read from a source after this instant includes what led to this version."""
     seen_version: str = ""
     """The resourceVersion that a watch or a list showed last; our own writes raise `resource_version` alone."""
+    identity: str = ""
+    """The identity Secret that is needed to clean up in the service, judged or not; empty where none is."""
 
     @classmethod
     def from_body(cls, kind: str, body: JsonObject, *, trigger_at: float, targets_of: TargetsOf) -> Self:
@@ -124,6 +126,7 @@ class ObservedObject:
             targets=targets_of(body.get("spec"), key),
             trigger_at=trigger_at,
             seen_version=text_of(meta.get("resourceVersion")),
+            identity=cleanup_identity(kind, body),
         )
 
     @property

@@ -131,6 +131,7 @@ async def _work(
         parts = assemble(
             Circumstances(
                 settings=settings,
+                namespace=namespace,
                 clock=process.clock,
                 rng=process.rng,
                 connection=process.connection,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeVar, cast, get_args
 
 import orjson
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 
 from keybearer.controllers.custom_resource import STORED, ResourceModel, StatusModel, describe_invalid
 from keybearer.controllers.json_reading import mapping_of
@@ -32,7 +33,7 @@ def read_spec(seen: ObservedObject, model: type[_Spec]) -> _Spec:
         raise StalledError("SpecInvalid", describe_invalid(error)) from None
 
 
-def read_spec_in_part(seen: ObservedObject, model: type[_Spec]) -> _Spec:
+def read_spec_in_part(seen: ObservedObject, model: type[_Spec], needed: Collection[str] = ()) -> _Spec:
     """Return the spec; of one that can't be read as a whole, what can be read of it, and defaults for the rest.
 
     For the end of an object only: a version that is stricter than the one that took the spec must be able to clean
@@ -40,20 +41,32 @@ def read_spec_in_part(seen: ObservedObject, model: type[_Spec]) -> _Spec:
 
     Args:
         seen: the object.
-        model: of its spec; each of its fields has a default.
+        model: of its spec. A field without a default that is not needed must not be looked at.
+        needed: fields that must not be guessed: each was read, or is not given and has a default.
+
+    Raises:
+        StalledError: a field that is needed can't be read; the message names the fields, never what they hold.
     """
     try:
         return read_spec(seen, model)
-    except StalledError:
+    except StalledError as error:
         given = mapping_of(orjson.loads(seen.spec_json))
-    return cast("_Spec", _readable(model, given))
+        read = _readable(model, given)
+        fields = model.model_fields
+        if any(
+            name not in read.model_fields_set
+            and (fields[name].is_required() or given.get(_alias(name, fields[name])) is not None)
+            for name in needed
+        ):
+            raise error from None
+    return cast("_Spec", read)
 
 
 def _readable(model: type[ResourceModel], given: Mapping[str, JsonValue]) -> ResourceModel:
     """Return what can be read of a part, field by field, whatever the rules across its fields."""
     read: dict[str, object] = {}
     for name, field in model.model_fields.items():
-        value = given.get(field.alias or to_camel(name))
+        value = given.get(_alias(name, field))
         if value is None:
             continue
         try:
@@ -62,7 +75,11 @@ def _readable(model: type[ResourceModel], given: Mapping[str, JsonValue]) -> Res
             part = _part_of(field.annotation)
             if part is not None and isinstance(value, Mapping):
                 read[name] = _readable(part, value)
-    return model.model_construct(None, **read)
+    return model.model_construct(set(read), **read)
+
+
+def _alias(name: str, field: FieldInfo) -> str:
+    return field.alias or to_camel(name)
 
 
 def _part_of(annotation: object) -> type[ResourceModel] | None:

@@ -33,6 +33,8 @@ from keybearer.client import (
     TransportError,
     Unauthenticated,
 )
+from keybearer.client.auth import hold_token
+from keybearer.client.session import HeldToken
 from keybearer.controllers.event_feed import FeedRefusal, RefusalKind
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
@@ -62,6 +64,8 @@ _MANY_AT_ONCE = 8
 each idle one whenever a call begins or ends, so that a call costs us twice as much with 32 of them as with 8."""
 _BREAKER_THRESHOLD = 5
 _BREAKER = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(seconds=30))
+_HELD_TTL_MIN = 120.0
+"""Seconds: tokens that last less would be renewed all the time for the rare case that one is needed."""
 _REFUSED = timedelta(seconds=60)
 """How long refused credentials are not shown again: by default three failures, each within 30 s of the one before,
 lock the identity out (wire.md section 1.2), so that the right ones would be refused as well. Corrected ones are
@@ -222,8 +226,26 @@ class ServiceSession:
         self._project_ids[slug] = project.id
         return project.id
 
-    async def close(self) -> None:
-        """End the session; a token that was logged in for is revoked."""
+    @property
+    def token(self) -> HeldToken | None:
+        """The access token in use, if there is one."""
+        return self._client.session.wallet.token
+
+    async def hold_token(self) -> None:
+        """Have a good token: logged in for, or renewed where that is due, unless it is too short-lived to be held.
+
+        Raises:
+            StalledError: the service refuses.
+            WaitingError: it can't be asked for a while.
+        """
+        token = self.token
+        if token is None or (token.ttl >= _HELD_TTL_MIN and token.is_due(self._clock.boottime())):
+            await self.perform(lambda client: client.run(hold_token(client.session)), "log in")
+
+    async def close(self, *, spare_token: bool = False) -> None:
+        """End the session; a token that was logged in for is revoked, unless it is to be spared."""
+        if spare_token and self.token is not None:
+            self._client.auth.keep_access_token()
         await self._client.aclose()
 
     async def _admit(self, bucket: TokenBucket | None = None) -> SourceFailure | None:

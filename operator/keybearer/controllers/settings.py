@@ -29,8 +29,8 @@ class OperatorSettings(BaseModel):
         workers: reconciles at the same time.
         resync_interval: from one comparison with complete lists to the next.
         leader_election: hold a Lease; without it no other replica may run.
-        lease_namespace: where Lease and fingerprint key live; None for the operator's own namespace.
-        lease_name: name of the Lease; the fingerprint key's Secret is named after it.
+        lease_namespace: where Lease, fingerprint key and cleanup tokens live; None for the operator's own namespace.
+        lease_name: name of the Lease; the operator's own Secrets are named after it.
         metrics_listen: HOST:PORT of probes and metrics.
         allowed_target_types: types of Secrets beyond the usual ones.
         drain_seconds: how long reconciles under way may take after SIGTERM.

@@ -172,14 +172,18 @@ _LEASE = {
     "coordination.k8s.io/leases": "create",
     "coordination.k8s.io/leases keybearer-operator": "get patch",
 }
-_FINGERPRINTS = {"/secrets": "create", "/secrets keybearer-operator-fingerprint-key": "get"}
+_OWN_SECRETS = {
+    "/secrets": "create",
+    "/secrets keybearer-operator-fingerprint-key": "get",
+    "/secrets keybearer-operator-cleanup-tokens": "get patch",
+}
 
 
 @pytest.mark.parametrize(
     ("row", "wanted"),
     [
         pytest.param("defaults", _LEASE, id="who writes all Secrets anyway"),
-        pytest.param("two namespaces only", _LEASE | _FINGERPRINTS, id="who serves other namespaces"),
+        pytest.param("two namespaces only", _LEASE | _OWN_SECRETS, id="who serves other namespaces"),
         pytest.param(
             "two namespaces with all that they can have, and grants by label",
             _LEASE,
@@ -188,7 +192,7 @@ _FINGERPRINTS = {"/secrets": "create", "/secrets keybearer-operator-fingerprint-
         pytest.param("one replica without a Lease", {}, id="who needs none"),
     ],
 )
-def test_in_its_own_namespace_the_operator_adds_its_lease_and_its_fingerprint_key(
+def test_in_its_own_namespace_the_operator_adds_its_lease_and_its_own_secrets(
     row: str, wanted: dict[str, str]
 ) -> None:
     roles = [

@@ -26,20 +26,25 @@ def test_the_table_of_alerts_has_a_row_for_each() -> None:
     assert sorted(rows) == sorted(alerts)
 
 
-def test_the_key_that_the_operator_makes_is_named_where_it_is_left_and_where_it_is_removed() -> None:
+def test_the_secrets_that_the_operator_makes_are_named_where_they_are_left_and_where_they_are_removed() -> (
+    None
+):
     (role,) = [one for one in render(ROWS["two namespaces only"]) if (one.kind, one.name) == _OWN_ROLE]
-    (key,) = {
+    made = {
         str(name)
         for position, rule in enumerate(role.mappings("rules"))
         if rule["resources"] == ["secrets"] and "resourceNames" in rule
         for name in role.texts("rules", position, "resourceNames")
     }
+    assert len(made) == 2
     left, _, the_rest = (
         _INSTALLING.read_text().partition("## Removing")[2].partition("And to remove the rest")
     )
-    assert f"`{key}`" in left
-    assert re.search(rf"delete secret .*\b{key}\b", the_rest)
-    assert f"`…{key.removeprefix(RELEASE)}`" in _README.read_text().partition("## Uninstall")[2]
+    uninstalled = _README.read_text().partition("## Uninstall")[2]
+    for name in made:
+        assert f"`{name}`" in left
+        assert re.search(rf"delete secret .*\b{name}\b", the_rest)
+        assert f"`…{name.removeprefix(RELEASE)}`" in uninstalled
 
 
 def test_the_connections_of_a_process_are_counted_as_it_opens_them() -> None:

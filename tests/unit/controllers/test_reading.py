@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from keybearer.controllers.appconnection.resource import AppConnectionSpec
 from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.reading import read_spec, read_spec_in_part
@@ -94,3 +95,15 @@ def test_one_field_of_a_part_takes_nothing_but_itself() -> None:
 def test_where_there_is_nothing_to_read_there_are_defaults(spec: object) -> None:
     read = read_spec_in_part(seen(spec), SecretSyncSpec)
     assert (read.identity_ref, read.destination, read.target.name) == (None, None, None)
+
+
+def test_what_must_not_be_guessed_is_read_or_not_given() -> None:
+    spec = {**_SPEC, "mode": [1]}
+    for needed in ({"identity_ref", "destination"}, {"deletion_deadline", "sync_name"}):
+        assert read_spec_in_part(seen(spec), SecretSyncSpec, needed).destination == "gitlab"
+
+    with pytest.raises(StalledError) as refused:
+        read_spec_in_part(seen(spec), SecretSyncSpec, {"identity_ref", "mode"})
+    assert refused.value.reason == "SpecInvalid"
+    with pytest.raises(StalledError):
+        read_spec_in_part(seen({"app": 7}), AppConnectionSpec, {"identity_ref"})

@@ -96,8 +96,9 @@ how Kubernetes writes that for signers.
 {{- end }}
 
 {{- /*
-What it may do in its own namespace: hold its Lease, and keep the key of its fingerprints. RBAC can't restrict the
-creation of an object by its name. Where the operator serves the namespace too, it may write its Secrets already.
+What it may do in its own namespace: hold its Lease, keep the key of its fingerprints, and keep tokens to clean up with.
+RBAC can't restrict the creation of an object by its name. Where the operator serves the namespace too, it may write its
+Secrets already.
 */}}
 {{- define "keybearer.operatorOwnRules" -}}
 {{- $operator := .Values.operator }}
@@ -118,6 +119,10 @@ creation of an object by its name. Where the operator serves the namespace too, 
   resources: [secrets]
   resourceNames: [{{ include "keybearer.fingerprintSecret" . }}]
   verbs: [get]
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [{{ include "keybearer.operatorName" . }}-cleanup-tokens]
+  verbs: [get, patch]
 {{- end }}
 {{- end }}
 

@@ -36,14 +36,16 @@ class ConnectionGatherer:
         """End all that the AppConnection follows."""
         self._references.forget(follower)
 
-    async def session(self, follower: WorkKey, spec: AppConnectionSpec) -> ServiceSession:
-        """Return the session of its identity.
+    async def session(
+        self, follower: WorkKey, spec: AppConnectionSpec, *, cleans_up: bool = False
+    ) -> ServiceSession:
+        """Return the session of its identity; `cleans_up` as with `ServiceAccess.named_session`.
 
         Raises:
             StalledError: the identity Secret is missing, or can't be used.
             KubeError: the API server can't be asked.
         """
-        return await self._access.named_session(follower, spec.identity_ref.name)
+        return await self._access.named_session(follower, spec.identity_ref.name, cleans_up=cleans_up)
 
     async def project_id(self, session: ServiceSession, spec: AppConnectionSpec) -> str | None:
         """Return the id of the project that the spec names; None where it names none.

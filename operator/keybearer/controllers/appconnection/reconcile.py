@@ -33,7 +33,7 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
 from keybearer.controllers.ownership import is_own, mark_of
-from keybearer.controllers.reading import read_spec, read_status
+from keybearer.controllers.reading import read_spec, read_spec_in_part, read_status
 from keybearer.controllers.requests import pending_request
 from keybearer.controllers.run_ends import end_run, failure_of
 from keybearer.controllers.status_patch import StatusPatch
@@ -42,11 +42,15 @@ from keybearer.controllers.work import WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import KubeError, LeaseLostError
 from keybearer.kube.gateway import Gateway
+from keybearer.wire.vocabulary import canonical_app
 
 __all__ = ["AppConnectionReconciler"]
 
 _REFRESH = timedelta(minutes=5)
 """How often a connection is compared with what the service holds: rotations, and what others changed or deleted."""
+_NEEDED_TO_DELETE = frozenset({"identity_ref", "on_delete"})
+_NEEDED_TO_FIND = _NEEDED_TO_DELETE | {"app", "name", "project_id", "project_slug"}
+"""What can't be guessed of a spec, for deleting the wrong connection would be worse than leaving one behind."""
 
 
 class AppConnectionReconciler:
@@ -154,7 +158,9 @@ class AppConnectionReconciler:
             return RunResult()
         deadline = DEFAULT_DEADLINE
         try:
-            spec = read_spec(seen, AppConnectionSpec)
+            # One that has an id in the status is found by that, and by what is noted with it.
+            needed = _NEEDED_TO_DELETE if previous.id and previous.app else _NEEDED_TO_FIND
+            spec = read_spec_in_part(seen, AppConnectionSpec, needed)
             deadline = spec.deletion_deadline
             if spec.on_delete is RemoteDeletionPolicy.DELETE:
                 await self._remove(seen, spec, previous)
@@ -178,13 +184,11 @@ class AppConnectionReconciler:
     ) -> None:
         """Delete the connection in the service, if it is there and ours."""
         self._gatherer.follow(seen.key, spec)
-        kind = kind_of(spec, self._catalogue())
-        session = await self._gatherer.session(seen.key, spec)
+        session = await self._gatherer.session(seen.key, spec, cleans_up=True)
         remote = RemoteConnections(session)
         project_id = await self._gatherer.project_id(session, spec)
-        present = await remote.find(
-            previous.app or kind.app, spec.remote_name(seen.key.name), project_id, previous.id
-        )
+        app = previous.app or canonical_app(spec.app)[0]
+        present = await remote.find(app, spec.remote_name(seen.key.name), project_id, previous.id)
         if present is None:
             return
         mark = mark_of(await self._cluster.get(), seen.uid)

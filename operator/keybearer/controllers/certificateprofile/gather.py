@@ -40,18 +40,20 @@ class ProfileGatherer:
         """End all that the CertificateProfile follows."""
         self._references.forget(follower)
 
-    async def session(self, follower: WorkKey, spec: CertificateProfileSpec) -> ServiceSession:
-        """Return the session of its identity.
+    async def session(
+        self, follower: WorkKey, spec: CertificateProfileSpec, *, cleans_up: bool = False
+    ) -> ServiceSession:
+        """Return the session of its identity; `cleans_up` as with `ServiceAccess.named_session`.
 
         Raises:
             StalledError: the identity Secret is missing, or can't be used.
             KubeError: the API server can't be asked.
         """
-        return await self._access.named_session(follower, spec.identity_ref.name)
+        return await self._access.named_session(follower, spec.identity_ref.name, cleans_up=cleans_up)
 
-    async def service(self, follower: WorkKey, spec: CertificateProfileSpec) -> RemoteCertificates:
-        """Return the service as its identity sees it; raises as `session`."""
-        return RemoteCertificates(await self.session(follower, spec))
+    def service(self, session: ServiceSession) -> RemoteCertificates:
+        """Return the service as an identity sees it."""
+        return RemoteCertificates(session)
 
     async def project_id(self, session: ServiceSession, spec: CertificateProfileSpec) -> str | None:
         """Return the id of the project that the spec names; None where it names none.

@@ -43,7 +43,7 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
-from keybearer.controllers.reading import read_spec, read_status
+from keybearer.controllers.reading import read_spec, read_spec_in_part, read_status
 from keybearer.controllers.requests import PendingRequest, pending_request
 from keybearer.controllers.run_ends import end_run, failure_of
 from keybearer.controllers.status_patch import StatusPatch
@@ -62,6 +62,9 @@ _FINE = frozenset(
     {Reason.ISSUING, Reason.PENDING, Reason.PENDING_APPROVAL, Reason.PENDING_VALIDATION, Reason.PLANNED}
 )
 """What is told as a matter of course though it isn't the end."""
+_NEEDED_TO_DELETE = frozenset({"identity_ref", "project_id", "project_slug", "existing", "on_delete"})
+_NEEDED_TO_FIND = _NEEDED_TO_DELETE | {"slug"}
+"""What can't be guessed of a spec, for deleting the wrong profile would be worse than leaving one behind."""
 
 
 class CertificateProfileReconciler:
@@ -189,8 +192,9 @@ class CertificateProfileReconciler:
     ) -> Scene:
         """Return what the run is about."""
         self._gatherer.follow(seen.key, spec)
-        session = await self._gatherer.session(seen.key, spec)
-        service = await self._gatherer.service(seen.key, spec)
+        is_ending = seen.deletion_timestamp is not None
+        session = await self._gatherer.session(seen.key, spec, cleans_up=is_ending)
+        service = self._gatherer.service(session)
         project_id = await self._gatherer.project_id(session, spec)
         return Scene(seen, spec, previous, service, session.id, project_id, await self._cluster.get())
 
@@ -213,7 +217,8 @@ class CertificateProfileReconciler:
             return RunResult()
         deadline = DEFAULT_DEADLINE
         try:
-            spec = read_spec(seen, CertificateProfileSpec)
+            needed = _NEEDED_TO_DELETE if previous.profile is not None else _NEEDED_TO_FIND
+            spec = read_spec_in_part(seen, CertificateProfileSpec, needed)
             deadline = spec.deletion_deadline
             scene = await self._scene(seen, spec, previous)
             await self._ending.take_back(scene)

@@ -81,7 +81,8 @@ class CertificateRound:
         previous = self.setting.scene.previous
         self.lost_keys = previous.lost_keys
         for case in self.cases:
-            case.say(issues=put_right(case.entry.issues, self._now))
+            if case.entry.issues:
+                case.say(issues=put_right(case.entry.issues, self._now))
         self._storage = CertificateStorage(self.tools, self.setting, self.cases, self._now)
         self.rolling = plan_wave(
             self.setting.scene.seen.uid,

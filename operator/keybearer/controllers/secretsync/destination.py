@@ -157,8 +157,10 @@ class Destinations:
                 "spec.identityRef is missing or can't be read, so the sync in the service can't be deleted; correct "
                 "it, or delete the sync there",
             )
+        self.follow(seen, spec)
         self._gatherer.follow_identity(seen, spec)
-        session = await self._access.named_session(seen.key, spec.identity_ref.name)
+        is_ending = seen.deletion_timestamp is not None
+        session = await self._access.named_session(seen.key, spec.identity_ref.name, cleans_up=is_ending)
         remote = RemoteSyncs(session)
         known = previous.sync
         mark = mark_of(await self._cluster.get(), seen.uid)

@@ -11,7 +11,7 @@ from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.kube.errors import UnavailableError
 from unit.controllers.fakes.certificate_service import new_authority
 from unit.controllers.fakes.profile_world import DAY, ProfileWorld, certificate
-from unit.controllers.fakes.targets import Body
+from unit.controllers.fakes.targets import Body, Field
 
 
 class TestAuthorityChange:
@@ -86,6 +86,36 @@ class TestRemoval:
         body = world.gateway.find("CertificateProfile", "web")
         assert body is not None
         assert body["metadata"]["finalizers"] == []
+
+    async def test_what_can_not_be_read_of_the_spec_keeps_nothing_from_being_taken_back(
+        self, world: ProfileWorld
+    ) -> None:
+        world.put(certificate("front", revokeOnDelete=True))
+        await world.reconcile()
+
+        world.put({"name": 7}, mode="Whenever", hourlyMintBudget="many", caRef="authority")
+        await world.reconcile()
+        assert world.ready == ("False", "SpecInvalid")
+        world.delete()
+        await world.reconcile()
+
+        assert world.service.profile is None
+        assert len(world.service.revoked) == 1
+        assert world.gateway.find("CertificateProfile", "web")["metadata"]["finalizers"] == []  # type: ignore[index]
+
+    @pytest.mark.parametrize("field", ["existing", "onDelete", "projectId", "identityRef"])
+    async def test_nothing_is_deleted_by_a_guess(self, world: ProfileWorld, field: str) -> None:
+        world.put(certificate("front"))
+        await world.reconcile()
+
+        unreadable: dict[str, Field] = {field: ["of another version"]}
+        world.put(certificate("front"), **unreadable)
+        world.delete()
+        result = await world.reconcile()
+
+        assert result.failed
+        assert world.ready == ("False", "SpecInvalid")
+        assert world.service.profile is not None
 
     async def test_an_end_waits_for_the_service_no_longer_than_its_deadline(
         self, world: ProfileWorld

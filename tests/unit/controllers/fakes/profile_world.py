@@ -71,10 +71,12 @@ class _Gatherer(ProfileGatherer):
         super().__init__(cast("ServiceAccess", None), references)
         self._service = service
 
-    async def session(self, follower: WorkKey, spec: CertificateProfileSpec) -> ServiceSession:
+    async def session(
+        self, follower: WorkKey, spec: CertificateProfileSpec, *, cleans_up: bool = False
+    ) -> ServiceSession:
         return cast("ServiceSession", _Session())
 
-    async def service(self, follower: WorkKey, spec: CertificateProfileSpec) -> RemoteCertificates:
+    def service(self, session: ServiceSession) -> RemoteCertificates:
         return cast("RemoteCertificates", self._service)
 
     async def project_id(self, session: ServiceSession, spec: CertificateProfileSpec) -> str | None:

@@ -87,5 +87,5 @@ class FakeSession:
         self._reading_versions -= 1
         return self.versions.get((name, version))
 
-    async def close(self) -> None:
+    async def close(self, *, spare_token: bool = False) -> None:  # noqa: ARG002 - it has none
         self.is_closed = True
