@@ -46,7 +46,7 @@ test: $(READY) ## Run the tests that every change has to pass: units, the interf
 	@exec $(PYTEST) -m "not deep and not system" $(IN_PROCESSES) $(TESTS) $(PYTEST_ARGS)
 
 test-deep: $(READY) ## Run the longer tests: PostgreSQL, kills and faults, generated requests, published clients, Helm, ACME
-	@$(PY) -m tools.controlplane build
+	@$(PY) -m tools.controlplane build --next
 	@$(PY) -m tools.chart build
 	@PYTHONPATH=tests:. $(BIN)/python -m support.pebble_programs
 	@exec $(PYTEST) -m deep $(IN_PROCESSES) $(PYTEST_ARGS)

@@ -30,6 +30,7 @@ _RELEASE = "keybearer-signers"
 """Other tests of the shared cluster make the chart's own namespace."""
 _TEAM, _OTHER = "team-sign", "team-other"
 _SIGNER = signer_of(_TEAM, "web")
+_BUNDLE = f"{_SIGNER.replace('/', ':')}:ca-1"
 _STATUS = {
     "profile": {"id": PROFILE_ID, "slug": "web", "caId": "ca-1"},
     "authorities": [{"key": "key-1", "anchors": parse_certificates(authority()[1])[-1].pem}],
@@ -250,16 +251,15 @@ async def test_a_pod_whose_certificate_comes_too_late_is_told_so(
 async def test_the_authority_is_published_kept_and_taken_back_with_the_profile(
     cluster: OperatorCluster, service: FakeSigningService, profile: Body
 ) -> None:
-    name = f"{_SIGNER.replace('/', ':')}:ca-1"
     async with signers_in_process(cluster, service) as signers:
         signers.show(profile)
-        bundle = await until(lambda: cluster.api.find("ClusterTrustBundle", "", name), "a bundle")
+        bundle = await until(lambda: cluster.api.find("ClusterTrustBundle", "", _BUNDLE), "a bundle")
         (root,) = parse_certificates(bundle["spec"]["trustBundle"])
         assert root.is_self_issued
         assert bundle["spec"]["signerName"] == _SIGNER
 
-        cluster.api.delete("ClusterTrustBundle", "", name)
-        again = await until(lambda: cluster.api.find("ClusterTrustBundle", "", name), "the bundle again")
+        cluster.api.delete("ClusterTrustBundle", "", _BUNDLE)
+        again = await until(lambda: cluster.api.find("ClusterTrustBundle", "", _BUNDLE), "the bundle again")
         assert again["metadata"]["uid"] != bundle["metadata"]["uid"]
 
         await until(lambda: _with_finalizer(cluster), "the finalizer")
@@ -267,7 +267,7 @@ async def test_the_authority_is_published_kept_and_taken_back_with_the_profile(
         signers.show(cluster.api.get("CertificateProfile", _TEAM, "web"))
         await until(lambda: cluster.api.find("CertificateProfile", _TEAM, "web") is None, "its end")
 
-    assert cluster.api.find("ClusterTrustBundle", "", name) is None
+    assert cluster.api.find("ClusterTrustBundle", "", _BUNDLE) is None
 
 
 def _with_finalizer(cluster: OperatorCluster) -> Body | None:
@@ -321,6 +321,7 @@ async def _sign_for_cert_manager(cluster: OperatorCluster, signers: SignersInPro
 
 
 _WITH_BETA = ApiServerOptions()
+_NEXT_VERSION = ApiServerOptions(next_version=True)
 _WITHOUT_BETA = ApiServerOptions(
     runtime_config={"certificates.k8s.io/v1beta1": False, "certificates.k8s.io/v1alpha1": False},
     feature_gates={"ClusterTrustBundle": False, "PodCertificateRequest": False},
@@ -341,7 +342,6 @@ async def test_beta_kinds_may_be_absent_come_and_go_while_the_rest_goes_on(
     made = _make_profile(bare_cluster)
     assert bare_cluster.api.find("PodCertificateRequest", _TEAM, "any") is None
     assert bare_cluster.api.find("ClusterTrustBundle", "", "any") is None
-    bundle = f"{_SIGNER.replace('/', ':')}:ca-1"
     async with signers_in_process(bare_cluster, service) as signers:
         signers.show(made)
         await _sign_for_ann(bare_cluster, "ann-without")
@@ -349,7 +349,7 @@ async def test_beta_kinds_may_be_absent_come_and_go_while_the_rest_goes_on(
         await aside(bare_cluster.plane.restart_api_server, _WITH_BETA)
         await aside(bare_cluster.api.create, pod_request(_TEAM, "pod", request_pem(), signer=_SIGNER))
         await until(lambda: _pod(bare_cluster, "pod", "Issued"), "a pod's certificate")
-        await until(lambda: bare_cluster.api.find("ClusterTrustBundle", "", bundle), "a bundle")
+        await until(lambda: bare_cluster.api.find("ClusterTrustBundle", "", _BUNDLE), "a bundle")
         await until(lambda: _with_finalizer(bare_cluster), "the finalizer")
         await _sign_for_ann(bare_cluster, "ann-with")
 
@@ -361,6 +361,79 @@ async def test_beta_kinds_may_be_absent_come_and_go_while_the_rest_goes_on(
         await until(lambda: bare_cluster.api.find("CertificateProfile", _TEAM, "web") is None, "its end")
 
     assert len(service.orders) == 4
+
+
+@pytest.mark.deep
+async def test_an_api_server_of_the_next_version_needs_no_beta_to_sign_for_pods_and_to_publish(
+    service: FakeSigningService,
+) -> None:
+    with ControlPlane(_NEXT_VERSION) as plane, KubeApi(plane.admin_kubeconfig) as api:
+        cluster = _with_profiles(plane, api)
+        _assert_v1_alone(cluster)
+        made = _make_profile(cluster)
+        async with signers_in_process(cluster, service) as signers:
+            signers.show(made)
+            await _sign_for_pod(cluster, "pod", version="v1")
+            bundle = await until(lambda: api.find("ClusterTrustBundle", "", _BUNDLE), "a bundle")
+            assert bundle["apiVersion"] == "certificates.k8s.io/v1"
+            wish = {"unverifiedUserAnnotations": {"example.com/name": "admin"}}
+            body = pod_request(_TEAM, "wisher", request_pem(), signer=_SIGNER, spec=wish, version="v1")
+            await aside(api.create, body)
+            await until(lambda: _pod(cluster, "wisher", "Denied"), "a denial")
+            assert signers.versions() == {
+                "CertificateRequest": "none",
+                "CertificateSigningRequest": "v1",
+                "ClusterTrustBundle": "v1",
+                "PodCertificateRequest": "v1",
+            }
+
+    assert len(service.orders) == 1
+
+
+@pytest.mark.deep
+async def test_running_signers_follow_an_upgrade_of_the_api_server(service: FakeSigningService) -> None:
+    with ControlPlane(_WITH_BETA) as plane, KubeApi(plane.admin_kubeconfig) as api:
+        cluster = _with_profiles(plane, api)
+        made = _make_profile(cluster)
+        async with signers_in_process(cluster, service) as signers:
+            signers.show(made)
+            await _sign_for_pod(cluster, "before", version="v1beta1")
+            before = await until(lambda: api.find("ClusterTrustBundle", "", _BUNDLE), "a bundle")
+            await until(lambda: _with_finalizer(cluster), "the finalizer")
+            assert signers.versions()["PodCertificateRequest"] == "v1beta1"
+            service.status = RequestStatus.PENDING
+            await aside(api.create, pod_request(_TEAM, "open", request_pem(), signer=_SIGNER))
+            await until(lambda: len(service.orders) == 2, "an order")
+
+            await aside(plane.restart_api_server, _NEXT_VERSION)
+            _assert_v1_alone(cluster)
+            await until(lambda: set(signers.versions().values()) == {"none", "v1"}, "a look")
+            assert service.cancelled == [], "a request that was under way is asked for still"
+            service.decide(RequestStatus.ISSUED)
+            await until(lambda: _pod(cluster, "open", "Issued"), "a certificate")
+            service.status = RequestStatus.ISSUED
+            await _sign_for_pod(cluster, "after", version="v1")
+            kept = await aside(api.get, "ClusterTrustBundle", "", _BUNDLE)
+            assert kept["metadata"]["uid"] == before["metadata"]["uid"]
+
+            api.delete("CertificateProfile", _TEAM, "web")
+            signers.show(api.get("CertificateProfile", _TEAM, "web"))
+            await until(lambda: api.find("CertificateProfile", _TEAM, "web") is None, "its end")
+        assert api.find("ClusterTrustBundle", "", _BUNDLE) is None
+
+    assert len(service.orders) == 3
+
+
+def _assert_v1_alone(cluster: OperatorCluster) -> None:
+    served = cluster.plane.kubectl("api-versions").split()
+    assert [one for one in served if one.startswith("certificates.k8s.io/")] == ["certificates.k8s.io/v1"]
+
+
+async def _sign_for_pod(cluster: OperatorCluster, name: str, *, version: str) -> None:
+    body = pod_request(_TEAM, name, request_pem(), signer=_SIGNER, version=version)
+    await aside(cluster.api.create, body)
+    found = await until(lambda: _pod(cluster, name, "Issued"), "a pod's certificate")
+    assert found["apiVersion"] == f"certificates.k8s.io/{version}"
 
 
 async def _sign_for_ann(cluster: OperatorCluster, name: str) -> None:

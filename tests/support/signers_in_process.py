@@ -31,7 +31,6 @@ from keybearer.controllers.workers import WorkerPool
 from keybearer.kube.connection import Connection
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import CERTIFICATE_SIGNING_REQUESTS
 from support import async_waiting
 from tools.local.kube_api import Body
 from tools.local.operator_cluster import OperatorCluster
@@ -51,10 +50,23 @@ class SignersInProcess:
     Attributes:
         signers: the parts.
         objects: where the test shows profiles.
+        registry: of their metrics.
     """
 
     signers: Signers
     objects: ObjectStore
+    registry: CollectorRegistry
+
+    def versions(self) -> dict[str, str]:
+        """By kind, the version in which it is served as the metric tells it; nothing before the first look."""
+        families = (one for one in self.registry.collect() if one.name == "keybearer_served_version")
+        return {one.labels["kind"]: one.labels["version"] for found in families for one in found.samples}
+
+    def follow_all(self) -> bool:
+        """Whether all that is served is followed."""
+        versions = self.versions()
+        served = (one for one in self.signers.watches if versions.get(one.resource.kind) != "none")
+        return bool(versions) and all(one.trouble is None for one in served)
 
     def show(self, profile: Body) -> None:
         """The watch of profiles shows this one, as the API server holds it."""
@@ -119,8 +131,9 @@ async def signers_in_process(
             signers.start(background)
             background.start("work", workers.run())
             # What a first listing finds may be known to a process before: what tests make is to be new.
-            await until(lambda: _follow_all(signers), "a first listing of all")
-            yield SignersInProcess(signers, objects)
+            running = SignersInProcess(signers, objects, metrics.registry)
+            await until(running.follow_all, "a first listing of all")
+            yield running
     # Connections that were cut off while they were made close themselves in later turns of the loop.
     await async_waiting.until(has_closed, awaited="an end of all connections")
 
@@ -128,14 +141,6 @@ async def signers_in_process(
 def _watched_sockets() -> int:
     loop = asyncio.get_running_loop()
     return len(loop._selector.get_map())  # type: ignore[attr-defined] # the loop tells it in no other way
-
-
-def _follow_all(signers: Signers) -> bool:
-    groups = signers.groups
-    served = (one for one in signers.watches if groups.serves(one.resource))
-    return groups.served_from_start(CERTIFICATE_SIGNING_REQUESTS) and all(
-        one.trouble is None for one in served
-    )
 
 
 async def aside(act: Callable[..., T], *args: object, **given: object) -> T:

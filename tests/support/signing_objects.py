@@ -91,7 +91,13 @@ def signing_request(
 
 
 def pod_request(
-    namespace: str, name: str, pem: str, *, signer: str, spec: Mapping[str, object] = _NOTHING
+    namespace: str,
+    name: str,
+    pem: str,
+    *,
+    signer: str,
+    spec: Mapping[str, object] = _NOTHING,
+    version: str = "v1beta1",
 ) -> Body:
     """A PodCertificateRequest, as a kubelet makes it; `spec` adds to it, or changes it (None leaves a field out)."""
     der = parse_signing_request(pem).der
@@ -109,7 +115,7 @@ def pod_request(
     }
     given = {field: value for field, value in whole.items() if value is not None}
     meta: Body = {"name": name, "namespace": namespace}
-    return _object("certificates.k8s.io/v1beta1", "PodCertificateRequest", meta, given, None)
+    return _object(f"certificates.k8s.io/{version}", "PodCertificateRequest", meta, given, None)
 
 
 def _object(version: str, kind: str, meta: Body, spec: Body, status: Body | None) -> Body:

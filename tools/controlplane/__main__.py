@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tools.controlplane.binaries import control_plane_binaries
+from tools.controlplane.binaries import control_plane_binaries, next_api_server
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import ControlPlaneError
 
@@ -26,13 +26,18 @@ def main() -> int:
     """Exit status: 0, or 1 with the reason on standard error."""
     parser = argparse.ArgumentParser(prog="python -m tools.controlplane", description=__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
-    actions.add_parser("build", help="build every program that the cache lacks")
+    build = actions.add_parser("build", help="build every program that the cache lacks")
+    build.add_argument(
+        "--next", action="store_true", help="and the API server of the next minor version, for the deep tests"
+    )
     run = actions.add_parser("run", help="run a control plane until SIGINT or SIGTERM")
     run.add_argument("--logs", type=Path, metavar="DIR", help="write the servers' logs there and keep them")
     arguments = parser.parse_args()
     try:
         if arguments.action == "build":
             control_plane_binaries()
+            if arguments.next:
+                next_api_server()
         else:
             _run(arguments.logs)
     except ControlPlaneError as error:

@@ -16,13 +16,13 @@ from tools.controlplane.environment import go_environment, kubebuilder_assets
 from tools.controlplane.errors import BuildError
 from tools.controlplane.process import kill_group, spawn
 from tools.controlplane.progress import Build, BuildProgress, announcement, report
-from tools.controlplane.recipes import Recipe, control_plane_recipe
+from tools.controlplane.recipes import Recipe, control_plane_recipe, next_api_server_recipe
 from tools.controlplane.toolchain import go_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Binaries", "cached_programs", "control_plane_binaries"]
+__all__ = ["Binaries", "cached_programs", "control_plane_binaries", "next_api_server"]
 
 _FAILURE_LINES = 30
 
@@ -66,6 +66,15 @@ def control_plane_binaries() -> Binaries:
         kube_controller_manager=found["kube-controller-manager"],
         kubectl=found["kubectl"],
     )
+
+
+def next_api_server() -> Path:
+    """kube-apiserver of the next minor version in the cache, built if need be.
+
+    Raises:
+        BuildError: It can't be built.
+    """
+    return cached_programs(next_api_server_recipe(), ["kube-apiserver"])["kube-apiserver"]
 
 
 def cached_programs(recipe: Recipe, names: list[str]) -> dict[str, Path]:

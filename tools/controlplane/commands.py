@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ApiServerOptions", "api_server_command", "controller_manager_command", "etcd_command", "etcd_url"]
 
-# PodCertificateRequest and ClusterTrustBundle are beta in 1.36, and new beta APIs are off by default.
+# PodCertificateRequest and ClusterTrustBundle are beta in 1.36, and new beta APIs are off by default. The next
+# version has them in certificates.k8s.io/v1, on by default.
 _RUNTIME_CONFIG = {"certificates.k8s.io/v1beta1": True}
 _FEATURE_GATES = {"ClusterTrustBundle": True, "PodCertificateRequest": True}
 
@@ -29,12 +30,14 @@ class ApiServerOptions:
     """What callers may change about kube-apiserver, and which controllers there are.
 
     Attributes:
+        next_version: Run the API server of the next minor version, with what is on there by default and no more.
         runtime_config: API groups and versions to switch on or off.
         feature_gates: Feature gates to switch on or off.
         extra_flags: Further flags, such as `--max-requests-inflight=50`; they win over ours.
         controllers: of kube-controller-manager, besides ours, such as `resourcequota-controller`.
     """
 
+    next_version: bool = False
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     extra_flags: Sequence[str] = ()
@@ -92,8 +95,8 @@ def api_server_command(
         "--profiling=false",
         # Ends open watches at SIGTERM. The default waits a minute for clients to close them.
         "--shutdown-watch-termination-grace-period=1s",
-        f"--runtime-config={_switches(_RUNTIME_CONFIG | dict(options.runtime_config))}",
-        f"--feature-gates={_switches(_FEATURE_GATES | dict(options.feature_gates))}",
+        f"--runtime-config={_switches(_ours(_RUNTIME_CONFIG, options) | dict(options.runtime_config))}",
+        f"--feature-gates={_switches(_ours(_FEATURE_GATES, options) | dict(options.feature_gates))}",
         *options.extra_flags,
     ]
 
@@ -115,6 +118,10 @@ def controller_manager_command(
         # No port to race for: its health shows in what it does.
         "--secure-port=0",
     ]
+
+
+def _ours(switches: Mapping[str, bool], options: ApiServerOptions) -> dict[str, bool]:
+    return {} if options.next_version else dict(switches)
 
 
 def _switches(values: Mapping[str, bool]) -> str:

@@ -28,7 +28,7 @@ _KUBECTL_SECONDS = 2 * PATIENCE_SECONDS
 
 
 class ControlPlane:
-    """A Kubernetes cluster without nodes, on loopback, with RBAC, and with certificates.k8s.io/v1beta1.
+    """A Kubernetes cluster without nodes, on loopback, with RBAC, and with certificates.k8s.io whole.
 
     Every method blocks. Worker threads may call them, one at a time. On Linux the servers end with this
     process, however that ends; elsewhere only `stop()` ends them.

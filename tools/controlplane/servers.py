@@ -6,6 +6,7 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from tools.controlplane.binaries import next_api_server
 from tools.controlplane.commands import api_server_command, controller_manager_command, etcd_command
 from tools.controlplane.errors import ControlPlaneError, ProcessExitedError
 from tools.controlplane.kubeconfig import write_certificate_kubeconfig
@@ -166,11 +167,10 @@ class Servers:
         return ApiProbe(self._identity, self.port).succeeds(path)
 
     def _api_server_process(self) -> Process:
+        program = next_api_server() if self._options.next_version else self._binaries.kube_apiserver
         return self._process(
             "kube-apiserver",
-            api_server_command(
-                self._binaries.kube_apiserver, self._directory, self._identity, self.port, self._options
-            ),
+            api_server_command(program, self._directory, self._identity, self.port, self._options),
         )
 
     def _process(self, name: str, command: list[str | Path]) -> Process:

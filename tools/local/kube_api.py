@@ -99,22 +99,22 @@ class KubeApi:
 
     def find(self, kind: str, namespace: str, name: str) -> Body | None:
         """The object, or None."""
-        answer = self._http.get(_resource(kind).path(ObjectKey(namespace, name)))
+        answer = self._http.get(self._resource(kind).path(ObjectKey(namespace, name)))
         return None if answer.status_code == 404 else _object(answer)
 
     def get(self, kind: str, namespace: str, name: str) -> Body:
         """The object; RefusedError when there is none."""
-        return _object(self._http.get(_resource(kind).path(ObjectKey(namespace, name))))
+        return _object(self._http.get(self._resource(kind).path(ObjectKey(namespace, name))))
 
     def list(self, kind: str, namespace: str | None = None) -> list[Body]:
         """All objects of a namespace, or of the cluster."""
-        listed = _object(self._http.get(_resource(kind).collection_path(namespace)))
+        listed = _object(self._http.get(self._resource(kind).collection_path(namespace)))
         return [dict(item) for item in listed["items"]]
 
     def create(self, manifest: Mapping[str, Any], *, dry_run: bool = False) -> Body:
         """Post it; RefusedError for what the API server doesn't take. A dry run checks it and keeps nothing."""
         namespace = manifest["metadata"].get("namespace")
-        path = _resource(manifest["kind"]).collection_path(namespace)
+        path = _as_written(manifest).collection_path(namespace)
         params = {"fieldValidation": "Strict", **({"dryRun": "All"} if dry_run else {})}
         return _object(self._http.post(path, json=dict(manifest), params=params))
 
@@ -153,7 +153,7 @@ class KubeApi:
         """Merge the patch into the object (RFC 7386)."""
         return _object(
             self._http.patch(
-                _resource(kind).path(ObjectKey(namespace, name), subresource),
+                self._resource(kind).path(ObjectKey(namespace, name), subresource),
                 content=json.dumps(dict(patch)),
                 headers={"Content-Type": "application/merge-patch+json"},
                 params={"fieldValidation": "Strict"},
@@ -171,7 +171,7 @@ class KubeApi:
 
         Of a kind without a spec: one more object is made, which shows when all that was before it has come.
         """
-        resource, last = _resource(kind), f"end-of-history-{since}"
+        resource, last = self._resource(kind), f"end-of-history-{since}"
         self.create(
             {
                 "apiVersion": resource.api_version,
@@ -191,17 +191,28 @@ class KubeApi:
 
     def delete(self, kind: str, namespace: str, name: str) -> None:
         """Delete it, without waiting for finalizers; nothing happens where it is gone already."""
-        answer = self._http.delete(_resource(kind).path(ObjectKey(namespace, name)))
+        answer = self._http.delete(self._resource(kind).path(ObjectKey(namespace, name)))
         if answer.status_code != 404:
             _object(answer)
 
     def delete_all(self, kind: str, namespace: str) -> None:
         """Delete all objects of a namespace, without waiting for finalizers."""
-        _object(self._http.delete(_resource(kind).collection_path(namespace)))
+        _object(self._http.delete(self._resource(kind).collection_path(namespace)))
+
+    def _resource(self, kind: str) -> Resource:
+        """In the version that is served; of several in the one that the operator prefers."""
+        *preferred, last = _RESOURCES[kind].versions
+        return next((one for one in preferred if self._serves(one)), last)
+
+    def _serves(self, resource: Resource) -> bool:
+        found = self._http.get(f"/apis/{resource.api_version}").json()
+        return any(one["name"] == resource.plural for one in found.get("resources", ()))
 
 
-def _resource(kind: str) -> Resource:
-    return _RESOURCES[kind]
+def _as_written(manifest: Mapping[str, Any]) -> Resource:
+    preferred = _RESOURCES[manifest["kind"]]
+    named = (one for one in preferred.versions if one.api_version == manifest.get("apiVersion"))
+    return next(named, preferred)
 
 
 def _object(answer: httpx.Response) -> Body:

@@ -28,7 +28,7 @@ LABELS: Mapping[str, str] = {
     "condition": "type of the condition: Ready, Reconciling, Stalled and so on",
     "destination": "of secret syncs, in the words of [destinations](../destinations.md#destinations)",
     "effect": "what had to wait: repair, push, restart or issue",
-    "kind": f"kind of the object: {', '.join(RESOURCES)}; of targets Secret or ConfigMap",
+    "kind": f"kind of the object: {', '.join(RESOURCES)}; of targets Secret or ConfigMap; of what signers use a kind of others",
     "lane": f"how urgent: {', '.join(lane.name.lower() for lane in Lane)}",
     "method": "of HTTP",
     "name": "of the object",
@@ -47,7 +47,7 @@ LABELS: Mapping[str, str] = {
     "turn": "`read` or `write`",
     "updates": "`events` where changes are heard of as they happen, `polling` elsewhere",
     "verb": "create, apply, patch or delete",
-    "version": "of Keybearer",
+    "version": "of Keybearer; of a kind of others the version of its API, or `none`",
 }
 _COUNTED = {"counter": "_total"}
 _PARTS = {"histogram": "; Prometheus has it as `_bucket`, `_sum` and `_count`"}

@@ -1,4 +1,4 @@
-"""What the metrics tell of certificates: those that profiles keep, and how requests for them go.
+"""What the metrics tell of certificates: those that profiles keep, how requests for them go, and by which kinds.
 
 Reconcilers feed it; a scrape reads it. Nothing is computed before anybody asks.
 """
@@ -51,6 +51,7 @@ class CertificateMetrics(Collector):
             ["source", "status"],
             registry=registry,
         )
+        self._versions: dict[str, str] = {}
         registry.register(self)
 
     def show(self, profile: WorkKey, certificates: Iterable[CertificateFacts]) -> None:
@@ -74,13 +75,17 @@ class CertificateMetrics(Collector):
         """
         self._requests.labels(source, status).inc()
 
+    def is_served(self, kind: str, version: str) -> None:
+        """Tell in which version the API server serves a kind of others that signers use, or `none`."""
+        self._versions[kind] = version
+
     def describe(self) -> Iterator[Metric]:
         """Return the families without a sample: the registry asks for their names."""
         yield from self._families()
 
     def collect(self) -> Iterator[Metric]:
-        """Return a sample of each gauge for each certificate that has the instant."""
-        not_after, not_before, renewal, ready = families = self._families()
+        """Return a sample of each gauge for each certificate that has the instant, and one for each kind."""
+        not_after, not_before, renewal, ready, served = families = self._families()
         for profile, certificates in self._facts.items():
             for one in certificates:
                 labels = (profile.namespace, profile.name, one.name, one.secret)
@@ -92,6 +97,8 @@ class CertificateMetrics(Collector):
                 ):
                     if instant is not None:
                         family.add_metric(labels, instant.timestamp())
+        for kind, version in self._versions.items():
+            served.add_metric((kind, version), 1)
         yield from families
 
     @staticmethod
@@ -116,5 +123,10 @@ class CertificateMetrics(Collector):
                 "keybearer_certificate_ready",
                 "1 while the certificate is in its Secret, good, not revoked and as asked for.",
                 labels=_LABELS,
+            ),
+            GaugeMetricFamily(
+                "keybearer_served_version",
+                "1 for the version in which a kind that signers use is served, or for `none`.",
+                labels=("kind", "version"),
             ),
         )

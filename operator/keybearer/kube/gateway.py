@@ -364,20 +364,22 @@ class Gateway:
             case _:
                 raise UnavailableError(f"{what}: the answer holds no decision")
 
-    async def group_versions(self) -> frozenset[str]:
-        """Return the groups and versions that the API server serves, such as `apps/v1`; the core group is left out.
+    async def plurals_beside(self, resource: Resource) -> frozenset[str]:
+        """Return the plurals of all that is served in the group and version of a resource.
 
         Raises:
-            KubeError: any of its kinds.
+            KubeError: all but NotFoundError.
         """
-        answer = await self._exchange.ask("list the served groups", self._request("GET", "/apis", PLAIN))
-        groups = parse_object(answer.body).get("groups")
+        request = self._request("GET", f"/apis/{resource.api_version}", PLAIN)
+        try:
+            answer = await self._exchange.ask(f"list what {resource.api_version} has", request)
+        except NotFoundError:
+            return frozenset()
+        listed = parse_object(answer.body).get("resources")
         return frozenset(
-            str(version.get("groupVersion"))
-            for group in (groups if isinstance(groups, list) else [])
-            if isinstance(group, dict) and isinstance(listed := group.get("versions"), list)
-            for version in listed
-            if isinstance(version, dict)
+            str(one.get("name"))
+            for one in (listed if isinstance(listed, list) else [])
+            if isinstance(one, dict)
         )
 
     async def server_version(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from keybearer.base.backoff import jittered
@@ -14,54 +14,88 @@ from keybearer.kube.errors import KubeError
 from keybearer.kube.list_watch import ListWatch, Receiver
 from keybearer.kube.resources import Resource
 
-__all__ = ["OptionalWatch", "ServedGroups"]
+__all__ = ["OptionalWatch", "ServedVersions"]
 
 _LOOK_EVERY = timedelta(seconds=10)
 
 _log = get_logger(__name__)
 
 
-class ServedGroups:
-    """Which groups and versions the API server serves: one small request now and then, for all who want to know.
+class ServedVersions:
+    """Decides in which version we speak of each resource, by a few small requests now and then.
+
+    A version stays as long as it is served, also where a preferred one comes beside it: what is followed goes on.
 
     Args:
-        ask: returns them, as `Gateway.group_versions` does.
-        rng: spreads the requests.
+        ask: names what the API server serves beside a resource, as `Gateway.plurals_beside` does.
+        resources: to look for, in the version that is preferred.
+        rng: spreads the looks.
+        tell: told the kind of each resource and its version, or `none`, at first and whenever it is another.
     """
 
-    def __init__(self, ask: Callable[[], Awaitable[frozenset[str]]], rng: random.Random) -> None:
+    def __init__(
+        self,
+        ask: Callable[[Resource], Awaitable[frozenset[str]]],
+        resources: Iterable[Resource],
+        rng: random.Random,
+        tell: Callable[[str, str], None],
+    ) -> None:
         self._ask = ask
+        self._resources = tuple(resources)
         self._rng = rng
-        self._served: frozenset[str] = frozenset()
-        self._at_first: frozenset[str] | None = None
+        self._tell = tell
+        self._served: Mapping[Resource, Resource | None] = {}
+        self._at_first: Mapping[Resource, Resource | None] | None = None
         self._looked = asyncio.Event()
 
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
             try:
-                self._served = await self._ask()
-                self._at_first = self._served if self._at_first is None else self._at_first
+                found = await self._look()
             except KubeError as error:
-                _log.debug("groups_not_listed", error=str(error))  # whatever serves tells of an outage louder
-            looked, self._looked = self._looked, asyncio.Event()
-            looked.set()
+                # Whatever serves tells of an outage louder.
+                _log.debug("versions_not_known", error=str(error))
+            else:
+                self._take_in(found)
             await asyncio.sleep(jittered(_LOOK_EVERY, self._rng).total_seconds())
 
-    async def until_served(self, resource: Resource) -> None:
-        """Return when the next look, or one after it, finds the group and version of the resource."""
-        while True:
-            await self._looked.wait()
-            if self.serves(resource):
-                return
+    async def next(self, resource: Resource) -> Resource | None:
+        """Return the resource in the version that the next look finds; None where it is not served."""
+        await self._looked.wait()
+        return self._served.get(resource)
 
-    def serves(self, resource: Resource) -> bool:
-        """Tell whether the last look found the group and version of the resource; it may lack the resource still."""
-        return resource.api_version in self._served
+    def of(self, resource: Resource) -> Resource:
+        """Return the resource in the version that the last look found; where it found none, as it is."""
+        return self._served.get(resource) or resource
 
     def served_from_start(self, resource: Resource) -> bool:
-        """Tell whether the first look that was answered found the group and version of the resource."""
-        return self._at_first is not None and resource.api_version in self._at_first
+        """Tell whether the first look that was answered found the resource."""
+        return self._at_first is not None and self._at_first.get(resource) is not None
+
+    async def _look(self) -> Mapping[Resource, Resource | None]:
+        found: dict[Resource, Resource | None] = {}
+        plurals: dict[str, frozenset[str]] = {}
+        for resource in self._resources:
+            found[resource] = None
+            for one in dict.fromkeys((self.of(resource), *resource.versions)):
+                if one.api_version not in plurals:
+                    plurals[one.api_version] = await self._ask(one)
+                if one.plural in plurals[one.api_version]:
+                    found[resource] = one
+                    break
+        return found
+
+    def _take_in(self, found: Mapping[Resource, Resource | None]) -> None:
+        before, self._served = self._served, found
+        self._at_first = found if self._at_first is None else self._at_first
+        for resource, one in found.items():
+            if resource not in before or before[resource] != one:
+                version = "none" if one is None else one.version
+                _log.info("served_version", kind=resource.kind, group=resource.group, version=version)
+                self._tell(resource.kind, version)
+        looked, self._looked = self._looked, asyncio.Event()
+        looked.set()
 
 
 class OptionalWatch:
@@ -69,8 +103,8 @@ class OptionalWatch:
 
     Args:
         connection: borrowed.
-        groups: says when it is worth a try.
-        resource: what is followed.
+        versions: says when it is worth a try, and in which version.
+        resource: what is followed, in the version that is preferred.
         receiver: who is told; when the resource goes, that all its objects are gone.
         rng: spreads reconnecting.
         namespaces: one watch in each of these; None watches all.
@@ -81,7 +115,7 @@ class OptionalWatch:
     def __init__(
         self,
         connection: Connection,
-        groups: ServedGroups,
+        versions: ServedVersions,
         resource: Resource,
         receiver: Receiver,
         *,
@@ -91,21 +125,26 @@ class OptionalWatch:
         on_followed: Callable[[], None] = lambda: None,
     ) -> None:
         self.resource = resource
-        self._groups = groups
+        self._versions = versions
         self._on_followed = on_followed
         self._stood = False
         self._receiver = receiver
-        self._watch = ListWatch(
-            connection,
-            resource,
-            receiver,
-            label_selector=label_selector,
-            metadata_only=False,
-            rng=rng,
-            namespaces=namespaces,
-            optional=True,
-        )
-        self._watch.on_followed = self._is_followed
+        self._watches = {
+            one: ListWatch(
+                connection,
+                one,
+                receiver,
+                label_selector=label_selector,
+                metadata_only=False,
+                rng=rng,
+                namespaces=namespaces,
+                optional=True,
+            )
+            for one in resource.versions
+        }
+        for watch in self._watches.values():
+            watch.on_followed = self._is_followed
+        self._watch = self._watches[resource]
 
     @property
     def trouble(self) -> str | None:
@@ -118,7 +157,7 @@ class OptionalWatch:
 
         Later ones find what was made in a gap, and of a kind that came only after us there were none to follow.
         """
-        return not self._stood and self._groups.served_from_start(self.resource)
+        return not self._stood and self._versions.served_from_start(self.resource)
 
     def _is_followed(self) -> None:
         self._stood = self._stood or self._watch.trouble is None
@@ -127,9 +166,10 @@ class OptionalWatch:
     async def run(self) -> None:
         """Follow until cancelled."""
         while True:
-            await self._groups.until_served(self.resource)
-            await self._watch.run()
-            # The group may be there without the resource: the next try comes with the next look.
-            _log.debug("resource_not_served", resource=self.resource.plural, group=self.resource.group)
-            for key in self._receiver.existing(None):
-                self._receiver.gone(key, None)
+            served = await self._versions.next(self.resource)
+            if served is None:
+                for key in self._receiver.existing(None):
+                    self._receiver.gone(key, None)
+            else:  # where this is another version, its first listing finds what went in between
+                self._watch = self._watches[served]
+                await self._watch.run()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -64,6 +64,7 @@ class Resource:
         version, plural, kind: as manifests and paths spell them.
         namespaced: whether its objects live in namespaces.
         free_names: whether the API server takes any text as a name that fits into a path.
+        older_versions: in which we speak of it where the API server doesn't serve `version`, the newest first.
     """
 
     group: str
@@ -72,6 +73,13 @@ class Resource:
     kind: str
     namespaced: bool = True
     free_names: bool = False
+    older_versions: tuple[str, ...] = ()
+
+    @property
+    def versions(self) -> tuple[Resource, ...]:
+        """Return it in each version that we speak, the preferred one first."""
+        older = (replace(self, version=one, older_versions=()) for one in self.older_versions)
+        return (self, *older)
 
     @property
     def api_version(self) -> str:
@@ -126,11 +134,12 @@ CERTIFICATE_SIGNING_REQUESTS = Resource(
 # The name of a bundle holds that of its signer, and so those of a namespace and an object.
 CLUSTER_TRUST_BUNDLES = Resource(
     "certificates.k8s.io",
-    "v1beta1",
+    "v1",
     "clustertrustbundles",
     "ClusterTrustBundle",
     namespaced=False,
     free_names=True,
+    older_versions=("v1beta1",),  # up to Kubernetes 1.36
 )
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 CUSTOM_RESOURCE_DEFINITIONS = Resource(
@@ -142,7 +151,11 @@ EVENTS = Resource("events.k8s.io", "v1", "events", "Event")
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 POD_CERTIFICATE_REQUESTS = Resource(
-    "certificates.k8s.io", "v1beta1", "podcertificaterequests", "PodCertificateRequest"
+    "certificates.k8s.io",
+    "v1",
+    "podcertificaterequests",
+    "PodCertificateRequest",
+    older_versions=("v1beta1",),  # up to Kubernetes 1.36
 )
 SECRETS = Resource("", "v1", "secrets", "Secret")
 SECRET_SYNCS = Resource("keybearer.dev", "v1alpha1", "secretsyncs", "SecretSync")

@@ -37,6 +37,16 @@ def test_a_certificate_is_told_with_its_instants(board: Board) -> None:
     assert board.values() == [first.timestamp(), last.timestamp(), renewal.timestamp(), 1.0]
 
 
+def test_each_kind_is_told_with_the_one_version_that_is_served(board: Board) -> None:
+    for version in ("v1beta1", "none", "v1"):
+        board.metrics.is_served("ClusterTrustBundle", version)
+    board.metrics.is_served("PodCertificateRequest", "none")
+
+    (family,) = (one for one in board.registry.collect() if one.name == "keybearer_served_version")
+    told = {(one.labels["kind"], one.labels["version"]): one.value for one in family.samples}
+    assert told == {("ClusterTrustBundle", "v1"): 1, ("PodCertificateRequest", "none"): 1}
+
+
 def test_one_that_was_not_issued_yet_has_no_instants_but_is_not_ready(board: Board) -> None:
     board.metrics.show(_PROFILE, [CertificateFacts("front", "front-tls", ready=False)])
 

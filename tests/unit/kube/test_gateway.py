@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from keybearer.kube.connection import Connection
-from keybearer.kube.errors import InvalidError, LeaseLostError, UnavailableError
+from keybearer.kube.errors import ForbiddenError, InvalidError, LeaseLostError, UnavailableError
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import NAMESPACES, SECRET_SYNCS, SECRETS, JsonObject, ObjectKey
+from keybearer.kube.resources import (
+    CLUSTER_TRUST_BUNDLES,
+    NAMESPACES,
+    SECRET_SYNCS,
+    SECRETS,
+    JsonObject,
+    ObjectKey,
+)
 from support.scripted_server import Reply, ScriptedServer, write_kubeconfig
 
 DB = ObjectKey("team-a", "db")
@@ -260,15 +267,17 @@ async def test_a_review_without_a_decision_allows_nothing(tmp_path: Path) -> Non
             await gateway.review_access({"user": "ann"})
 
 
-async def test_the_served_groups_are_named_with_their_versions(tmp_path: Path) -> None:
-    groups: JsonObject = {
-        "groups": [
-            {"name": "apps", "versions": [{"groupVersion": "apps/v1"}, {"groupVersion": "apps/v1beta1"}]},
-            {"name": "odd"},
-            {"name": "batch", "versions": [{"groupVersion": "batch/v1"}]},
-        ]
+async def test_what_a_group_has_in_a_version_is_named_by_plurals(tmp_path: Path) -> None:
+    found: JsonObject = {
+        "resources": [{"name": "clustertrustbundles"}, {"name": "certificatesigningrequests/status"}, "odd"]
     }
-    async with gateway_to(tmp_path, Reply(body=groups)) as (gateway, server):
-        assert await gateway.group_versions() == {"apps/v1", "apps/v1beta1", "batch/v1"}
+    missing = Reply(404, body=b"404 page not found\n")
+    replies = (Reply(body=found), missing, Reply(403))
+    async with gateway_to(tmp_path, *replies) as (gateway, server):
+        first = await gateway.plurals_beside(CLUSTER_TRUST_BUNDLES)
+        assert first == {"clustertrustbundles", "certificatesigningrequests/status"}
+        assert await gateway.plurals_beside(CLUSTER_TRUST_BUNDLES) == frozenset()
+        with pytest.raises(ForbiddenError):
+            await gateway.plurals_beside(CLUSTER_TRUST_BUNDLES)
 
-    assert server.seen[0].path == "/apis"
+    assert {one.path for one in server.seen} == {"/apis/certificates.k8s.io/v1"}

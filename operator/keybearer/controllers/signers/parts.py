@@ -32,7 +32,7 @@ from keybearer.controllers.workers import Reconciler, RunResult
 from keybearer.kube.connection import Connection
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.optional_watch import OptionalWatch, ServedGroups
+from keybearer.kube.optional_watch import OptionalWatch, ServedVersions
 from keybearer.kube.resources import (
     CERTIFICATE_PROFILES,
     CERTIFICATE_REQUESTS,
@@ -67,7 +67,7 @@ class Signers:
     Attributes:
         reconcilers: by the kind of the queue's keys.
         watches: of resources that may be absent; not one of them is missed by a probe.
-        groups: says which of them are worth a try.
+        versions: says which of them are served, and in which version.
         profile_seen: to be told of each event of a CertificateProfile.
         publishes: tells whether authorities are published in trust bundles.
         rights: to do so; None where nothing is published anyway.
@@ -75,7 +75,7 @@ class Signers:
 
     reconcilers: Mapping[str, Reconciler] = field(repr=False)
     watches: tuple[OptionalWatch, ...]
-    groups: ServedGroups
+    versions: ServedVersions
     profile_seen: Callable[[WorkKey], None]
     publishes: Callable[[], bool]
     rights: BundleRights | None
@@ -84,7 +84,7 @@ class Signers:
         """Start all that runs by itself."""
         if self.rights is not None:
             background.start("ask for the right to publish", self.rights.run())
-        background.start("look for optional resources", self.groups.run())
+        background.start("look for optional resources", self.versions.run())
         for number, watch in enumerate(self.watches, start=1):
             background.start(f"watch optional resource {number}", watch.run())
 
@@ -96,21 +96,26 @@ def assemble_signers(given: SignersGiven) -> Signers:
     one: then cert-manager's requests are all it signs, and no bundle is published.
     """
     profiles = Profiles(given.objects, given.read_profile)
-    groups = ServedGroups(given.gateway.group_versions, given.rng)
+    cluster_wide = given.namespaces is None
+    served = [one for one in SOURCES.values() if cluster_wide or one is CERTIFICATE_REQUESTS]
+    versions = ServedVersions(
+        given.gateway.plurals_beside,
+        [*served, CLUSTER_TRUST_BUNDLES] if cluster_wide else served,
+        given.rng,
+        given.metrics.is_served,
+    )
     requests = OpenRequests(given.queue.add, lambda kind: followed[kind].finds_older)
     bundles = BundleStore(lambda profile: given.queue.add(_trust_key(profile), Lane.URGENT))
 
-    follow = partial(OptionalWatch, given.connection, groups, rng=given.rng, namespaces=given.namespaces)
+    follow = partial(OptionalWatch, given.connection, versions, rng=given.rng, namespaces=given.namespaces)
 
     def publish_all() -> None:
         for seen in given.objects:
             if seen.key.kind == CERTIFICATE_PROFILES.kind:
                 given.queue.add(_trust_key(ObjectKey(seen.key.namespace, seen.key.name)), Lane.REFRESH)
 
-    teller = Teller(given.recorder, given.metrics)
-    signer = _Late(lambda: _new_signer(given, requests, profiles, teller))
-    cluster_wide = given.namespaces is None
-    served = [one for one in SOURCES.values() if cluster_wide or one is CERTIFICATE_REQUESTS]
+    teller = Teller(given.recorder, given.metrics, versions.of)
+    signer = _Late(lambda: _new_signer(given, requests, profiles, teller, versions))
     reconcilers: dict[str, Reconciler] = {resource.kind: signer for resource in served}
     followed = {one.kind: follow(one, RequestReceiver(one.kind, requests)) for one in served}
     watches = list(followed.values())
@@ -118,7 +123,7 @@ def assemble_signers(given: SignersGiven) -> Signers:
     rights = BundleRights(given.gateway.review_own_access, given.rng, publish_all)
     # Without watch and rights nothing is published, but what was before is still let go of with its profile.
     reconcilers[CLUSTER_TRUST_BUNDLES.kind] = _Late(
-        lambda: _new_trust(given, profiles, bundles, bundled, rights)
+        lambda: _new_trust(given, profiles, bundles, bundled, versions, rights)
     )
     if cluster_wide:
         watches.append(bundled)
@@ -143,7 +148,7 @@ def assemble_signers(given: SignersGiven) -> Signers:
     return Signers(
         reconcilers,
         tuple(watches),
-        groups,
+        versions,
         profile_seen,
         lambda: rights.granted and bundled.trouble is None,
         rights if cluster_wide else None,
@@ -169,7 +174,11 @@ class _Late:
 
 
 def _new_signer(
-    given: SignersGiven, requests: OpenRequests, profiles: Profiles, teller: Teller
+    given: SignersGiven,
+    requests: OpenRequests,
+    profiles: Profiles,
+    teller: Teller,
+    versions: ServedVersions,
 ) -> Reconciler:
     from keybearer.controllers.signers.reconcile import SignerReconciler
 
@@ -180,6 +189,7 @@ def _new_signer(
         profiles=profiles,
         cluster=given.cluster,
         teller=teller,
+        served=versions.of,
         trigger=given.queue.add,
     )
 
@@ -189,6 +199,7 @@ def _new_trust(
     profiles: Profiles,
     bundles: BundleStore,
     watch: OptionalWatch,
+    versions: ServedVersions,
     rights: BundleRights,
 ) -> Reconciler:
     from keybearer.controllers.signers.trust import TrustReconciler
@@ -200,6 +211,7 @@ def _new_trust(
         profiles=profiles,
         bundles=bundles,
         watch=watch,
+        served=versions.of,
         rights=rights,
     )
 

@@ -6,6 +6,7 @@ by the object's UID before it is made there, so that it is made once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -54,7 +55,7 @@ from keybearer.controllers.work import Lane, Trigger, WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import ConflictError, InvalidError, KubeError, LeaseLostError, NotFoundError
 from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import CERTIFICATE_PROFILES, JsonObject, ObjectKey
+from keybearer.kube.resources import CERTIFICATE_PROFILES, JsonObject, ObjectKey, Resource
 from keybearer.pki.signing_requests import SigningRequest
 
 __all__ = ["SignerReconciler"]
@@ -77,6 +78,7 @@ class SignerReconciler:
         profiles: those that sign.
         cluster: which cluster's requests these are.
         teller: told of what becomes of them.
+        served: says in which version a resource is served.
         trigger: puts a key on the queue.
     """
 
@@ -89,6 +91,7 @@ class SignerReconciler:
         profiles: Profiles,
         cluster: ClusterIdentity,
         teller: Teller,
+        served: Callable[[Resource], Resource],
         trigger: Trigger,
     ) -> None:
         self._clock = clock
@@ -97,6 +100,7 @@ class SignerReconciler:
         self._profiles = profiles
         self._cluster = cluster
         self._teller = teller
+        self._served = served
         self._trigger = trigger
         requests.on_closed.append(self._forget)
         self._orders = UnknownOrders(clock)
@@ -279,7 +283,7 @@ class SignerReconciler:
 
     async def _write(self, asked: Asked, status: JsonObject) -> None:
         await self._gateway.merge_patch(
-            SOURCES[asked.kind],
+            self._served(SOURCES[asked.kind]),
             asked.object,
             {"status": status},
             uid=asked.uid,
@@ -289,7 +293,7 @@ class SignerReconciler:
 
     async def _look_again(self, asked: Asked) -> RunResult:
         """Somebody else wrote the object since the watch showed it: go on from what it is now."""
-        body = await self._gateway.get(SOURCES[asked.kind], asked.object)
+        body = await self._gateway.get(self._served(SOURCES[asked.kind]), asked.object)
         if body is None:
             self._requests.drop(asked.kind, asked.object)
             return RunResult()

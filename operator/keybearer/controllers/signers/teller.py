@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from keybearer.base.logs import get_logger
 from keybearer.controllers.certificate_metrics import CertificateMetrics
 from keybearer.controllers.signers.asked import SOURCES, Asked
 from keybearer.controllers.signers.verdict import Delivery, End, Verdict
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import EventType, ObjectReference, Occurrence
+from keybearer.kube.resources import Resource
 
 __all__ = ["Teller"]
 
@@ -26,9 +29,22 @@ _REJECTED = "RequestRejected"
 class Teller:
     """Tells of each request what becomes of it, once."""
 
-    def __init__(self, recorder: EventRecorder, metrics: CertificateMetrics) -> None:
+    def __init__(
+        self,
+        recorder: EventRecorder,
+        metrics: CertificateMetrics,
+        served: Callable[[Resource], Resource],
+    ) -> None:
+        """Begin.
+
+        Args:
+            recorder: posts Events.
+            metrics: count.
+            served: says in which version a resource is served.
+        """
         self._recorder = recorder
         self._metrics = metrics
+        self._served = served
         self._told: dict[str, set[str]] = {}
 
     def issued(self, asked: Asked, delivery: Delivery) -> None:
@@ -69,5 +85,5 @@ class Teller:
             reason=reason,
             message=message,
         )
-        regarding = ObjectReference(SOURCES[asked.kind], asked.object, asked.uid)
+        regarding = ObjectReference(self._served(SOURCES[asked.kind]), asked.object, asked.uid)
         self._recorder.record(Occurrence(regarding, kind, reason, "Sign", message))

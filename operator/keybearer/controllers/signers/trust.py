@@ -5,7 +5,7 @@ The service isn't asked: the profile's own runs compare its authority, and its s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -30,7 +30,7 @@ from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import ForbiddenError, KubeError, LeaseLostError, NotFoundError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.optional_watch import OptionalWatch
-from keybearer.kube.resources import CERTIFICATE_PROFILES, CLUSTER_TRUST_BUNDLES, ObjectKey
+from keybearer.kube.resources import CERTIFICATE_PROFILES, CLUSTER_TRUST_BUNDLES, ObjectKey, Resource
 from keybearer.pki.errors import MalformedError
 
 __all__ = ["TrustReconciler"]
@@ -50,6 +50,7 @@ class TrustReconciler:
         profiles: as they are to be looked up.
         bundles: those that are there.
         watch: that shows them: nothing is published that can't be followed.
+        served: says in which version a resource is served.
         rights: whether we may publish: without them no profile is held.
     """
 
@@ -62,6 +63,7 @@ class TrustReconciler:
         profiles: Profiles,
         bundles: BundleStore,
         watch: OptionalWatch,
+        served: Callable[[Resource], Resource],
         rights: BundleRights,
     ) -> None:
         self._clock = clock
@@ -70,6 +72,7 @@ class TrustReconciler:
         self._profiles = profiles
         self._bundles = bundles
         self._watch = watch
+        self._served = served
         self._rights = rights
         self._finalizer = FinalizerKeeper(clock, gateway, TRUST_FINALIZER)
 
@@ -108,6 +111,7 @@ class TrustReconciler:
             return (
                 RunResult()
             )  # whoever watches calls when they are served, and who asks when they are granted
+        resource = self._served(CLUSTER_TRUST_BUNDLES)
         profile = self._profiles.require(key)
         if not profile.view.issues:
             return RunResult()
@@ -117,7 +121,7 @@ class TrustReconciler:
         if issuing.authority is None:
             if profile.view.service_id is not None and not anchors:
                 # Its certificates sign themselves by now.
-                await self._take_back(self._bundles.of_profile(key).values())
+                await self._take_back(resource, self._bundles.of_profile(key).values())
             return RunResult()  # the profile's next status calls
         if not anchors:
             return RunResult()  # not known yet: likewise
@@ -130,13 +134,13 @@ class TrustReconciler:
         self._bundles.expect(wanted.key, wanted.digest)
         if there is None or there.digest != wanted.digest:
             try:
-                await self._gateway.apply(CLUSTER_TRUST_BUNDLES, wanted.key, wanted.body)
+                await self._gateway.apply(resource, wanted.key, wanted.body)
             except ForbiddenError:
                 self._rights.lost()
                 marked = replace(profile.seen, finalizers=(*profile.seen.finalizers, TRUST_FINALIZER))
                 await self._finalizer.set(marked, present=False)
                 raise
-        await self._take_back(one for name, one in present.items() if name != wanted.key)
+        await self._take_back(resource, (one for name, one in present.items() if name != wanted.key))
         return RunResult()
 
     async def _clean_up(self, key: ObjectKey, seen: ObservedObject) -> RunResult:
@@ -164,20 +168,24 @@ class TrustReconciler:
     async def _delete_all(self, key: ObjectKey) -> None:
         """Delete the bundles of a profile; where the API server serves none, there are none.
 
+        The version isn't taken from the last look: what was served then may have gone with an upgrade.
+
         Raises:
             KubeError: they can't be listed or deleted.
         """
-        try:
-            found = [
-                bundle
-                async for body in self._gateway.list(CLUSTER_TRUST_BUNDLES, label_selector=OUR_BUNDLES)
-                if (bundle := read_bundle(body)) is not None and bundle.profile == key
-            ]
-        except NotFoundError:
+        for resource in CLUSTER_TRUST_BUNDLES.versions:
+            try:
+                found = [
+                    bundle
+                    async for body in self._gateway.list(resource, label_selector=OUR_BUNDLES)
+                    if (bundle := read_bundle(body)) is not None and bundle.profile == key
+                ]
+            except NotFoundError:
+                continue
+            await self._take_back(resource, found)
             return
-        await self._take_back(found)
 
-    async def _take_back(self, bundles: Iterable[SeenBundle]) -> None:
+    async def _take_back(self, resource: Resource, bundles: Iterable[SeenBundle]) -> None:
         for bundle in bundles:
             self._bundles.expect(bundle.key, None)
-            await self._gateway.delete(CLUSTER_TRUST_BUNDLES, bundle.key, uid=bundle.uid)
+            await self._gateway.delete(resource, bundle.key, uid=bundle.uid)

@@ -50,6 +50,7 @@ class FakeGateway(Gateway):
         own_rights: what we may do, as `create clustertrustbundles`; of `own_reviews`, what was asked of it.
         before: called with the verb and kind of each request before it is carried out; may change objects.
         leads: whether whoever uses it holds the Lease.
+        unserved: resources, each in the versions, that the API server doesn't know.
     """
 
     def __init__(self) -> None:
@@ -61,6 +62,7 @@ class FakeGateway(Gateway):
         self.own_rights: set[str] = set()
         self.own_reviews: list[str] = []
         self.leads = True
+        self.unserved: set[Resource] = set()
         self.before: Callable[[str, str], None] = lambda verb, kind: None  # noqa: ARG005 - takes note of nothing
         self._failures: dict[tuple[str, str], deque[KubeError | None]] = defaultdict(deque)
         self._versions = itertools.count(100)
@@ -95,6 +97,8 @@ class FakeGateway(Gateway):
         self, resource: Resource, key: ObjectKey, *, metadata_only: bool = False
     ) -> JsonObject | None:
         self._begin("get", resource)
+        if resource in self.unserved:
+            return None
         if not metadata_only:
             self.reads.append(f"{resource.kind} {key}")
         body = self.objects.get((resource.kind, key))
@@ -176,7 +180,7 @@ class FakeGateway(Gateway):
     ) -> bool:
         del resource_version
         self._begin("delete", resource)
-        if (resource.kind, key) not in self.objects:
+        if resource in self.unserved or (resource.kind, key) not in self.objects:
             return False
         self._demand(f"delete {resource.kind} {key}", resource, key, uid)
         del self.objects[resource.kind, key]
@@ -232,6 +236,8 @@ class FakeGateway(Gateway):
         if failure is not None:
             raise failure
         self.before(verb, resource.kind)
+        if resource in self.unserved and verb not in ("get", "delete"):
+            raise NotFoundError(f"{verb} {resource.kind}: {resource.api_version} has none")
 
     def _demand(self, what: str, resource: Resource, key: ObjectKey, uid: str | None) -> Body:
         body = self.objects.get((resource.kind, key))

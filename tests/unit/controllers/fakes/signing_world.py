@@ -25,7 +25,7 @@ from keybearer.controllers.work import Lane, WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import Occurrence
-from keybearer.kube.resources import ObjectKey
+from keybearer.kube.resources import ObjectKey, Resource
 from tools.local.kube_api import Body
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.hand_clock import HandClock
@@ -70,9 +70,14 @@ class SigningWorld:
             requests=self.requests,
             profiles=Profiles(self.objects, self.read_profile),
             cluster=ClusterIdentity(self.gateway, "cluster-1"),
-            teller=Teller(cast("EventRecorder", self), self._metrics),
+            teller=Teller(cast("EventRecorder", self), self._metrics, self.served),
+            served=self.served,
             trigger=self._queue,
         )
+
+    def served(self, resource: Resource) -> Resource:
+        """The resource in the version that is served."""
+        return next((one for one in resource.versions if one not in self.gateway.unserved), resource)
 
     def settle(self) -> None:
         """Time passes: nothing of a process before is on its way any more."""

@@ -17,9 +17,9 @@ from keybearer.controllers.signers.rights import BundleRights
 from keybearer.controllers.signers.trust import TrustReconciler
 from keybearer.controllers.work import Lane, WorkItem, WorkKey
 from keybearer.controllers.workers import RunResult
-from keybearer.kube.errors import ForbiddenError, NotFoundError, UnavailableError
+from keybearer.kube.errors import ForbiddenError, UnavailableError
 from keybearer.kube.optional_watch import OptionalWatch
-from keybearer.kube.resources import ObjectKey
+from keybearer.kube.resources import CLUSTER_TRUST_BUNDLES, ObjectKey, Resource
 from keybearer.pki.certificates import parse_certificates
 from keybearer.pki.issuance import Template, new_serial_number
 from keybearer.pki.keys import generate_private_key
@@ -68,6 +68,7 @@ class TrustWorld(SigningWorld):
             profiles=Profiles(self.objects, self.read_profile),
             bundles=self.bundles,
             watch=cast("OptionalWatch", self.followed),
+            served=self.served,
             rights=self.rights,
         )
 
@@ -322,13 +323,37 @@ async def test_drift_and_deletion_by_others_call_for_a_repair(world: TrustWorld)
 async def test_the_bundle_goes_with_the_profile(world: TrustWorld, *, served: bool) -> None:
     await world.publish()
     if not served:
-        world.gateway.fail("list", "ClusterTrustBundle", NotFoundError("no such resource"))
+        world.gateway.unserved.update(CLUSTER_TRUST_BUNDLES.versions)
     world.hold_deleting()
 
     await world.publish()
 
     assert (world.bundle() is None) is served
     assert world.finalizers() == []
+
+
+@pytest.mark.parametrize("gone", CLUSTER_TRUST_BUNDLES.versions, ids=lambda one: one.version)
+async def test_the_bundle_goes_though_its_version_went_since_the_last_look(
+    world: TrustWorld, gone: Resource
+) -> None:
+    await world.publish()
+    world.hold_deleting()
+    world.gateway.unserved.add(gone)
+
+    await world.publish()
+
+    assert world.bundle() is None
+    assert world.finalizers() == []
+
+
+async def test_a_bundle_is_written_and_taken_back_in_the_version_that_is_served(world: TrustWorld) -> None:
+    world.gateway.unserved.add(CLUSTER_TRUST_BUNDLES)
+    assert not (await world.publish()).failed
+    assert world.bundle() is not None
+
+    world.profile(status={**_status(), "profile": {"id": PROFILE_ID, "slug": "web"}})
+    assert not (await world.publish()).failed
+    assert world.bundle() is None
 
 
 async def test_the_end_waits_for_the_bundle_but_not_for_ever(world: TrustWorld) -> None:
