@@ -12,7 +12,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import uvloop
@@ -21,12 +21,13 @@ from rich.console import Console
 from tools.bench.errors import BenchError, causes
 from tools.bench.machine import held_directory
 from tools.controlplane.errors import ControlPlaneError
+from tools.explore.field_scenarios import FIELDS
 from tools.explore.ledger import Ledger, read_plan
 from tools.explore.mutants import MUTANTS, mutant_program
-from tools.explore.plans import Plan, pairs_of, plans_of
+from tools.explore.plans import Plan, field_plans, pairs_of, plans_of
 from tools.explore.run import Outcome, Runs, Verdict
 from tools.explore.scenarios import CATALOGUE
-from tools.explore.search import Options, learn, open_runs, run_all
+from tools.explore.search import Options, learn, learned_for, open_runs, run_all, run_plan
 from tools.soak.outlets import leak_in
 
 __all__ = ["main"]
@@ -116,18 +117,28 @@ async def _search(asked: _Asked, ledger: Ledger, runs: Runs, console: Console) -
     if plans:
         done = {line["number"] for line in ledger.lines()}
         plans = [one for one in plans if one.number not in done]
-        chosen = tuple(dict.fromkeys(one.scenario for one in plans))
-    console.print(f"learning {len(chosen)} scenarios", markup=False)
-    baselines = await learn(runs, chosen)
-    if not plans:
-        moments = {name: baselines[name].moments for name in chosen}
-        plans = plans_of(moments)
-        if asked.pairs is not None:
-            plans = pairs_of(moments, asked.pairs, asked.seed, first=len(plans) + 1)
-        ledger.begin(plans)
-    console.print(f"running {len(plans)} plans", markup=False)
+        chosen = tuple(dict.fromkeys(learned_for(one) for one in plans))
     count: Counter[str] = Counter()
     began = told_at = time.monotonic()
+    failed: list[tuple[Plan, Outcome]] = []
+
+    def note_failure(plan: Plan, outcome: Outcome) -> None:
+        failed.append((plan, outcome))
+        _tell(plan, outcome, console)
+
+    console.print(f"learning {len(chosen)} scenarios", markup=False)
+    baselines = await learn(runs, chosen, note_failure)
+    if not plans:
+        moments = {name: one.moments for name, one in baselines.items()}
+        plans = plans_of(moments)
+        first = len(plans) + 1
+        if asked.pairs is None:
+            plans += field_plans((name for name, one in FIELDS.items() if one.like in chosen), first)
+        else:
+            plans = pairs_of(moments, asked.pairs, asked.seed, first)
+        ledger.begin(plans)
+    plans = [one for one in plans if learned_for(one) in baselines]
+    console.print(f"running {len(plans)} plans", markup=False)
 
     def note(plan: Plan, outcome: Outcome) -> None:
         nonlocal told_at
@@ -140,14 +151,19 @@ async def _search(asked: _Asked, ledger: Ledger, runs: Runs, console: Console) -
             told = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
             console.print(f"{told_at - began:5.0f} s  {told}, of {len(plans)}", markup=False)
 
+    for number, (plan, outcome) in enumerate(failed, 1):
+        ledger.add(replace(plan, number=-number), outcome)
     await run_all(runs, plans, baselines, note)
     return count.total()
 
 
 async def _replay(asked: _Asked, ledger: Ledger, runs: Runs, console: Console) -> Outcome:
+    def note_failure(plan: Plan, outcome: Outcome) -> None:
+        _tell(plan, outcome, console)
+
     plan = await _plan_of(asked.plan, ledger, runs)
-    baselines = await learn(runs, [plan.scenario])
-    outcome = await runs.run(CATALOGUE[plan.scenario], plan, baselines[plan.scenario])
+    baselines = await learn(runs, [learned_for(plan)], note_failure)
+    outcome = await run_plan(runs, plan, baselines)
     _tell(plan, outcome, console)
     for moment in outcome.moments:
         console.print(f"    {moment}", markup=False)
@@ -162,12 +178,12 @@ async def _plan_of(text: str, ledger: Ledger, runs: Runs) -> Plan:
     """
     if not text.isdecimal():
         plan = read_plan(text)
-        if plan.scenario not in CATALOGUE:
+        if plan.scenario not in {**CATALOGUE, **FIELDS}:
             raise ValueError(f"there is no scenario {plan.scenario}: {', '.join(CATALOGUE)}")
         return plan
     plans = ledger.plans()
     if not plans:
-        baselines = await learn(runs, CATALOGUE)
+        baselines = await learn(runs, CATALOGUE, lambda *_: None)
         plans = plans_of({name: one.moments for name, one in baselines.items()})
     for plan in plans:
         if plan.number == int(text):

@@ -10,9 +10,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from keybearer.controllers.effect_budget import EffectBudgets
-
 from keybearer.cli.main import app
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.objects import ObjectStore
 from keybearer.controllers.target.recreation import Recreation
 from keybearer.controllers.work import WorkKey

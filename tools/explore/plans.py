@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
 
-__all__ = ["Act", "Disturbance", "Plan", "pairs_of", "plans_of"]
+__all__ = ["Act", "Disturbance", "Plan", "field_plans", "pairs_of", "plans_of"]
 
 
 class Act(StrEnum):
@@ -90,6 +90,16 @@ def plans_of(moments: Mapping[str, Sequence[str]]) -> list[Plan]:
         for scenario, there in moments.items()
         for one in disturbances_of(there)
     ]
+
+
+def field_plans(scenarios: Iterable[str], first: int) -> list[Plan]:
+    """Return a plan for each of these scenarios, undisturbed.
+
+    Args:
+        scenarios: by name.
+        first: the number of the first plan.
+    """
+    return [Plan(number, scenario, ()) for number, scenario in enumerate(scenarios, first)]
 
 
 def pairs_of(moments: Mapping[str, Sequence[str]], how_many: int, seed: int, first: int) -> list[Plan]:

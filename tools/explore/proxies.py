@@ -1,5 +1,4 @@
-"""Proxies that know what passes them: one before the API server for each lane, one before the service for each
-namespace.
+"""Proxies that know what passes them: before the API server for each lane, before the service for each namespace.
 
 They run in the event loop of the search. What is held up or lost is what a network, a load balancer or the other
 side may do at any time. The API server itself never sends an event twice or leaves one out, but a watch that was

@@ -17,7 +17,7 @@ from tools.explore.plans import Plan
 from tools.explore.post import Post
 from tools.explore.scenarios import Scenario
 from tools.explore.scene import PATIENCE_SECONDS, Scene
-from tools.explore.state import State, difference, state_of
+from tools.explore.state import State, difference, lasting, state_of
 from tools.explore.trail import Trail
 from tools.local.parameter_store import ParameterStoreServer
 
@@ -161,7 +161,7 @@ class Runs:
         if post.writes > most:
             findings.append(f"{post.writes} writes, where {most} are the most")
         if baseline is not None:
-            findings += _judged(post, trail, state, baseline)
+            findings += _judged(post, trail, state, baseline, is_like=bool(scenario.like))
         try:
             await self._clear(scene, scenario)
         except BenchError as error:
@@ -197,7 +197,12 @@ class Runs:
             state = state_of(self.mirror.objects(scene.namespace), scene.naming)
             if scenario.asks_service:
                 state |= await scene.service_state()
-            is_right = baseline is None or not difference(state, baseline.state, baseline.masked)
+            if scenario.like:
+                state = lasting(state)
+            wanted = None if baseline is None else baseline.state
+            if wanted is not None and scenario.like:
+                wanted = lasting(wanted)
+            is_right = baseline is None or not difference(state, wanted or {}, baseline.masked)
             is_right = is_right and scene.post.quiet_seconds() > _QUIET_SECONDS
             if is_right or time.monotonic() > deadline:
                 return state
@@ -242,8 +247,10 @@ class Runs:
         await scene.place.furnish(self.around.api)
 
 
-def _judged(post: Post, trail: Trail, state: State | None, baseline: Baseline) -> list[str]:
-    """Return what differs from undisturbed runs."""
+def _judged(post: Post, trail: Trail, state: State | None, baseline: Baseline, *, is_like: bool) -> list[str]:
+    """Return what differs from undisturbed runs; where it is only like them, nothing but the end state."""
+    if is_like:
+        return [] if state is None else difference(state, lasting(baseline.state), baseline.masked)
     unknown = sorted(trail.seen - baseline.seen)
     found = [f"a Secret held what it never holds undisturbed: {one}" for one in unknown]
     if state is not None:

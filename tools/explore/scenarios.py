@@ -31,6 +31,7 @@ class Scenario:
         asks_service: whether what it leaves in the service is compared as well.
         most_writes: that one operator may do, whatever happens.
         most_moments: that are disturbed, of the first ones; None: all.
+        like: the scenario whose end state this one has as well; its own where it is empty.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Scenario:
     asks_service: bool = False
     most_writes: int = 60
     most_moments: int | None = None
+    like: str = ""
 
 
 async def _filled(scene: Scene) -> None:
@@ -84,9 +86,8 @@ async def _refused_recreate(scene: Scene) -> None:
     await scene.store_values(**{REFUSED_KEY: "cnry-3"})
     await scene.until_reason("web", "TargetRefused")
     await scene.remove_values(REFUSED_KEY)
-    await scene.store_values(A="cnry-4")
-    await scene.until_data("web", A="cnry-4", B="cnry-2")
     await scene.until_ready("web")
+    await scene.until_data("web", A="cnry-1", B="cnry-2")
 
 
 async def _fight(scene: Scene) -> None:
@@ -290,6 +291,10 @@ async def _end_of_certificates(scene: Scene) -> None:
     await scene.until_gone("Secret", "tls")
 
 
+async def _nothing(_: Scene) -> None:
+    """Do nothing: what was prepared is the end state."""
+
+
 _ALL = (
     Scenario("first sync", _filled, _first_sync, keeps=("web",)),
     Scenario("change", _synced, _change, keeps=("web",)),
@@ -305,6 +310,10 @@ _ALL = (
     Scenario("namespace deletion", _prepare_namespace_deletion, _namespace_deletion, ends_namespace=True),
     Scenario("two claimants", _synced, _two_claimants),
     Scenario("made anew under one name", _synced, _made_anew),
+    Scenario("fields of SecretSync", _synced, _nothing),
+    Scenario("fields of a pushing SecretSync", _pushed, _nothing, asks_service=True),
+    Scenario("fields of AppConnection", _connected, _nothing, asks_service=True),
+    Scenario("fields of CertificateProfile", _certified("Always"), _nothing, asks_service=True),
     Scenario("connection", _filled, _connection, asks_service=True),
     Scenario("push", _connected, _push, asks_service=True),
     Scenario("end of a push", _pushed, _end_of_push, asks_service=True),

@@ -257,6 +257,20 @@ class Scene:
         """The spec is changed by a merge patch; None removes a field."""
         await self.patch(kind, stem, {"spec": spec})
 
+    async def replace_spec(self, kind: str, stem: str, spec: Mapping[str, object]) -> None:
+        """The object has this spec, and no field more."""
+        patch = [{"op": "replace", "path": "/spec", "value": spec}]
+        path, content = self._path(kind, stem), orjson.dumps(patch)
+        await self.api.send("PATCH", path, content, content_type="application/json-patch+json")
+
+    async def until_looked_at(self, stem: str, kind: str) -> None:
+        """The operator has told in the status what it makes of the newest spec."""
+
+        def holds(found: Body) -> bool:
+            return bool(found.get("status", {}).get("observedGeneration") == found["metadata"]["generation"])
+
+        await self.until(stem, holds, "a look at the newest spec", kind=kind)
+
     async def ask(self, stem: str, request: str, kind: str = "SecretSync") -> None:
         """A person asks by annotation, and is answered."""
         value = f"request-{next(self._serial)}"

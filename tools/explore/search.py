@@ -12,16 +12,16 @@ from pathlib import Path
 
 import aiohttp
 
-from tools.bench.errors import BenchError
 from tools.bench.kube import connect
 from tools.bench.service import Admin
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.process import Launch
+from tools.explore.field_scenarios import FIELDS
 from tools.explore.lane import Lane, Surroundings, open_lane
 from tools.explore.mirror import Mirror
 from tools.explore.plans import Plan
 from tools.explore.run import Baseline, Outcome, Runs, Verdict
-from tools.explore.scenarios import CATALOGUE
+from tools.explore.scenarios import CATALOGUE, Scenario
 from tools.explore.scene import REFUSED_KEY
 from tools.local.kube_api import KubeApi, RefusedError
 from tools.local.operator_cluster import install_operator
@@ -29,7 +29,7 @@ from tools.local.parameter_store import ParameterStoreServer
 from tools.local.secrets_service import RestartableService
 from tools.local.waiting import eventually
 
-__all__ = ["Options", "learn", "open_runs", "run_all"]
+__all__ = ["Options", "learn", "learned_for", "open_runs", "run_all", "run_plan", "scenario_of"]
 
 _LEARNED = 4
 """Undisturbed runs of each scenario: what differs between them is not compared."""
@@ -158,24 +158,41 @@ async def _admin_of(service: RestartableService) -> AsyncIterator[tuple[Admin, s
         yield Admin(session, token), written["organizationId"]
 
 
-async def learn(runs: Runs, scenarios: Iterable[str]) -> dict[str, Baseline]:
+async def learn(runs: Runs, scenarios: Iterable[str], on_outcome: OnOutcome) -> dict[str, Baseline]:
     """Return what undisturbed runs of these scenarios have in common.
 
-    Raises:
-        BenchError: one of them found something wrong: there is nothing to compare with then.
+    Of a scenario that fails undisturbed nothing is returned, and that run is told: there is nothing to compare with.
     """
 
-    async def one(scenario: str) -> tuple[str, Baseline]:
+    async def one(scenario: str) -> tuple[str, Baseline | None]:
         undisturbed = Plan(0, scenario, ())
-        outcomes = [await runs.run(CATALOGUE[scenario], undisturbed, None) for _ in range(_LEARNED)]
-        if faults := [finding for outcome in outcomes for finding in outcome.findings]:
-            msg = f"{scenario} fails undisturbed: {'; '.join(faults)}"
-            raise BenchError(msg)
+        outcomes = []
+        for _ in range(_LEARNED):
+            outcomes.append(await runs.run(CATALOGUE[scenario], undisturbed, None))
+            if outcomes[-1].verdict is Verdict.VIOLATED:
+                on_outcome(undisturbed, outcomes[-1])
+                return scenario, None
         return scenario, Baseline.of(outcomes, CATALOGUE[scenario].most_moments)
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(name), name=f"learn {name}") for name in scenarios]
-    return dict(task.result() for task in tasks)
+    learned = (task.result() for task in tasks)
+    return {scenario: baseline for scenario, baseline in learned if baseline is not None}
+
+
+def scenario_of(plan: Plan) -> Scenario:
+    """Return the scenario of a plan."""
+    return CATALOGUE.get(plan.scenario) or FIELDS[plan.scenario]
+
+
+def learned_for(plan: Plan) -> str:
+    """Return the scenario that a plan is compared with."""
+    return scenario_of(plan).like or plan.scenario
+
+
+async def run_plan(runs: Runs, plan: Plan, baselines: Mapping[str, Baseline]) -> Outcome:
+    """Run one plan."""
+    return await runs.run(scenario_of(plan), plan, baselines.get(learned_for(plan)))
 
 
 async def run_all(
@@ -187,7 +204,7 @@ async def run_all(
         while rest:
             plan = rest.pop(0)
             for _ in range(_ATTEMPTS):
-                outcome = await runs.run(CATALOGUE[plan.scenario], plan, baselines[plan.scenario])
+                outcome = await run_plan(runs, plan, baselines)
                 if outcome.verdict is not Verdict.NOT_REACHED:
                     break
             on_outcome(plan, outcome)

@@ -15,7 +15,7 @@ from keybearer.pki.keys import load_private_key
 from tools.explore.moments import Naming
 from tools.local.kube_api import Body
 
-__all__ = ["State", "difference", "digest", "flat", "held_by", "state_of"]
+__all__ = ["State", "difference", "digest", "flat", "held_by", "lasting", "state_of"]
 
 State = Mapping[str, str]
 """Texts by where they stand, such as `Secret/web.data.A`."""
@@ -24,6 +24,11 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _DIGEST = re.compile(r"\b[0-9a-f]{32,128}\b")
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 _SERIAL = re.compile(r"\b[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){7,}\b")
+_COUNTS = re.compile(
+    r"^[^/]+/[^.]+\.status\.(?!conditions\[Ready\]\.(status|reason))|annotations\.keybearer\.dev/|^service\.requests"
+    r"|\.certificate-keys\.data"
+)
+"""Places that say how often something was done, or when."""
 _OURS = ("name", "labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp")
 _PEM = "-----BEGIN CERTIFICATE"
 
@@ -36,9 +41,10 @@ def state_of(objects: Iterable[tuple[str, str, Body]], naming: Naming) -> dict[s
         naming: of the run.
     """
     found: dict[str, str] = {}
-    for kind, name, body in objects:
+    for kind, name, there in objects:
         if not naming.is_ours(name):
             continue
+        body = _judged_generation(there)
         meta = {key: body["metadata"][key] for key in _OURS if key in body["metadata"]}
         plain: dict[str, JsonValue] = {"metadata": meta}
         for part in ("spec", "status", "type", "immutable"):
@@ -50,6 +56,23 @@ def state_of(objects: Iterable[tuple[str, str, Body]], naming: Naming) -> dict[s
             plain["data"] = body.get("data", {})
         found |= flat(plain, f"{kind}/{naming.plain(name)}", naming)
     return found
+
+
+def _judged_generation(body: Body) -> Body:
+    """Return the object with words for generations: their numbers say how often it was edited."""
+    now = body["metadata"].get("generation")
+    status = dict(body.get("status") or {})
+    if "observedGeneration" not in status:
+        return body
+
+    def word(there: Body) -> Body:
+        if "observedGeneration" not in there:
+            return there
+        is_current = there["observedGeneration"] == now
+        return {**there, "observedGeneration": "the newest" if is_current else "an older one"}
+
+    conditions = [word(one) for one in status.get("conditions", ())]
+    return {**body, "status": {**word(status), "conditions": conditions}}
 
 
 def held_by(secret: Body) -> dict[str, JsonValue]:
@@ -106,6 +129,11 @@ def flat(value: JsonValue, where: str, naming: Naming) -> dict[str, str]:
 def _plain(text: str, naming: Naming) -> str:
     text = _TIME.sub("{time}", naming.plain(_CERTIFICATE.sub("{certificate}", text)))
     return _SERIAL.sub("{serial}", _DIGEST.sub("{digest}", text))
+
+
+def lasting(state: State) -> dict[str, str]:
+    """Return the part of a state that does not tell how often something was done."""
+    return {where: text for where, text in state.items() if not _COUNTS.search(where)}
 
 
 def digest(state: State) -> str:
