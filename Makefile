@@ -1,7 +1,7 @@
 # Commands that stay stable; each sets up what it needs on a machine with Python >= 3.11 and make.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs reference bench bench-service soak test-deep test-system crds chart-crds chart-readme lock image clean
+.PHONY: help setup demo test check docs reference bench bench-service soak explore test-deep test-system crds chart-crds chart-readme lock image clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -87,6 +87,13 @@ soak: $(READY) ## Run all together under changes, kills and faults; report in bu
 	@$(PY) -m tools.chart build
 	@$(EXEC_PY) -m tools.soak $(if $(SOAK_MINUTES),--minutes=$(SOAK_MINUTES)) $(if $(SOAK_SYNCS),--syncs=$(SOAK_SYNCS)) \
 		$(if $(SOAK_SEED),--seed=$(SOAK_SEED))
+
+explore: $(READY) ## Run each scenario with one disturbance at each place (EXPLORE_PLANS=200 EXPLORE_SEED=...: pairs; PLAN=...: one; EXPLORE_RESUME=1)
+	@$(PY) -m tools.controlplane build
+	@$(PY) -m tools.chart build
+	@$(EXEC_PY) -m tools.explore $(if $(PLAN),--plan="$(PLAN)") $(if $(EXPLORE_PLANS),--plans=$(EXPLORE_PLANS)) \
+		$(if $(EXPLORE_SEED),--seed=$(EXPLORE_SEED)) $(if $(EXPLORE_RESUME),--resume) \
+		$(if $(EXPLORE_MUTANT),--mutant=$(EXPLORE_MUTANT)) $(EXPLORE_ARGS)
 
 crds: $(READY) ## Write the CRDs from the models
 	$(BIN)/keybearer crds --output-dir crds

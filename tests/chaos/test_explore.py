@@ -1,0 +1,45 @@
+"""A few plans of the search for holes; all of them are `make explore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.preloaded import PRELOADED
+from tools.explore.ledger import read_plan
+from tools.explore.plans import Plan
+from tools.explore.run import Outcome, Verdict
+from tools.explore.search import Options, learn, learned_for, open_runs, run_all
+
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
+
+_PLANS = (
+    "first sync / write POST secrets/web#1: killed after it",
+    "first sync / write PATCH secretsyncs/status/web#1: answer lost",
+    "recreate / write DELETE secrets/web#1: killed before it",
+    "recreate / write DELETE secrets/web#1: killed after it",
+    "recreate / write POST secrets/web#1: answer 500",
+    "recreate / event DELETED secrets(labels)/web#1: delivered twice",
+    "made anew under one name / event DELETED secretsyncs/web#1: event delayed",
+    "merge / write PATCH secrets/theirs#1: answer 409",
+    "first certificate / call POST /api/v1/cert-manager/certificates#1: killed after it",
+    "first certificate / call POST /api/v1/cert-manager/certificates#1: answer lost",
+    "push / call POST /api/v1/secret-syncs/cloud-parameter-store#1: answer lost",
+)
+
+
+async def test_a_disturbance_at_the_most_delicate_moments_leaves_no_trace(tmp_path: Path) -> None:
+    plans = [read_plan(text, number) for number, text in enumerate(_PLANS, 1)]
+    seen: list[tuple[Plan, Outcome]] = []
+    options = Options(tmp_path, calm=5, mortal=2, launch=PRELOADED)
+    async with open_runs(options) as runs:
+        baselines = await learn(
+            runs, dict.fromkeys(map(learned_for, plans)), lambda plan, run: seen.append((plan, run))
+        )
+        assert seen == []
+        await run_all(runs, plans, baselines, lambda plan, run: seen.append((plan, run)))
+
+    wrong = {str(plan): (run.verdict, run.findings) for plan, run in seen if run.verdict != Verdict.PASSED}
+    assert wrong == {}
+    assert len(seen) == len(plans)
