@@ -107,6 +107,8 @@ def _values(schema: Schema) -> Iterator[tuple[str, Any]]:
                 yield f"set to {count} items", items
         case "object":
             yield from _objects(schema)
+        case _:
+            pass
 
 
 def _objects(schema: Schema) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 import time
 from collections.abc import Sequence
@@ -223,11 +224,14 @@ class Runs:
                     await scene.delete_named(kind, name)
                 await self.mirror.until(
                     namespace,
-                    lambda kinds=kinds: not self._left(scene, kinds),
+                    functools.partial(self._is_clean, scene, kinds),
                     "an empty namespace",
                     _CLEAN_SECONDS,
                 )
         await scene.close()
+
+    def _is_clean(self, scene: Scene, kinds: Sequence[str]) -> bool:
+        return not self._left(scene, kinds)
 
     def _left(self, scene: Scene, kinds: Sequence[str]) -> list[tuple[str, str]]:
         found = self.mirror.objects(scene.namespace)

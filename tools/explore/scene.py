@@ -136,7 +136,7 @@ class Scene:
         syncs = (await self.admin.ask("GET", f"/api/v1/secret-syncs{of}"))["secretSyncs"]
         connections = (await self.admin.ask("GET", f"/api/v1/app-connections{of}"))["appConnections"]
         profiles = (await self.admin.ask("GET", f"{_PKI}/certificate-profiles{of}"))["certificateProfiles"]
-        told = {
+        told: dict[str, Any] = {
             "syncs": [_chosen(one, _OF_SYNC) for one in syncs],
             "connections": [_chosen(one, _OF_CONNECTION) for one in connections],
             "profiles": [_chosen(one, _OF_PROFILE) for one in profiles],

@@ -203,10 +203,11 @@ async def run_all(
     async def work(rest: list[Plan]) -> None:
         while rest:
             plan = rest.pop(0)
-            for _ in range(_ATTEMPTS):
-                outcome = await run_plan(runs, plan, baselines)
+            outcome = await run_plan(runs, plan, baselines)
+            for _ in range(_ATTEMPTS - 1):
                 if outcome.verdict is not Verdict.NOT_REACHED:
                     break
+                outcome = await run_plan(runs, plan, baselines)
             on_outcome(plan, outcome)
 
     killing = [one for one in plans if one.kills]
