@@ -19,13 +19,8 @@ _PLANS = (
     "first sync / write PATCH secretsyncs/status/web#1: answer lost",
     "recreate / write DELETE secrets/web#1: killed before it",
     "recreate / write DELETE secrets/web#1: killed after it",
-    "recreate / write POST secrets/web#1: answer 500",
     "recreate / event DELETED secrets(labels)/web#1: delivered twice",
     "made anew under one name / event DELETED secretsyncs/web#1: event delayed",
-    "merge / write PATCH secrets/theirs#1: answer 409",
-    "first certificate / call POST /api/v1/cert-manager/certificates#1: killed after it",
-    "first certificate / call POST /api/v1/cert-manager/certificates#1: answer lost",
-    "push / call POST /api/v1/secret-syncs/cloud-parameter-store#1: answer lost",
 )
 
 
@@ -40,6 +35,10 @@ async def test_a_disturbance_at_the_most_delicate_moments_leaves_no_trace(tmp_pa
         assert seen == []
         await run_all(runs, plans, baselines, lambda plan, run: seen.append((plan, run)))
 
-    wrong = {str(plan): (run.verdict, run.findings) for plan, run in seen if run.verdict != Verdict.PASSED}
-    assert wrong == {}
+    wrong = {
+        str(plan): "; ".join((run.verdict, *run.findings))
+        for plan, run in seen
+        if run.verdict != Verdict.PASSED
+    }
+    assert not wrong, "\n".join(f"{plan}: {found}" for plan, found in wrong.items())
     assert len(seen) == len(plans)
