@@ -134,6 +134,7 @@ class ServiceProxy:
         self._seen: list[ServiceRequest] = []
         self._holds: list[Hold] = []
         self._replacements: list[_Replacement] = []
+        self._slow: list[tuple[Matches, float]] = []
         self._session: aiohttp.ClientSession | None = None
         self._runner: web.ServerRunner | None = None
         self.url = ""
@@ -184,6 +185,16 @@ class ServiceProxy:
         finally:
             self._replacements.remove(replacement)
 
+    @contextlib.contextmanager
+    def slowing(self, matches: Matches, seconds: float) -> Iterator[None]:
+        """Let such requests wait so long for their answers."""
+        slow = matches, seconds
+        self._slow.append(slow)
+        try:
+            yield
+        finally:
+            self._slow.remove(slow)
+
     async def _open(self) -> None:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE_SECONDS)
         # Connections aren't kept: one to a service that was killed would fail only when it is used.
@@ -230,6 +241,9 @@ class ServiceProxy:
                 self._note(asked, answer.status)
                 return await self._stream(request, answer)
             content = await answer.read()
+            for matches, seconds in self._slow:
+                if matches(asked):
+                    await asyncio.sleep(seconds)
             for hold in list(self._holds):
                 if hold.matches(asked):
                     await hold.pass_through()

@@ -20,6 +20,9 @@ from keybearer.controllers.sources.session import SourceFailure
 
 __all__ = ["describe_failure", "describe_refusal"]
 
+_OTHER_REFUSAL = "ForbiddenError"
+"""The service's word for a 403 that no missing right is the reason of, such as a name that is taken."""
+
 
 def describe_failure(
     url: str, query: SourceQuery, error: ClientError | ReconcileError, answer_max_bytes: int
@@ -98,7 +101,7 @@ def describe_refusal(url: str, what: str, error: ClientError | ReconcileError) -
                 f"the service at {url} refuses the credentials: {error.message}; correct the identity Secret"
             )
             return SourceFailure("CredentialsRejected", text, passing=False)
-        case PermissionDenied():
+        case PermissionDenied() if error.error != _OTHER_REFUSAL:
             text = f"the identity may not {what}: {error.message}; grant it a role that may"
             return SourceFailure("PermissionDenied", text, passing=False)
         case DecodeError():

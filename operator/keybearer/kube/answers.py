@@ -44,6 +44,7 @@ _QUOTA_COUNTS = re.compile(
     rf"exceeded quota: [a-z0-9.-]{{1,253}}, requested: {_COUNTS}, used: {_COUNTS}, limited: {_COUNTS}"
 )
 _WEBHOOK = re.compile(r'admission webhook "([^"]{1,253})"')
+_WEBHOOK_DOWN = re.compile(r'failed calling webhook "([^"]{1,253})"')
 _POLICY = re.compile(r"ValidatingAdmissionPolicy '([^']{1,253})'")
 _APPLY_MISFIT = re.compile(
     r"failed to (?:create typed patch object|convert new object) "
@@ -93,6 +94,8 @@ def error_of_answer(subject: str, status: int, body: bytes, retry_after: float |
         return _refused(subject, status, said, (misfit[1],) if misfit[1] else ())
     kind = UnavailableError if status >= 500 else KubeError
     what = f"{subject}: the API server answered {status} {said.reason}".rstrip()
+    if found := _WEBHOOK_DOWN.search(said.message):
+        what = f"{subject}: the admission webhook {found[1]} does not answer"
     return kind(what, status=status, reason=said.reason)
 
 

@@ -170,6 +170,18 @@ def test_an_applied_body_that_does_not_fit_is_invalid_though_the_server_says_500
     assert find_mark(str(error)) is None
 
 
+def test_a_webhook_that_is_down_is_named_and_nothing_else_of_the_answer() -> None:
+    message = (
+        'Internal error occurred: failed calling webhook "policies.example.com": failed to call webhook: Post '
+        '"https://policies.example.com/?token=cnry-token": dial tcp 127.0.0.1:9: connect: connection refused'
+    )
+
+    error = error_of_answer("apply Secret team-a/db", 500, status_body("InternalError", message))
+
+    assert isinstance(error, UnavailableError)
+    assert str(error) == "apply Secret team-a/db: the admission webhook policies.example.com does not answer"
+
+
 def test_a_failed_precondition_is_a_conflict_without_managers() -> None:
     body = status_body("Conflict", "Precondition failed: UID in precondition: a, UID in object meta: b")
 

@@ -32,8 +32,6 @@ class Reason(StrEnum):
     IN_USE = "InUse"
     """The connection can't go: syncs still use it."""
 
-    NAMESPACE_TERMINATING = "NamespaceTerminating"
-    """The namespace is being deleted."""
     CLUSTER_UNAVAILABLE = "ClusterUnavailable"
     """The API server could not be asked or refuses for now; tried again."""
     INTERNAL_ERROR = "InternalError"

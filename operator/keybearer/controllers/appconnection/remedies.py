@@ -20,7 +20,6 @@ REMEDIES: Mapping[Reason, str] = {
     "address with keybearer serve --allow-outbound.",
     Reason.PROJECT_NOT_FOUND: "Correct the project, or give the identity a role in it.",
     Reason.IN_USE: "Delete the syncs that use it, or wait for spec.deletionDeadline.",
-    Reason.NAMESPACE_TERMINATING: "Nothing: the namespace is on its way out.",
     Reason.CLUSTER_UNAVAILABLE: "Nothing: it is tried again.",
     Reason.INTERNAL_ERROR: "Look for the reconcile id of the message in the operator's log, and report it.",
 }

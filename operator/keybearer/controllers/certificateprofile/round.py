@@ -44,6 +44,7 @@ from keybearer.controllers.issuance.service import REQUEST_REFUSED, Order
 from keybearer.controllers.issuance.timing import poll_interval
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
+from keybearer.controllers.run_ends import failure_of
 from keybearer.kube.errors import AlreadyExistsError, KubeError, LeaseLostError
 from keybearer.pki.keys import PrivateKey
 
@@ -210,7 +211,8 @@ class CertificateRound:
         except KubeError as error:
             if isinstance(error, LeaseLostError):
                 raise
-            case.trouble = WaitingError(Reason.CLUSTER_UNAVAILABLE, f"{error}; it is tried again")
+            failure = failure_of(error)
+            case.trouble = WaitingError(failure.reason, failure.message)
 
     async def _go_on(self, case: Case, step: Step) -> None:
         match step:

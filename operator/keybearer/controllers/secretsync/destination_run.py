@@ -96,6 +96,11 @@ class DestinationRun:
     def _removes_foreign(self) -> bool:
         return self.request is not None and self.request.removes_foreign
 
+    @property
+    def _drives(self) -> bool:
+        """Whether the operator has the service push what has changed, rather than the service by itself or nobody."""
+        return self.spec.is_auto_sync_enabled and not self.desired.is_automatic
+
     async def bring_about(self) -> DestinationOutcome:
         """Have it done.
 
@@ -120,7 +125,9 @@ class DestinationRun:
             return await self._held(sync, judged)
         if self.spec.mode is Mode.PLAN and judged.is_news and not self._is_agreed(judged.changes):
             return self._planned(sync, action, judged)
-        if self.request is None and (judged.is_news or action is not DefinitionAction.NONE):
+        if self.request is None and (
+            action is not DefinitionAction.NONE or (judged.is_news and self._drives)
+        ):
             self._take_push()
         push = self.push
         match action:
@@ -221,10 +228,9 @@ class DestinationRun:
         if removes_foreign and names is not None and not is_shown(self.push, names):
             # What the status doesn't show nobody has agreed to: it is shown now, and may be asked for again.
             request, removes_foreign = None, False
-        is_driven = self.spec.is_auto_sync_enabled and not self.desired.is_automatic
         may_go_on = self.spec.mode is not Mode.PLAN
         is_asked = request is not None and (may_go_on or judged.is_news or removes_foreign)
-        is_due = is_driven and (judged.is_news or (may_go_on and self._is_due_again(sync)))
+        is_due = self._drives and (judged.is_news or (may_go_on and self._is_due_again(sync)))
         if not (is_asked or is_due):
             return sync, push, names
         if sync.sync_status not in BUSY or judged.is_news or removes_foreign:
@@ -255,7 +261,7 @@ class DestinationRun:
             if found is not None:
                 return found
         return await self.remote.find(
-            self.desired.destination, self.desired.name, self.desired.project_id, known_id
+            self.desired.destination, self.desired.name, self.desired.project_id, known
         )
 
     async def _looked_at(self, sync: SecretSync) -> SecretSync:

@@ -39,15 +39,16 @@ class RemoteSyncs:
         return self._session
 
     async def find(
-        self, destination: str, name: str, project_id: str, sync_id: str | None
+        self, destination: str, name: str, project_id: str, known: RemoteSyncStatus | None
     ) -> SecretSync | None:
-        """Return the sync of the id, where it is there still, else the one of the name, or None.
+        """Return the sync that the status knows, where it is there still, else the one of the name, or None.
 
         Raises:
             ReconcileError: the service refuses, or can't be asked.
         """
-        if sync_id is not None:
-            found = await self.get(destination, sync_id)
+        if known is not None and known.id is not None:
+            # Of the destination that it was made for, which the manifest may name no more.
+            found = await self.get(known.destination or destination, known.id)
             if found is not None:
                 return found
         return await self._known(

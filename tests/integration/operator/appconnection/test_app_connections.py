@@ -6,7 +6,7 @@ import pytest
 
 from support.connection_objects import MANAGER, Connections, open_connections
 from support.operator_fixtures import Installation
-from support.secretsync_objects import identity_secret, message_of
+from support.secretsync_objects import condition, identity_secret, message_of
 from support.tenant import Tenant
 from tools.local.kube_api import Body, RefusedError
 
@@ -216,3 +216,37 @@ def test_bad_input_is_told_with_what_to_change(
         return
     connections.create("store", **spec)
     connections.until_reason("store", reason, saying=saying)
+
+
+def test_a_name_that_the_service_does_not_take_is_told(connections: Connections) -> None:
+    connections.keep_login()
+    connections.create("store.of.web")
+
+    told = connections.until_reason("store.of.web", "SpecInvalid", saying="no connection named store.of.web")
+
+    assert "set spec.name to" in message_of(told)
+    assert (condition(told, "Stalled") or {})["status"] == "True"
+    patch: Body = {"spec": {"name": "store-of-web"}}
+    connections.tenant.api.patch("AppConnection", connections.tenant.namespace, "store.of.web", patch)
+    connections.until_reason("store.of.web", "Connected")
+
+
+def test_a_connection_can_t_move_to_another_project(
+    connections: Connections, installation: Installation
+) -> None:
+    connections.keep_login()
+    connections.create("store")
+    before = connections.until_reason("store", "Connected")["status"]["id"]
+    tenant, other = (
+        connections.tenant,
+        installation.admin.new_project(f"other-{connections.tenant.namespace}"),
+    )
+
+    tenant.api.patch("AppConnection", tenant.namespace, "store", {"spec": {"projectId": other.id}})
+
+    told = connections.until_reason("store", "ImmutableField", saying="the project of connection store")
+    assert "delete this object and create another one" in message_of(told)
+    assert (condition(told, "Stalled") or {})["status"] == "True"
+    assert [one["id"] for one in _of_service(connections, installation)] == [before]
+    tenant.api.patch("AppConnection", tenant.namespace, "store", {"spec": {"projectId": tenant.project.id}})
+    assert connections.until_reason("store", "Connected")["status"]["id"] == before

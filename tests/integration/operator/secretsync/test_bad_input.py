@@ -234,3 +234,21 @@ def test_an_interval_of_zero_reads_on_change_of_the_spec_only(
     eventually(lambda: listings("/other") >= 1, awaited="a refresh of the other source")
 
     assert listings("/") == 0
+
+
+def test_more_pinned_versions_than_are_read_are_told(tenant: Tenant) -> None:
+    tenant.project.store({"KEY": "cnry-1"})
+    tenant.sync("web", refreshInterval="1h", sources=[tenant.source()])
+    tenant.until_ready("web")
+    before = tenant.secret("web")
+    items = [{"key": "KEY", "version": number, "as": f"K{number}"} for number in range(1, 101)]
+
+    tenant.edit("web", sources=[tenant.source(keys={"items": items})] * 3)
+
+    told = tenant.until_reason("web", "SpecInvalid", saying="pin 300 versions")
+    assert (condition(told, "Stalled") or {})["status"] == "True"
+    assert "take version from some items" in message_of(told)
+    assert message_of(told).endswith("; the last good target stays")
+    assert tenant.secret("web") == before
+    tenant.edit("web", sources=[tenant.source()])
+    tenant.until_ready("web")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from support.operator_fixtures import FarService, Installation, NewTenant
-from support.secretsync_objects import condition
+from support.secretsync_objects import condition, message_of
 from support.service_proxy import listing_of
 from support.tenant import Tenant
 
@@ -139,6 +139,31 @@ def test_a_service_that_asks_to_slow_down_is_left_alone_until_then(
     tenant.until_data("web", {"KEY": "cnry-1"})
     later = [one for one in installation.proxy.requests(listing, since=start) if one.status == 200]
     assert later[0].at - first.at >= 12
+
+
+@pytest.mark.deep
+def test_a_service_that_answers_too_slowly_to_end_a_run_is_told_and_got_over(
+    tenant: Tenant, installation: Installation
+) -> None:
+    keys = [f"K{number}" for number in range(100)]
+    tenant.project.store(dict.fromkeys(keys, "cnry-1"))
+    items = [{"key": key, "version": 1} for key in keys]
+    tenant.sync("web", refreshInterval="1h", source=tenant.source(keys={"items": items}))
+    tenant.until_ready("web")
+    before = tenant.secret("web")
+
+    # Eight at once: each answer comes in time, and all of them together would take fifty seconds.
+    with installation.proxy.slowing(lambda request: request.path.startswith("/api/v4/secrets/K"), 4):
+        tenant.request("web")
+        told = tenant.until_reason("web", "TimedOut", saying="reading the versions that keys.items pin")
+        assert message_of(told).endswith(
+            "takes longer than 40 s; it is tried again; the last good target stays"
+        )
+        assert (condition(told, "Reconciling") or {})["status"] == "True"
+        assert tenant.secret("web") == before
+
+    tenant.until_ready("web")
+    assert tenant.secret("web") == before
 
 
 _STRANGE = {

@@ -26,7 +26,7 @@ from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remote_syncs import ImportBehavior, RemoteSyncs, mirrored
 from keybearer.controllers.secretsync.report import Report, build_status
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.status import PushStatus, SecretSyncStatus, Updates
+from keybearer.controllers.secretsync.status import PushStatus, RemoteSyncStatus, SecretSyncStatus, Updates
 from keybearer.controllers.secretsync.sync_watch import REFRESH, SyncWatch
 from keybearer.destinations.catalogue import CATALOGUE
 from unit.controllers.fakes.hand_clock import HandClock
@@ -59,10 +59,11 @@ class Service(RemoteSyncs):
         self.jobs = 0
 
     async def find(
-        self, destination: str, name: str, project_id: str, sync_id: str | None
+        self, destination: str, name: str, project_id: str, known: RemoteSyncStatus | None
     ) -> SecretSync | None:
         assert self.sync is None or (destination, name) == (self.sync.destination, self.sync.name)
-        assert (project_id, sync_id) in (("shop", None), ("shop", "s1"))
+        assert project_id == "shop"
+        assert known is None or (known.id, known.destination) == ("s1", destination)
         return self.sync
 
     async def create(self, desired: DesiredSync) -> SecretSync:
@@ -596,6 +597,21 @@ async def test_what_the_status_mirrors_are_the_service_s_own_fields() -> None:
     await world.pushed("A")
     assert world.service.sync is not None
     assert world.status.sync == mirrored(world.service.sync)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [{"isAutoSyncEnabled": False}, {"guard": {"maxDeletions": 100}}],
+    ids=["nobody pushes", "the service pushes by itself"],
+)
+async def test_a_look_that_has_nothing_pushed_costs_nothing_of_the_budget(spec: dict[str, object]) -> None:
+    world = World()
+    world.spec.update(spec)
+
+    for number in range(70):
+        await world.run("A", values=str(number))
+
+    assert "push" not in world.service.taken()
 
 
 async def test_a_source_that_never_rests_is_pushed_less_often_unless_a_person_asks() -> None:

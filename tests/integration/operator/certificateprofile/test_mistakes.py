@@ -1,0 +1,205 @@
+"""What is wrong with a CertificateProfile: each with a reason, while the certificate of before stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.certificate_objects import Certificates, certificate, open_certificates
+from support.operator_fixtures import Installation
+from support.secretsync_objects import condition, message_of, secret
+from support.service_proxy import ServiceRequest
+from support.tenant import Tenant
+from tools.local.kube_api import Body
+from tools.local.waiting import eventually
+
+pytestmark = pytest.mark.integration
+
+_PROFILES = "/api/v1/cert-manager/certificate-profiles"
+_REQUESTS = "/api/v1/cert-manager/certificates/certificate-requests/search"
+
+
+@pytest.fixture
+def certificates(tenant: Tenant, installation: Installation) -> Certificates:
+    return open_certificates(tenant, installation)
+
+
+def _is_told(certificates: Certificates, name: str, reason: str, *saying: str, stalled: bool = True) -> Body:
+    """It has the reason, as a matter of a person or of time, with all these words."""
+    told = certificates.until_reason(name, reason, saying=saying[0])
+    kind = "Stalled" if stalled else "Reconciling"
+    assert (condition(told, kind) or {}).get("status") == "True"
+    for word in saying:
+        assert word in message_of(told)
+    return told
+
+
+def _profile(certificates: Certificates, slug: str) -> None:
+    """A person has made a profile of that slug."""
+    body = {
+        "projectId": certificates.tenant.project.id,
+        "slug": slug,
+        "certificatePolicyId": certificates.policy_id,
+        "caId": certificates.authority_id,
+    }
+    certificates.admin.send("POST", _PROFILES, body)
+
+
+def test_what_is_wrong_with_the_spec_is_told_and_what_was_issued_stays(certificates: Certificates) -> None:
+    tenant = certificates.tenant
+    certificates.create("web", certificate("front"))
+    certificates.until_reason("web", "Issued")
+    before = certificates.data("front")
+    policy = {"name": "other", "projectId": tenant.project.id, "validity": {"max": "365d"}}
+    certificates.admin.send("POST", "/api/v1/cert-manager/certificate-policies", policy)
+    _profile(certificates, f"by-hand-{tenant.namespace}")
+    front, good = certificate("front"), certificates.manifest("web", certificate("front"))["spec"]
+    password = {"passwordRef": {"name": "passwords", "key": "p12"}}
+    csr = {"name": "front", "csr": {"secretKeyRef": {"name": "csr", "key": "tls.csr"}}}
+    keyring = {**certificate("back"), "secretName": "web.certificate-keys"}
+    for changes, reason, saying in (
+        (
+            {"certificates": [front, keyring]},
+            "SpecInvalid",
+            ("certificate back", "choose another secretName"),
+        ),
+        ({"policyRef": {"name": "other"}}, "ImmutableField", ("the policy of profile", "another slug")),
+        ({"caRef": {"name": "nobody"}}, "AuthorityNotFound", ("no authority", "correct caRef")),
+        ({"slug": f"by-hand-{tenant.namespace}"}, "ProfileRefused", ("refuses to change profile", "lready")),
+        ({"certificates": [csr]}, "CsrInvalid", ("Secret " + tenant.namespace + "/csr", "create it")),
+        (
+            {"certificates": [{**front, "keystores": {"pkcs12": password}}]},
+            "KeystorePasswordNotFound",
+            ("/passwords doesn't exist", "create it"),
+        ),
+    ):
+        certificates.edit("web", **changes)
+        _is_told(certificates, "web", reason, *saying)
+        assert certificates.data("front") == before
+        certificates.edit("web", **{name: good[name] for name in changes})
+        certificates.until_reason("web", "Issued")
+        assert certificates.data("front") == before
+
+    certificates.edit("web", certificates=[{**front, "keystores": {"pkcs12": password}}])
+    certificates.until_reason("web", "KeystorePasswordNotFound")
+    tenant.api.create(secret(tenant.namespace, "passwords", {"p12": "cnry-password"}))
+    certificates.until_reason("web", "Issued")
+    eventually(lambda: "keystore.p12" in (certificates.data("front") or {}), awaited="a keystore")
+
+
+def test_a_profile_of_others_is_used_or_taken_over_only_as_asked(certificates: Certificates) -> None:
+    slug = f"by-hand-{certificates.tenant.namespace}"
+    certificates.create("user", certificate("front"), existing=True, slug=slug, policyRef=None, caRef=None)
+    certificates.create("maker", certificate("back"), slug=slug, mode="Suspended")
+    _is_told(certificates, "user", "ProfileNotFound", f"no profile {slug}", "correct slug")
+    assert certificates.tenant.secret("front") is None
+
+    _profile(certificates, slug)
+    certificates.edit("maker", mode="Apply")
+    _is_told(certificates, "maker", "ProfileConflict", f"a profile {slug}", "adopt: true to take it over")
+    assert certificates.tenant.secret("back") is None
+
+    certificates.ask("user", "sync")
+    certificates.until_reason("user", "Issued")
+    certificates.edit("maker", adopt=True)
+    certificates.until_reason("maker", "Issued")
+
+
+def test_lost_keys_are_made_up_for_as_often_as_the_budget_says(certificates: Certificates) -> None:
+    tenant = certificates.tenant
+
+    def lose() -> None:
+        tenant.api.delete("Secret", tenant.namespace, "web.certificate-keys")
+        tenant.api.delete("Secret", tenant.namespace, "front")
+
+    certificates.create("web", certificate("front"), hourlyMintBudget=1)
+    certificates.until_reason("web", "Issued")
+    first = certificates.entry("web", "front")["serialNumber"]
+    lose()
+    certificates.until(
+        "web",
+        lambda found: (
+            found["status"]["certificateRequests"][0]["serialNumber"] != first
+            and found["status"]["issued"] == "1/1"
+        ),
+        "another certificate",
+    )
+    lose()
+
+    _is_told(
+        certificates, "web", "MintBudgetUsed", "front: its key was lost", "hourlyMintBudget", stalled=False
+    )
+    assert len(certificates.requests()) == 2
+    certificates.edit("web", hourlyMintBudget=2)
+    certificates.until_reason("web", "Issued")
+    assert len(certificates.requests()) == 3
+
+
+def _looks_for_requests(request: ServiceRequest) -> bool:
+    return request.path == _REQUESTS
+
+
+def test_an_authority_that_checks_names_is_waited_for(
+    certificates: Certificates, installation: Installation
+) -> None:
+    certificates.create("web")
+    profile = certificates.until_reason("web", "Issued")["status"]["profile"]["id"]
+    certificates.admin.send("POST", "/api/v1/cert-manager/approval-policies", {"profileId": profile})
+    certificates.edit("web", certificates=[certificate("front")])
+    certificates.until_reason("web", "PendingApproval")
+    (request,) = certificates.requests()
+    listed = {
+        "certificateRequests": [{**request, "status": "pending_validation", "pendingMessage": None}],
+        "totalCount": 1,
+    }
+
+    with installation.proxy.answering(_looks_for_requests, 200, listed):
+        certificates.ask("web", "sync")
+        _is_told(certificates, "web", "PendingValidation", "front: the authority is checking", stalled=False)
+        assert certificates.tenant.secret("front") is None
+    path = f"/api/v1/cert-manager/approval-requests/{request['approvalRequestId']}/approve"
+    certificates.admin.send("POST", path, {})
+    certificates.ask("web", "sync")
+
+    certificates.until_reason("web", "Issued")
+    assert len(certificates.requests()) == 1
+
+
+def test_what_is_left_to_the_next_round_is_told_as_being_issued(
+    certificates: Certificates, installation: Installation
+) -> None:
+    orders, proxy = "/api/v1/cert-manager/certificates", installation.proxy
+    start = proxy.mark()
+
+    def is_order(request: ServiceRequest) -> bool:
+        return (request.method, request.path) == ("POST", orders)
+
+    # A round takes sixty certificates on a curve.
+    with proxy.holding(
+        lambda request: is_order(request) and len(proxy.requests(is_order, since=start)) >= 60
+    ) as hold:
+        certificates.create("web", *(certificate(f"c{number}") for number in range(61)))
+        _is_told(certificates, "web", "Issuing", "60 of 61", "c60: it is being asked for", stalled=False)
+        hold.wait_caught()
+        assert certificates.tenant.secret("c0") is not None
+        assert certificates.tenant.secret("c60") is None
+
+    certificates.until_reason("web", "Issued")
+    assert len(certificates.requests()) == 61
+
+
+def test_a_revoked_certificate_that_is_made_once_is_told_and_stays_until_another_may_be_asked_for(
+    certificates: Certificates,
+) -> None:
+    certificates.create("web", certificate("front"), mode="CreateOnce")
+    certificates.until_reason("web", "Issued")
+    before = certificates.data("front")
+    path = f"/api/v1/cert-manager/certificates/{certificates.entry('web', 'front')['certificateId']}/revoke"
+    certificates.admin.send("POST", path, {"revocationReason": "SUPERSEDED"})
+
+    certificates.ask("web", "sync")
+
+    _is_told(certificates, "web", "Revoked", "front: the certificate in its Secret was revoked", "CreateOnce")
+    assert certificates.data("front") == before
+    certificates.edit("web", mode="Apply")
+    certificates.until_reason("web", "Issued")
+    assert certificates.data("front") != before
