@@ -10,6 +10,7 @@ from support.operator_fixtures import Installation
 from support.secretsync_objects import condition, message_of
 from support.tenant import Tenant
 from tools.local.kube_api import RefusedError
+from tools.local.waiting import eventually
 from unit.controllers.fakes.targets import desired, new_spec
 
 pytestmark = pytest.mark.integration
@@ -44,8 +45,13 @@ def test_a_secret_whose_successor_is_refused_is_there_as_it_was(
 
     tenant.until_data("web", {"A": "cnry-1", "C": "cnry-c"})
     tenant.until_ready("web")
-    names = {one["metadata"]["name"] for one in tenant.api.list("Secret", tenant.namespace)}
-    assert not [name for name in names if "backup" in name]
+
+    def has_no_backup() -> bool:
+        listed = tenant.api.list("Secret", tenant.namespace)
+        return not [one for one in listed if "backup" in one["metadata"]["name"]]
+
+    # It is removed beside the reconcile, which waits for nothing of it.
+    eventually(has_no_backup, awaited="a namespace without a backup")
 
 
 def test_where_there_never_was_a_target_nothing_is_said_to_stay(
