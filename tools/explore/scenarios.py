@@ -100,7 +100,7 @@ async def _fight(scene: Scene) -> None:
                 await scene.patch("Secret", "web", {"data": scene.encoded(A="cnry-theirs")})
                 await scene.until("web", lambda found: found.get("data") != good, "the edit", kind="Secret")
     await scene.until_data("web", A="cnry-1", B="cnry-2")
-    await scene.until_ready("web")
+    await scene.until_reason("web", "TargetContested")
 
 
 async def _prepare_foreign(scene: Scene) -> None:

@@ -29,6 +29,8 @@ _COUNTS = re.compile(
     r"|\.certificate-keys\.data"
 )
 """Places that say how often something was done, or when."""
+_VERSION = re.compile(r"\.status\.(push\.)?version$")
+"""Places that say how often a definition was written to the service: once more where an answer was lost."""
 _OURS = ("name", "labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp")
 _PEM = "-----BEGIN CERTIFICATE"
 
@@ -55,7 +57,7 @@ def state_of(objects: Iterable[tuple[str, str, Body]], naming: Naming) -> dict[s
         elif kind == "ConfigMap":
             plain["data"] = body.get("data", {})
         found |= flat(plain, f"{kind}/{naming.plain(name)}", naming)
-    return found
+    return {where: text for where, text in found.items() if not _VERSION.search(where)}
 
 
 def _judged_generation(body: Body) -> Body:
