@@ -207,6 +207,7 @@ class ObjectStore:
         self._by_uid: dict[str, WorkKey] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._listed: dict[tuple[str, str | None], str] = {}
+        self._written: dict[WorkKey, bytes] = {}
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -304,8 +305,27 @@ class ObjectStore:
             if one.key.kind == kind and namespace in (None, one.key.namespace):
                 yield one
 
+    def expect_status(self, key: WorkKey, status_json: bytes) -> None:
+        """Say which status is about to be written: the watch may show it before the answer, or without one."""
+        self._written[key] = status_json
+
+    def is_strange(self, seen: ObservedObject) -> bool:
+        """Tell whether a version that is news has a status that we didn't write last.
+
+        Others wrote it, or it is one of ours that was held up on its way, and came after a later one.
+        """
+        before = self._objects.get(seen.key)
+        if before is None or not _is_newer(seen.resource_version, before.resource_version):
+            return False
+        known = (before.status_json, self._written.get(seen.key, before.status_json))
+        if seen.status_json in known:
+            return False
+        shown = orjson.loads(seen.status_json)
+        return all(orjson.loads(one) != shown for one in known)
+
     def put_status(self, key: WorkKey, uid: str, status_json: bytes, resource_version: str) -> None:
         """Take over the status that we wrote ourselves, before the watch brings it."""
+        self._written.pop(key, None)
         seen = self._objects.get(key)
         if seen is not None and seen.uid == uid:
             self._objects[key] = replace(seen, status_json=status_json, resource_version=resource_version)
@@ -321,6 +341,7 @@ class ObjectStore:
             return
         del self._objects[key]
         del self._by_uid[uid]
+        self._written.pop(key, None)
         self._unlink(gone)
         self.on_end(gone)
 
