@@ -32,6 +32,7 @@ __all__ = [
     "ObservedTarget",
     "TargetKey",
     "TargetsOf",
+    "is_newer",
     "no_targets",
 ]
 
@@ -239,8 +240,8 @@ class ObjectStore:
         if before is None:
             # What a complete list lacked was gone by then, however late its events come.
             lists = (self._listed.get((seen.key.kind, place), "0") for place in (None, seen.key.namespace))
-            return all(_is_newer(seen.resource_version, version) for version in lists)
-        return _is_newer(seen.resource_version, before.known_version(seen.uid))
+            return all(is_newer(seen.resource_version, version) for version in lists)
+        return is_newer(seen.resource_version, before.known_version(seen.uid))
 
     def put(self, seen: ObservedObject) -> None:
         """Keep a version that is news; whatever else had its name has ended."""
@@ -248,7 +249,7 @@ class ObjectStore:
         if before is not None and before.uid != seen.uid:
             self.end(before.key, before.uid)
             before = None
-        if before is not None and _is_newer(before.resource_version, seen.resource_version):
+        if before is not None and is_newer(before.resource_version, seen.resource_version):
             # Sent before our own status write: what it asks counts, the status that it shows is behind ours.
             seen = replace(seen, status_json=before.status_json, resource_version=before.resource_version)
         self._objects[seen.key] = seen
@@ -272,11 +273,11 @@ class ObjectStore:
         What it lacks has ended, unless what is held is newer than the list. A list that is older than what was held
         before it shows a cluster that was restored from a backup: then nothing that was known counts.
         """
-        is_restored, ended = _is_newer(before.newest, listed.resource_version), 0
+        is_restored, ended = is_newer(before.newest, listed.resource_version), 0
         for one in list(self._of(before.kind, before.namespace)):
             there = listed.objects.get(ObjectKey(one.key.namespace, one.key.name))
             is_there = there is not None and there.uid == one.uid
-            if is_restored or not (is_there or _is_newer(one.resource_version, listed.resource_version)):
+            if is_restored or not (is_there or is_newer(one.resource_version, listed.resource_version)):
                 self.end(one.key, one.uid)
                 ended += 1
         if is_restored:
@@ -294,7 +295,7 @@ class ObjectStore:
         if there.uid in self._ended:
             return False
         held = self._objects.get(WorkKey(kind, key.namespace, key.name))
-        return held is None or _is_newer(there.resource_version, held.known_version(there.uid))
+        return held is None or is_newer(there.resource_version, held.known_version(there.uid))
 
     def note_list(self, before: BeforeList, listed: Listed) -> None:
         """From now on no name that is not held has a version from before this list."""
@@ -315,7 +316,7 @@ class ObjectStore:
         Others wrote it, or it is one of ours that was held up on its way, and came after a later one.
         """
         before = self._objects.get(seen.key)
-        if before is None or not _is_newer(seen.resource_version, before.resource_version):
+        if before is None or not is_newer(seen.resource_version, before.resource_version):
             return False
         known = (before.status_json, self._written.get(seen.key, before.status_json))
         if seen.status_json in known:
@@ -450,7 +451,7 @@ class ObservedStore:
         return written
 
 
-def _is_newer(version: str, known: str) -> bool:
+def is_newer(version: str, known: str) -> bool:
     """Compare resourceVersions, which are numbers that grow since Kubernetes 1.35 (KEP-5504)."""
     if version.isdecimal() and known.isdecimal():
         return int(version) > int(known)
