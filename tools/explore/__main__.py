@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import secrets
 import shutil
+import signal
 import sys
 import time
 from collections import Counter
@@ -82,7 +83,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 async def _explore(asked: _Asked, console: Console) -> bool:
-    """Return whether anything was found."""
+    """Return whether anything was found; SIGINT and SIGTERM end it in good order."""
+    searching = asyncio.current_task()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, lambda: searching and searching.cancel())
     ledger = Ledger(asked.directory)
     logs = asked.directory / "run"
     shutil.rmtree(logs, ignore_errors=True)

@@ -30,6 +30,19 @@ KNOWN = (
         re.compile(r"SecretSync/web\.status\.target\.removals\[.*: nothing instead of .*"),
         "the guard forgets a removal whose write was carried out and whose status was not written",
     ),
+    Known(
+        re.compile(r"^(first certificate|renewal|key rotation|authority change) / "),
+        re.compile(
+            r"CertificateProfile/web\.status\.certificateRequests\[tls\]\."
+            r"(id|issues.*|need|requestedAt): (nothing|'\[\]') instead of .*"
+        ),
+        "where a status was not written, what it would have told of a request is known as far as the Secret tells it",
+    ),
+    Known(
+        re.compile(r"^merge / .*secrets/theirs#\d+: delayed"),
+        re.compile(r"Secret/theirs\.(data|metadata\.labels)\..*: .* instead of nothing"),
+        "a merge that was held up until its SecretSync had gone comes all the same",
+    ),
 )
 
 

@@ -295,6 +295,11 @@ class Scene:
             if error.status != 404:
                 raise
 
+    @staticmethod
+    def ready(body: Body) -> Body:
+        """Return the condition Ready; empty before the first status."""
+        return _ready(body)
+
     def find(self, kind: str, stem: str) -> Body | None:
         """Return an object, or None."""
         return self.mirror.find(kind, self.namespace, self.naming.name(stem))
