@@ -7,8 +7,8 @@ from typing import cast
 
 from keybearer.base.certificate_terms import IssuerType
 from keybearer.client import AsyncKeybearer, CertificateProfile, ProfileDefaults
-from keybearer.controllers.certificateprofile.profile_plan import DescribedProfile
 from keybearer.controllers.certificateprofile.remote import RemoteCertificates
+from keybearer.controllers.issuance.service import DescribedProfile
 from keybearer.controllers.service_session import ServiceSession
 
 
@@ -31,7 +31,7 @@ class _Profiles:
         return CertificateProfile(
             id=profile_id,
             slug=slug,
-            description=description,
+            description=description or "",
             defaults=self.defaults,
             certificate_policy_id="policy-1",
             ca_id="authority-1",
