@@ -22,6 +22,8 @@ State = Mapping[str, str]
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _DIGEST = re.compile(r"\b[0-9a-f]{32,128}\b")
+_REQUEST = re.compile(r"\brequest-\d+\b")
+"""What a person writes to ask for something: once more where the first answer was that it failed."""
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 _SERIAL = re.compile(r"\b[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){7,}\b")
 _COUNTS = re.compile(
@@ -129,6 +131,7 @@ def flat(value: JsonValue, where: str, naming: Naming) -> dict[str, str]:
 
 
 def _plain(text: str, naming: Naming) -> str:
+    text = _REQUEST.sub("{request}", text)
     text = _TIME.sub("{time}", naming.plain(_CERTIFICATE.sub("{certificate}", text)))
     return _SERIAL.sub("{serial}", _DIGEST.sub("{digest}", text))
 

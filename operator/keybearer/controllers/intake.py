@@ -29,8 +29,8 @@ from keybearer.kube.resources import ObjectKey
 
 __all__ = ["EventIntake"]
 
-_STRANGE_STATUS = timedelta(seconds=5)
-"""Until a status that isn't what we wrote last is put right: the pause bounds a fight over it."""
+_STRANGE_STATUS = timedelta(seconds=20)
+"""Until a status that isn't what we wrote last is put right: a fight over it costs no more than one over a target."""
 
 
 class EventIntake:

@@ -135,7 +135,7 @@ class TestCustomResources:
         desk.sync("MODIFIED", status=shown, resourceVersion="3")
 
         assert desk.news() == []
-        assert desk.queue.later == [("web", timedelta(seconds=5))]
+        assert desk.queue.later == [("web", timedelta(seconds=20))]
 
     def test_a_status_of_ours_is_known_before_its_answer_comes_and_with_its_keys_in_any_order(
         self, desk: Desk
