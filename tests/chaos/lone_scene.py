@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,8 +48,16 @@ class LoneScene:
 
 
 @contextmanager
-def open_scene(directory: Path, options: ApiServerOptions | None = None) -> Iterator[LoneScene]:
-    """Yield such a scene; the operator has begun, and is to end in good order."""
+def open_scene(
+    directory: Path, options: ApiServerOptions | None = None, *, program: Sequence[str | Path] = ()
+) -> Iterator[LoneScene]:
+    """Yield such a scene; the operator has begun, and is to end in good order.
+
+    Args:
+        directory: for what the programs keep.
+        options: of the API server.
+        program: what runs the operator in place of the `keybearer` command.
+    """
     with ExitStack() as stack:
         # What it pushes to may be on this machine.
         outbound = ["--allow-outbound=127.0.0.0/8"]
@@ -63,7 +71,8 @@ def open_scene(directory: Path, options: ApiServerOptions | None = None) -> Iter
             f"--lease-namespace={cluster.namespace}",
             "--no-leader-election",
         ]
-        operator = OperatorProcess(cluster.kubeconfig, directory, flags, launch=PRELOADED)
+        launch = None if program else PRELOADED
+        operator = OperatorProcess(cluster.kubeconfig, directory, flags, program=program, launch=launch)
         stack.callback(operator.kill)
         project = admin.new_project("lonely")
         project.store({"A": "cnry-1"})

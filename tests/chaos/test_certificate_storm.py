@@ -7,20 +7,13 @@ import secrets
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from chaos.lone_scene import open_scene
 from support.certificate_objects import Certificates, certificate, certificates_of
-from support.preloaded import PRELOADED
-from support.tenant import open_tenant
-from tools.controlplane.controlplane import ControlPlane
-from tools.local.kube_api import KubeApi
 from tools.local.marks import find_mark
-from tools.local.operator_cluster import install_operator
-from tools.local.operator_process import OperatorProcess
-from tools.local.secrets_service import RestartableService, ServiceAdmin
 
 pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
@@ -36,22 +29,10 @@ def test_whatever_is_killed_each_certificate_is_issued_once(tmp_path: Path) -> N
     seed = secrets.randbelow(2**31)
     sys.stdout.write(f"seed {seed}\n")
     rng = random.Random(seed)  # noqa: S311 - a storm that can be repeated
-    with ExitStack() as stack:
-        service = stack.enter_context(RestartableService(tmp_path, launch=PRELOADED))
-        admin = stack.enter_context(ServiceAdmin(service))
-        plane = stack.enter_context(ControlPlane())
-        api = stack.enter_context(KubeApi(plane.admin_kubeconfig))
-        cluster = install_operator(plane, api)
-        # Without a Lease: each of these operators would wait 15 s for that of the one before it.
-        flags = [f"--service-url={service.url}", f"--lease-namespace={cluster.namespace}"]
-        operator = OperatorProcess(
-            cluster.kubeconfig, tmp_path, [*flags, "--no-leader-election"], launch=PRELOADED
-        )
-        stack.callback(operator.kill)
-        project = admin.new_project("certificate-storm")
-        tenant = open_tenant(api, "storm", project, admin.new_login(project.id))
-        certificates = certificates_of(tenant, admin)
-        operator.start()
+    # Without a Lease: each of these operators would wait 15 s for that of the one before it.
+    with open_scene(tmp_path) as scene:
+        service, operator = scene.service, scene.operator
+        certificates = certificates_of(scene.tenant, scene.admin)
         for profile in _PROFILES:
             certificates.create(profile, *(certificate(f"{profile}{number}") for number in range(_EACH)))
 
@@ -68,7 +49,6 @@ def test_whatever_is_killed_each_certificate_is_issued_once(tmp_path: Path) -> N
                 service.start()
         operator.wait_ready()
         _settle(certificates)
-        operator.terminate()
     assert find_mark("".join(log.read_text() for log in tmp_path.glob("*.log"))) is None
 
 

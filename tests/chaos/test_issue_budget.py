@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from chaos.lone_scene import open_scene
 from support import shifted_clock
 from support.certificate_objects import Certificates, certificate, certificates_of
-from support.preloaded import PRELOADED
-from support.tenant import open_tenant
-from tools.controlplane.controlplane import ControlPlane
-from tools.local.kube_api import Body, KubeApi
+from tools.local.kube_api import Body
 from tools.local.marks import find_mark
-from tools.local.operator_cluster import install_operator
-from tools.local.operator_process import OperatorProcess, keybearer_command
-from tools.local.secrets_service import RestartableService, ServiceAdmin
+from tools.local.operator_process import OperatorProcess
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [pytest.mark.deep, pytest.mark.integration]
@@ -72,26 +67,9 @@ class _Scene:
 @pytest.fixture(params=[0, _AHEAD_SECONDS], ids=["clock right", "17 h ahead"])
 def scene(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[_Scene]:
     """An operator of its own, whose clock is wrong by so many seconds."""
-    with ExitStack() as stack:
-        service = stack.enter_context(RestartableService(tmp_path, launch=PRELOADED))
-        admin = stack.enter_context(ServiceAdmin(service))
-        plane = stack.enter_context(ControlPlane())
-        api = stack.enter_context(KubeApi(plane.admin_kubeconfig))
-        cluster = install_operator(plane, api)
-        flags = [f"--service-url={service.url}", f"--lease-namespace={cluster.namespace}"]
-        wrong = [sys.executable, shifted_clock.__file__, str(request.param)]
-        operator = OperatorProcess(
-            cluster.kubeconfig,
-            tmp_path,
-            [*flags, "--no-leader-election"],
-            program=wrong if request.param else [keybearer_command()],
-        )
-        stack.callback(operator.kill)
-        project = admin.new_project("issue-budget")
-        tenant = open_tenant(api, "budget", project, admin.new_login(project.id))
-        operator.start()
-        yield _Scene(certificates_of(tenant, admin), operator, bool(request.param))
-        operator.terminate()
+    wrong = [sys.executable, shifted_clock.__file__, str(request.param)]
+    with open_scene(tmp_path, program=wrong if request.param else ()) as lone:
+        yield _Scene(certificates_of(lone.tenant, lone.admin), lone.operator, bool(request.param))
     assert find_mark("".join(log.read_text() for log in tmp_path.glob("*.log"))) is None
 
 

@@ -18,7 +18,6 @@ from tools.chart.rendering import ROOT
 from tools.local.kube_api import Body
 from tools.local.operator_cluster import install_crds
 from tools.local.operator_process import OperatorProcess
-from tools.local.secrets_service import ServiceAdmin
 
 pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
@@ -52,7 +51,7 @@ def test_what_an_earlier_operator_wrote_is_left_as_it_is(tmp_path: Path, before:
         )
         stack.callback(earlier.kill)
         earlier.start()
-        certificates = certificates_of(scene.tenant, stack.enter_context(ServiceAdmin(scene.service)))
+        certificates = certificates_of(scene.tenant, scene.admin)
         written = _written(scene, certificates)
         earlier.terminate()
 

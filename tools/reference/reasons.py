@@ -28,10 +28,11 @@ CONDITIONS: Mapping[str, str] = {
     "Stalled": "You have to change something; the message says what. It is looked at again at leisure, and at once when "
     "what it depends on changes.",
     "Guarded": "The guard holds a change back, because too many keys would vanish at once (only SecretSyncs).",
-    BUDGET_USED: "Something makes an effect needed over and over: it was caused as often as it may be, and waits. The "
-    "message says what, and since when. It stands beside the others, and goes after an hour of calm.",
-    CLOCK_IN_SYNC: "Only ever False: the operator's clock and the service's differ by more than a minute, and the "
-    "service's counts. It stands beside the others (only CertificateProfiles).",
+    BUDGET_USED: "The object caused an effect (repairs, pushes, certificates) as often as it may, and the next one waits. "
+    "The message says why, and since when. It is there beside the others, and goes after six calm minutes, or an hour for "
+    "certificates.",
+    CLOCK_IN_SYNC: "False while the operator's clock differs from the service's by more than a minute; the service's "
+    "clock decides. The condition is there beside the others, and is never True (only CertificateProfiles).",
 }
 _ASIDE = (BUDGET_USED, CLOCK_IN_SYNC)
 """Conditions that stand beside whatever the others say."""

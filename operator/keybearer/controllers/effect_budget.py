@@ -111,9 +111,7 @@ def put_right(ledger: Ledger, now: datetime) -> Ledger:
     """Return the ledger with what a wrong clock noted for later as of now, so that it ends as the rest does."""
     if all(one.last <= now + _A_MOMENT for one in ledger):
         return ledger
-    return tuple(
-        one.model_copy(update={"since": min(one.since, now), "last": min(one.last, now)}) for one in ledger
-    )
+    return tuple(_by_now(one, now) for one in ledger)
 
 
 def spend(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
@@ -128,12 +126,14 @@ def spend(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
 
 
 def _current(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
-    """Return the entries that still count. What a wrong clock noted for later counts as of now: it ends as well."""
-    return tuple(
-        one if one.last <= now else one.model_copy(update={"since": min(one.since, now), "last": now})
-        for one in ledger
-        if one.last + limit.window > now
-    )
+    """Return the entries that still count, each as of now at the latest."""
+    return tuple(_by_now(one, now) for one in ledger if one.last + limit.window > now)
+
+
+def _by_now(one: Spent, now: datetime) -> Spent:
+    if one.last <= now:
+        return one
+    return one.model_copy(update={"since": min(one.since, now), "last": now})
 
 
 _WINDOW = timedelta(minutes=10)
@@ -198,7 +198,7 @@ class EffectBudgets:
         """
         now = self._clock.now()
         ledgers = self._ledgers.setdefault(limit, OrderedDict())
-        ledger = ledgers.pop(of, ())
+        ledger = put_right(ledgers.pop(of, ()), now)
         free = free_at(ledger, limit, now)
         ledgers[of] = ledger if free is not None else spend(ledger, limit, now)
         if free is not None:

@@ -175,12 +175,12 @@ async def _watch_and_drain(
         ),
         name="kopf",
     )
-    process.probes.unready = lambda: (
-        parts.targets.trouble if ready.is_set() else "the watches have not begun yet"
-    )
+    process.probes.unready = lambda: "the watches have not begun yet"
     try:
         await first_of(_ended(watching), leading.ended(), working.ended(), ready.wait())
         _listen_for_signals(process.stop)  # kopf has taken the signals; a drain must come before its end
+        # Not before: whoever is told that it is ready may end it at once, and kopf would end without a drain.
+        process.probes.unready = lambda: parts.targets.trouble
         await first_of(_ended(watching), leading.ended(), working.ended(), process.stop.wait())
         _log.info("draining", running=parts.queue.running)
         with contextlib.suppress(TimeoutError):

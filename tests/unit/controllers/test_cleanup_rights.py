@@ -163,6 +163,14 @@ class Scene:
     def process(self) -> Process:
         return Process(self.gateway, self.http)
 
+    async def leave_token(self) -> None:
+        """A process logs in, keeps its token, and is killed."""
+        former = self.process()
+        former.show()
+        async with former.running():
+            await former.log_in()
+            await asyncio.sleep(6)
+
     def writes(self) -> list[str]:
         return [str(write) for write in self.gateway.writes]
 
@@ -193,11 +201,7 @@ async def test_a_running_operator_goes_on_with_the_session_that_it_has_for_clean
 @in_virtual_time
 async def test_whoever_starts_after_the_secret_has_gone_uses_the_token_that_was_kept() -> None:
     scene = Scene()
-    former = scene.process()
-    former.show()
-    async with former.running():
-        await former.log_in()
-        await asyncio.sleep(6)
+    await scene.leave_token()
     scene.gateway.remove("Secret", "login")
     process = scene.process()
     async with process.running():
@@ -220,11 +224,7 @@ async def test_whoever_starts_after_the_secret_has_gone_uses_the_token_that_was_
 @in_virtual_time
 async def test_a_token_goes_at_once_when_the_last_that_needed_it_went_between_two_looks() -> None:
     scene = Scene()
-    former = scene.process()
-    former.show()
-    async with former.running():
-        await former.log_in()
-        await asyncio.sleep(6)
+    await scene.leave_token()
     scene.gateway.remove("Secret", "login")
     process = scene.process()
     async with process.running():
@@ -332,11 +332,7 @@ async def test_wrong_credentials_and_missing_secrets_are_tried_every_five_minute
 @in_virtual_time
 async def test_what_is_found_stays_until_the_watches_have_shown_who_needs_it() -> None:
     scene = Scene()
-    former = scene.process()
-    former.show()
-    async with former.running():
-        await former.log_in()
-        await asyncio.sleep(6)
+    await scene.leave_token()
     process = scene.process()
     async with process.running():
         await asyncio.sleep(300)
@@ -368,11 +364,7 @@ async def test_an_operator_that_may_not_keep_tokens_says_so_once_and_cleans_up_a
 @in_virtual_time
 async def test_an_api_server_that_is_away_loses_nothing() -> None:
     scene = Scene()
-    former = scene.process()
-    former.show()
-    async with former.running():
-        await former.log_in()
-        await asyncio.sleep(6)
+    await scene.leave_token()
     scene.gateway.fail("get", "Secret", UnavailableError("no answer"), times=3)
     process = scene.process()
     process.show()

@@ -120,6 +120,17 @@ class TestEffectBudgets:
         assert delayed == ["restart"]
         assert budgets.take("one", RESTARTS) is None
 
+    def test_a_clock_that_is_put_back_holds_nothing_up_for_longer_than_the_window(self) -> None:
+        clock = HandClock()
+        budgets = EffectBudgets(clock)
+        budgets.take("one", RESTARTS)
+        clock.seconds -= 17 * 3600
+        assert budgets.take("one", RESTARTS) is not None
+
+        clock.seconds += budgets.wait("one", RESTARTS).total_seconds()
+
+        assert budgets.take("one", RESTARTS) is None
+
     def test_what_was_not_caused_is_given_back(self) -> None:
         budgets = EffectBudgets(HandClock())
         budgets.take("one", RESTARTS)

@@ -40,7 +40,7 @@ class Reason(StrEnum):
     BUDGET_USED = "MintBudgetUsed"
     """Keys were lost more often than the budget of an hour lets certificates be issued anew."""
     ISSUES_USED = "IssueBudgetUsed"
-    """A certificate was asked for as often as it may be within an hour: something makes it needed over and over."""
+    """A certificate was requested as often as an hour allows: something makes a new one necessary each time."""
     RENEW_BEFORE_TOO_LONG = "RenewBeforeTooLong"
     """`renewBefore` is more than two thirds of the lifetime that the service gives; a third passes all the same."""
     CLOCK_DIFFERS = "ClockDiffers"

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.fingerprint import is_same_content
 from keybearer.controllers.run_ends import failure_of
 from keybearer.controllers.secretsync.gather import Material
 from keybearer.controllers.secretsync.key_problems import KeyProblemReason
@@ -96,11 +95,7 @@ def _target_status(
     desired: DesiredTarget, before: TargetStatus | None, removals: Sequence[Removal]
 ) -> TargetStatus:
     fingerprint = desired.data_fingerprint
-    if (
-        before is not None
-        and before.fingerprint is not None
-        and is_same_content(before.fingerprint, fingerprint)
-    ):
+    if before is not None and before.fingerprint is not None and before.holds(fingerprint):
         fingerprint = before.fingerprint  # of a version that named no key: no reason to write a status
     return TargetStatus(
         kind=TargetKind(desired.key.kind),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from keybearer.controllers.fingerprint import is_same_content
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
@@ -213,8 +212,7 @@ def _is_written(seen: ObservedObject, previous: SecretSyncStatus, desired: Desir
     return (
         before is not None
         and (before.kind, before.name) == (desired.key.kind, desired.key.name)
-        and before.fingerprint is not None
-        and is_same_content(before.fingerprint, desired.data_fingerprint) is True
+        and before.holds(desired.data_fingerprint) is True
         and previous.observed_generation == seen.generation
     )
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.fingerprint import Fingerprinter, is_same_content
+from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject, TargetKey
@@ -145,7 +145,8 @@ class TargetRun:
     ) -> tuple[Removal, ...]:
         """Return what the guard let pass, and keep it here as well: the run may fail before a status says so."""
         # Of a source that is as it was, only keys of others went.
-        is_repaired = context.written_before and _is_same_data(before, desired) is True
+        is_same = before is not None and before.holds(desired.data_fingerprint) is True
+        is_repaired = context.written_before and is_same
         if planned.past is None or planned.action is None or (planned.past and is_repaired):
             return context.past
         self._passed[seen.uid] = (desired.key, planned.past)
@@ -168,7 +169,7 @@ class TargetRun:
         wrote_change = (
             planned.action is not None
             and before is not None
-            and _is_same_data(before, desired) is not True
+            and before.holds(desired.data_fingerprint) is not True
             and previous.observed_generation == seen.generation
         )
         self._freshness.reached(
@@ -190,19 +191,12 @@ class TargetRun:
         before = previous.target
         if before is None or before.fingerprint is None:
             return
-        is_same = _is_same_data(before, desired)
+        is_same = before.holds(desired.data_fingerprint)
         if is_same is None:
             # Written under a key that was lost: only what this run changed is known to have changed.
             is_same = planned.action is None or not planned.changes
         if not is_same and spec.target.rollout_restart:
             await self._restarter.restart(seen, spec.target.rollout_restart, desired)
-
-
-def _is_same_data(before: TargetStatus | None, desired: DesiredTarget) -> bool | None:
-    """Tell whether the status tells of the desired data; None where that can't be known."""
-    if before is None or before.fingerprint is None:
-        return None
-    return is_same_content(before.fingerprint, desired.data_fingerprint)
 
 
 def _context(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -122,12 +122,11 @@ class PresentTarget:
         return self._managed("f:metadata", f"f:{section}")
 
     def _managed(self, *path: str) -> frozenset[str]:
-        ours = (entry for entry in self.field_managers() if entry.get("manager") == self.manager)
-        return frozenset[str]().union(*(_names_at(entry, path) for entry in ours))
+        return _recorded(self.metadata, path, lambda entry: entry.get("manager") == self.manager)
 
     def own_metadata(self, section: str) -> frozenset[str]:
         """Return the labels or annotations that it records as ours."""
-        return _own_metadata(self.metadata, section)
+        return _recorded(self.metadata, ("f:metadata", f"f:{section}"), is_own_manager)
 
     def field_managers(self) -> Iterator[Mapping[str, JsonValue]]:
         """Yield what the API server records of each field manager."""
@@ -174,9 +173,14 @@ def is_own_manager(entry: Mapping[str, JsonValue]) -> bool:
     return text_of(entry.get("manager")).partition("/")[0] == FIELD_MANAGER
 
 
-def _own_metadata(meta: Mapping[str, JsonValue], section: str) -> frozenset[str]:
-    ours = (entry for entry in _field_managers(meta) if is_own_manager(entry))
-    return frozenset[str]().union(*(_names_at(entry, ("f:metadata", f"f:{section}")) for entry in ours))
+def _recorded(
+    meta: Mapping[str, JsonValue],
+    path: tuple[str, ...],
+    is_asked: Callable[[Mapping[str, JsonValue]], bool],
+) -> frozenset[str]:
+    """Return the names at a path that `managedFields` records in the entries that are asked for."""
+    entries = (entry for entry in _field_managers(meta) if is_asked(entry))
+    return frozenset[str]().union(*(_names_at(entry, path) for entry in entries))
 
 
 def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fingerprinter) -> ObservedTarget:
@@ -185,7 +189,10 @@ def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fing
     meta = meta if isinstance(meta, Mapping) else {}
     labels = meta.get("labels")
     owner = labels.get(OWNER_LABEL) if isinstance(labels, Mapping) else None
-    own = {section: _own_metadata(meta, section) for section in ("labels", "annotations")}
+    own = {
+        section: _recorded(meta, ("f:metadata", f"f:{section}"), is_own_manager)
+        for section in ("labels", "annotations")
+    }
     return ObservedTarget(
         key=TargetKey(kind, str(meta.get("namespace", "")), str(meta.get("name", ""))),
         uid=str(meta.get("uid", "")),

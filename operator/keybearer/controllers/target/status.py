@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.controllers.custom_resource import ResourceModel
+from keybearer.controllers.fingerprint import is_same_content
 from keybearer.controllers.resource_fields import Instant
 from keybearer.controllers.target.guard import REMOVAL_NAMES_MAX, REMOVALS_MAX, Removal
 from keybearer.controllers.target.spec import TargetKind
@@ -62,6 +63,10 @@ class TargetStatus(ResourceModel):
             description="Keys that went within guard.window; a release begins anew.",
         ),
     ] = None
+
+    def holds(self, data_fingerprint: str) -> bool | None:
+        """Tell whether it tells of the data of this fingerprint; None where that can't be known."""
+        return None if self.fingerprint is None else is_same_content(self.fingerprint, data_fingerprint)
 
 
 class TargetName(ResourceModel):

@@ -108,8 +108,16 @@ def test_lost_keys_are_made_up_for_as_often_as_the_budget_says(certificates: Cer
     tenant = certificates.tenant
 
     def lose() -> None:
+        # Suspended meanwhile: each of the two is rebuilt from the other, if the operator is quick enough.
+        certificates.edit("web", mode="Suspended")
+        certificates.until(
+            "web",
+            lambda found: any(one["reason"] == "Suspended" for one in found["status"]["conditions"]),
+            "an operator that leaves it alone",
+        )
         tenant.api.delete("Secret", tenant.namespace, "web.certificate-keys")
         tenant.api.delete("Secret", tenant.namespace, "front")
+        certificates.edit("web", mode=None)
 
     certificates.create("web", certificate("front"), hourlyMintBudget=1)
     certificates.until_reason("web", "Issued")
