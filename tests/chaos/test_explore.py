@@ -19,8 +19,13 @@ _PLANS = (
     "first sync / write PATCH secretsyncs/status/web#1: answer lost",
     "recreate / write DELETE secrets/web#1: killed before it",
     "recreate / write DELETE secrets/web#1: killed after it",
+    "recreate / write POST secrets/web#1: answer 500",
     "recreate / event DELETED secrets(labels)/web#1: delivered twice",
     "made anew under one name / event DELETED secretsyncs/web#1: event delayed",
+    "merge / write PATCH secrets/theirs#1: answer 409",
+    "renewal / write PATCH secrets/tls#1: answer 500",
+    "renewal / write PATCH secrets/tls#1: killed after it",
+    "push / call POST /api/v1/secret-syncs/cloud-parameter-store#1: answer lost",
 )
 
 

@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import secrets
 import shutil
+import signal
 import sys
 import time
 from collections import Counter
@@ -27,13 +28,18 @@ from tools.explore.mutants import MUTANTS, mutant_program
 from tools.explore.plans import Plan, field_plans, pairs_of, plans_of
 from tools.explore.run import Outcome, Runs, Verdict
 from tools.explore.scenarios import CATALOGUE
-from tools.explore.search import Options, learn, learned_for, open_runs, run_all, run_plan
+from tools.explore.search import Options, learn, learned_for, open_runs, run_all
 from tools.soak.outlets import leak_in
 
 __all__ = ["main"]
 
 _DIRECTORY = Path(__file__).parents[2] / "build" / "explore"
-_COLOURS = {Verdict.PASSED: "green", Verdict.VIOLATED: "red", Verdict.NOT_REACHED: "yellow"}
+_COLOURS = {
+    Verdict.PASSED: "green",
+    Verdict.VIOLATED: "red",
+    Verdict.KNOWN: "yellow",
+    Verdict.NOT_REACHED: "yellow",
+}
 _LINE_EACH_SECONDS = 30.0
 
 
@@ -42,7 +48,7 @@ class _Asked:
     """What the command line asks for.
 
     Attributes:
-        plan: number or text of the one plan to replay; empty for all.
+        plans: numbers or texts of the plans to replay; empty for all.
         pairs: how many random pairs; None for each single disturbance once.
         seed: of the pairs.
         resumes: whether a search that was cut off goes on.
@@ -50,7 +56,7 @@ class _Asked:
     """
 
     directory: Path
-    plan: str
+    plans: tuple[str, ...]
     pairs: int | None
     seed: int
     resumes: bool
@@ -77,19 +83,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 async def _explore(asked: _Asked, console: Console) -> bool:
-    """Return whether anything was found."""
+    """Return whether anything was found; SIGINT and SIGTERM end it in good order."""
+    searching = asyncio.current_task()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, lambda: searching and searching.cancel())
     ledger = Ledger(asked.directory)
     logs = asked.directory / "run"
     shutil.rmtree(logs, ignore_errors=True)
     program = mutant_program(asked.mutant) if asked.mutant else ()
     options = Options(logs, asked.calm, asked.mortal, program=program)
-    if asked.plan:
-        options = Options(logs, 4, 1, program=program)
     console.print("starting control plane, service and operators", markup=False)
     async with open_runs(options) as runs:
-        if asked.plan:
-            outcome = await _replay(asked, ledger, runs, console)
-            return outcome.verdict is not Verdict.PASSED
+        if asked.plans:
+            outcomes = await _replay(asked, ledger, runs, console)
+            return any(one.verdict in (Verdict.VIOLATED, Verdict.NOT_REACHED) for one in outcomes)
         began = time.monotonic()
         lines = await _search(asked, ledger, runs, console)
         minutes = (time.monotonic() - began) / 60
@@ -157,17 +164,19 @@ async def _search(asked: _Asked, ledger: Ledger, runs: Runs, console: Console) -
     return count.total()
 
 
-async def _replay(asked: _Asked, ledger: Ledger, runs: Runs, console: Console) -> Outcome:
-    def note_failure(plan: Plan, outcome: Outcome) -> None:
-        _tell(plan, outcome, console)
+async def _replay(asked: _Asked, ledger: Ledger, runs: Runs, console: Console) -> list[Outcome]:
+    outcomes: list[Outcome] = []
 
-    plan = await _plan_of(asked.plan, ledger, runs)
-    baselines = await learn(runs, [learned_for(plan)], note_failure)
-    outcome = await run_plan(runs, plan, baselines)
-    _tell(plan, outcome, console)
-    for moment in outcome.moments:
-        console.print(f"    {moment}", markup=False)
-    return outcome
+    def note(plan: Plan, outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        _tell(plan, outcome, console)
+        for moment in outcome.moments:
+            console.print(f"      {moment}", markup=False)
+
+    plans = [await _plan_of(text, ledger, runs) for text in asked.plans]
+    baselines = await learn(runs, dict.fromkeys(map(learned_for, plans)), note)
+    await run_all(runs, [one for one in plans if learned_for(one) in baselines], baselines, note)
+    return outcomes
 
 
 async def _plan_of(text: str, ledger: Ledger, runs: Runs) -> Plan:
@@ -204,7 +213,7 @@ def _tell(plan: Plan, outcome: Outcome, console: Console) -> None:
 def _asked(given: argparse.Namespace) -> _Asked:
     return _Asked(
         given.directory,
-        given.plan,
+        tuple(given.plan),
         given.plans,
         given.seed,
         given.resume,
@@ -217,7 +226,9 @@ def _asked(given: argparse.Namespace) -> _Asked:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.explore", description=__doc__)
-    parser.add_argument("--plan", default="", help="replay this one, by number or text")
+    parser.add_argument(
+        "--plan", action="append", default=[], help="replay this one, by number or text; repeatable"
+    )
     parser.add_argument(
         "--plans", type=int, help="so many random pairs of disturbances instead of each one once"
     )

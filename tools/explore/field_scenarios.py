@@ -6,6 +6,7 @@ as it was, all is as if it had never been changed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
@@ -29,8 +30,12 @@ _OF_PUSHES = frozenset(
     }
 )
 """Fields of a SecretSync that say where it pushes to."""
-_MOVES_TARGET = frozenset({("target", "name"), ("target", "kind"), ("destination",)})
+_MOVES_TARGET = re.compile(
+    r"target\.(name|kind)$|destination$|certificates$|certificates\.\[\]\.(name|secretName)$"
+)
 """With these the Secret goes, as it should."""
+_FOR_GOOD = {("SecretSync", ("target", "immutable"), "True")}
+"""What can't be undone: Kubernetes lets no Secret become mutable again."""
 _REFUSED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 _QUIET_SECONDS = 1.0
 _BASES = {
@@ -45,7 +50,7 @@ def _scenario(change: FieldChange) -> Scenario:
     like, stem, keeps = _BASES[change.kind]
     if change.kind == "SecretSync" and change.path[0] in _OF_PUSHES:
         like, keeps = _BASE_OF_PUSHES, ()
-    if change.path[:2] in _MOVES_TARGET or change.path[:1] in _MOVES_TARGET:
+    if _MOVES_TARGET.match(".".join(change.path)):
         keeps = ()
 
     async def act(scene: Scene) -> None:
@@ -66,7 +71,8 @@ def _scenario(change: FieldChange) -> Scenario:
 
 
 def _all() -> Mapping[str, Scenario]:
-    found = (_scenario(change) for kind in _BASES for change in changes_of(kind))
+    changes = (change for kind in _BASES for change in changes_of(kind))
+    found = (_scenario(one) for one in changes if (one.kind, one.path, str(one.value)) not in _FOR_GOOD)
     return {one.name: one for one in found}
 
 

@@ -94,28 +94,30 @@ class Ledger:
             head: what to say of the search itself.
         """
         lines, plans = self.lines(), self.plans()
-        scenarios = dict.fromkeys(one.scenario for one in plans)
+        planned = Counter(_group_of(str(one)) for one in plans)
         told = ["# Search for the next hole", ""]
         told += [f"- {name}: {text}" for name, text in head.items()]
         told += [f"- plans: {len(plans)}, of which {len(lines)} were run", ""]
         told += ["| scenario | plans | " + " | ".join(Verdict) + " |", "|---|---|" + "---|" * len(Verdict)]
-        for scenario in scenarios:
-            of = [one for one in lines if one["plan"].startswith(f"{scenario} / ")]
-            count = Counter(one["verdict"] for one in of)
-            planned = sum(one.scenario == scenario for one in plans)
-            told.append(
-                f"| {scenario} | {planned} | " + " | ".join(str(count[one]) for one in Verdict) + " |"
-            )
-        told += ["", "## Violations", ""]
-        for one in lines:
-            if one["verdict"] == Verdict.VIOLATED:
+        for group, number in planned.items():
+            count = Counter(one["verdict"] for one in lines if _group_of(one["plan"]) == group)
+            told.append(f"| {group} | {number} | " + " | ".join(str(count[one]) for one in Verdict) + " |")
+        for title, verdict in (
+            ("Violations", Verdict.VIOLATED),
+            ("Known", Verdict.KNOWN),
+            ("Not reached", Verdict.NOT_REACHED),
+        ):
+            told += ["", f"## {title}", ""]
+            for one in (line for line in lines if line["verdict"] == verdict):
                 told.append(f"- {one['number']}: {one['plan']}")
                 told += (f"  - {finding}" for finding in one["findings"])
-        told += ["", "## Not reached", ""]
-        told += (
-            f"- {one['number']}: {one['plan']}" for one in lines if one["verdict"] == Verdict.NOT_REACHED
-        )
         self.page.write_text("\n".join(told) + "\n")
+
+
+def _group_of(plan: str) -> str:
+    """Return the scenario of a plan; of fields, all of a kind."""
+    scenario = plan.partition(" / ")[0]
+    return " ".join(scenario.split()[:2]) if scenario.startswith("field ") else scenario
 
 
 def read_plan(text: str, number: int = 0) -> Plan:

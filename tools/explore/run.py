@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tools.bench.errors import BenchError, causes
+from tools.explore.known import all_known
 from tools.explore.lane import Lane, Place, Surroundings
 from tools.explore.mirror import Mirror
 from tools.explore.moments import Naming
@@ -38,6 +39,7 @@ class Verdict(StrEnum):
 
     PASSED = "passed"
     VIOLATED = "violated"
+    KNOWN = "known"
     NOT_REACHED = "not reached"
 
 
@@ -170,9 +172,8 @@ class Runs:
         findings += (f"the operator ended by itself: {one}" for one in lane.ended_alone[ended_alone:])
         lane.detach(place)
         del self.mirror.listeners[place.namespace]
-        verdict = Verdict.VIOLATED if findings else Verdict.NOT_REACHED if post.unreached else Verdict.PASSED
         return Outcome(
-            verdict,
+            _verdict(plan, post, findings),
             tuple(findings),
             seconds,
             tuple(post.moments),
@@ -249,6 +250,12 @@ class Runs:
             _CLEAN_SECONDS,
         )
         await scene.place.furnish(self.around.api)
+
+
+def _verdict(plan: Plan, post: Post, findings: Sequence[str]) -> Verdict:
+    if findings:
+        return Verdict.KNOWN if all_known(str(plan), findings) else Verdict.VIOLATED
+    return Verdict.NOT_REACHED if post.unreached else Verdict.PASSED
 
 
 def _judged(post: Post, trail: Trail, state: State | None, baseline: Baseline, *, is_like: bool) -> list[str]:

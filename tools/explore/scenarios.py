@@ -11,11 +11,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from tools.explore.scene import CONNECTION, REFUSED_KEY, Scene
+from tools.local.kube_api import Body
 
 __all__ = ["CATALOGUE", "Scenario"]
 
-_FIGHT_SECONDS = 12.0
-"""Longer than the operator repairs without a pause."""
+_FIGHT_SECONDS = 45.0
+"""Longer than it takes the operator to see that somebody fights, though an answer be lost or late."""
+_ASKED_MOST = 3
 _Part = Callable[[Scene], Awaitable[None]]
 
 
@@ -91,16 +93,24 @@ async def _refused_recreate(scene: Scene) -> None:
 
 
 async def _fight(scene: Scene) -> None:
-    """Somebody else undoes each repair at once, for a while."""
+    """Somebody else undoes each repair at once, until the operator says that the target is contested."""
     good = scene.encoded(A="cnry-1", B="cnry-2")
+
+    def is_over(found: Body) -> bool:
+        sync = scene.find("SecretSync", "web")
+        is_contested = sync is not None and scene.ready(sync).get("reason") == "TargetContested"
+        return is_contested or found.get("data") == good
+
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_FIGHT_SECONDS):
             while True:
-                await scene.until("web", lambda found: found.get("data") == good, "a repair", kind="Secret")
+                found = await scene.until("web", is_over, "a repair", kind="Secret")
+                if found.get("data") != good:
+                    break
                 await scene.patch("Secret", "web", {"data": scene.encoded(A="cnry-theirs")})
-                await scene.until("web", lambda found: found.get("data") != good, "the edit", kind="Secret")
+                await scene.until("web", lambda now: now.get("data") != good, "the edit", kind="Secret")
     await scene.until_data("web", A="cnry-1", B="cnry-2")
-    await scene.until_ready("web")
+    await scene.until_reason("web", "TargetContested")
 
 
 async def _prepare_foreign(scene: Scene) -> None:
@@ -144,20 +154,30 @@ async def _prepare_guard(scene: Scene) -> None:
     await scene.until_ready("web")
 
 
+async def _ask_until_ready(scene: Scene, request: str, held_back: str) -> None:
+    """Ask as a person does: again where the answer was that it failed, and the change is still held back.
+
+    A request of this kind is answered however it ended, so that it lets through nothing that nobody has seen.
+    """
+    for _ in range(_ASKED_MOST):
+        await scene.ask("web", request)
+        found = await scene.until_reason("web", "Synced", held_back)
+        if scene.ready(found).get("status") == "True":
+            return
+
+
 async def _guard(scene: Scene) -> None:
     await scene.remove_values("A", "B", "C")
     await scene.until_reason("web", "Guarded")
-    await scene.ask("web", "release-guard")
+    await _ask_until_ready(scene, "release-guard", "Guarded")
     await scene.until_data("web", D="cnry-4")
-    await scene.until_ready("web")
 
 
 async def _plan(scene: Scene) -> None:
     await scene.sync("web", mode="Plan")
     await scene.until_reason("web", "Planned")
-    await scene.ask("web", "approve-plan")
+    await _ask_until_ready(scene, "approve-plan", "Planned")
     await scene.until_data("web", A="cnry-1", B="cnry-2")
-    await scene.until_ready("web")
 
 
 async def _deletion(scene: Scene) -> None:

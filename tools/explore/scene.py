@@ -28,7 +28,7 @@ __all__ = ["CONNECTION", "PATIENCE_SECONDS", "REFUSED_KEY", "Scene"]
 
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 150.0
+PATIENCE_SECONDS = 90.0
 """For each step of a run: longer than a request that is held up, a list, and the attempts after it."""
 CONNECTION = "store"
 """The AppConnection of scenarios that push."""
@@ -294,6 +294,11 @@ class Scene:
         except RefusedError as error:
             if error.status != 404:
                 raise
+
+    @staticmethod
+    def ready(body: Body) -> Body:
+        """Return the condition Ready; empty before the first status."""
+        return _ready(body)
 
     def find(self, kind: str, stem: str) -> Body | None:
         """Return an object, or None."""

@@ -33,8 +33,8 @@ __all__ = ["Options", "learn", "learned_for", "open_runs", "run_all", "run_plan"
 
 _LEARNED = 4
 """Undisturbed runs of each scenario: what differs between them is not compared."""
-_ATTEMPTS = 2
-"""A plan whose moment did not come is run once more."""
+_ATTEMPTS = 4
+"""A plan whose moment did not come is run once more, up to so many times in all."""
 
 OnOutcome = Callable[[Plan, Outcome], None]
 

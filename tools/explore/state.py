@@ -22,6 +22,8 @@ State = Mapping[str, str]
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _DIGEST = re.compile(r"\b[0-9a-f]{32,128}\b")
+_REQUEST = re.compile(r"\brequest-\d+\b")
+"""What a person writes to ask for something: once more where the first answer was that it failed."""
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 _SERIAL = re.compile(r"\b[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){7,}\b")
 _COUNTS = re.compile(
@@ -29,6 +31,8 @@ _COUNTS = re.compile(
     r"|\.certificate-keys\.data"
 )
 """Places that say how often something was done, or when."""
+_VERSION = re.compile(r"\.status\.(push\.)?version$")
+"""Places that say how often a definition was written to the service: once more where an answer was lost."""
 _OURS = ("name", "labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp")
 _PEM = "-----BEGIN CERTIFICATE"
 
@@ -55,7 +59,7 @@ def state_of(objects: Iterable[tuple[str, str, Body]], naming: Naming) -> dict[s
         elif kind == "ConfigMap":
             plain["data"] = body.get("data", {})
         found |= flat(plain, f"{kind}/{naming.plain(name)}", naming)
-    return found
+    return {where: text for where, text in found.items() if not _VERSION.search(where)}
 
 
 def _judged_generation(body: Body) -> Body:
@@ -127,6 +131,7 @@ def flat(value: JsonValue, where: str, naming: Naming) -> dict[str, str]:
 
 
 def _plain(text: str, naming: Naming) -> str:
+    text = _REQUEST.sub("{request}", text)
     text = _TIME.sub("{time}", naming.plain(_CERTIFICATE.sub("{certificate}", text)))
     return _SERIAL.sub("{serial}", _DIGEST.sub("{digest}", text))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from tools.explore.moments import Naming
@@ -10,8 +11,9 @@ from tools.local.kube_api import Body
 
 __all__ = ["Trail"]
 
-_KEYS = ".certificate-keys"
-"""Of Secrets that hold keys, and attempts that are under way: how many there are is no business of a comparison."""
+_BESIDE = re.compile(r"\.certificate-keys$|\.keybearer-backup-")
+"""Secrets with keys and attempts that are under way, and backups and trials of targets: there are more of these where
+something had to be tried again."""
 
 
 @dataclass(slots=True)
@@ -44,6 +46,6 @@ class Trail:
         held = held_by(body)
         if not held:
             self.findings.append(f"Secret {plain} was empty")
-        if not plain.endswith(_KEYS):
+        if not _BESIDE.search(plain):
             word = digest(flat(held, "", self.naming))
             self.seen.add(f"{plain} with {', '.join(sorted(held)) or 'nothing'} ({word})")

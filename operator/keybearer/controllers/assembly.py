@@ -296,7 +296,7 @@ def assemble(given: Circumstances) -> Assembly:
         sessions=sessions,
         renderer=renderer,
         recorder=recorder,
-        target_resync=TargetResync(gateway, objects, observed, queue, settings, given.rng),
+        target_resync=TargetResync(gateway, objects, observed, queue, intake, settings, given.rng),
         object_resync=ObjectResync(gateway, objects, intake, settings, given.rng),
         recreation=recreation,
         outage=outage,

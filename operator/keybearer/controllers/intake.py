@@ -6,6 +6,7 @@ No decision is taken here; nothing here waits or fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 from pydantic import JsonValue
 
@@ -27,6 +28,9 @@ from keybearer.controllers.work import Lane, WorkKey
 from keybearer.kube.resources import ObjectKey
 
 __all__ = ["EventIntake"]
+
+_STRANGE_STATUS = timedelta(seconds=20)
+"""Until a status that isn't what we wrote last is put right: a fight over it costs no more than one over a target."""
 
 
 class EventIntake:
@@ -76,6 +80,8 @@ class EventIntake:
             before = None  # its end wasn't told yet
         if before is not None and before.asks_the_same(seen):
             # Our own status, or metadata of others: nothing new is asked, so no newer reading is owed.
+            if self._objects.is_strange(seen):
+                self._queue.add_after(seen.key, _STRANGE_STATUS)
             self._objects.put(seen.since(before.trigger_at))
             self.on_seen(seen.key)
             return

@@ -32,6 +32,7 @@ __all__ = [
     "ObservedTarget",
     "TargetKey",
     "TargetsOf",
+    "is_newer",
     "no_targets",
 ]
 
@@ -207,6 +208,7 @@ class ObjectStore:
         self._by_uid: dict[str, WorkKey] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._listed: dict[tuple[str, str | None], str] = {}
+        self._written: dict[WorkKey, bytes] = {}
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -238,8 +240,8 @@ class ObjectStore:
         if before is None:
             # What a complete list lacked was gone by then, however late its events come.
             lists = (self._listed.get((seen.key.kind, place), "0") for place in (None, seen.key.namespace))
-            return all(_is_newer(seen.resource_version, version) for version in lists)
-        return _is_newer(seen.resource_version, before.known_version(seen.uid))
+            return all(is_newer(seen.resource_version, version) for version in lists)
+        return is_newer(seen.resource_version, before.known_version(seen.uid))
 
     def put(self, seen: ObservedObject) -> None:
         """Keep a version that is news; whatever else had its name has ended."""
@@ -247,7 +249,7 @@ class ObjectStore:
         if before is not None and before.uid != seen.uid:
             self.end(before.key, before.uid)
             before = None
-        if before is not None and _is_newer(before.resource_version, seen.resource_version):
+        if before is not None and is_newer(before.resource_version, seen.resource_version):
             # Sent before our own status write: what it asks counts, the status that it shows is behind ours.
             seen = replace(seen, status_json=before.status_json, resource_version=before.resource_version)
         self._objects[seen.key] = seen
@@ -271,11 +273,11 @@ class ObjectStore:
         What it lacks has ended, unless what is held is newer than the list. A list that is older than what was held
         before it shows a cluster that was restored from a backup: then nothing that was known counts.
         """
-        is_restored, ended = _is_newer(before.newest, listed.resource_version), 0
+        is_restored, ended = is_newer(before.newest, listed.resource_version), 0
         for one in list(self._of(before.kind, before.namespace)):
             there = listed.objects.get(ObjectKey(one.key.namespace, one.key.name))
             is_there = there is not None and there.uid == one.uid
-            if is_restored or not (is_there or _is_newer(one.resource_version, listed.resource_version)):
+            if is_restored or not (is_there or is_newer(one.resource_version, listed.resource_version)):
                 self.end(one.key, one.uid)
                 ended += 1
         if is_restored:
@@ -293,7 +295,7 @@ class ObjectStore:
         if there.uid in self._ended:
             return False
         held = self._objects.get(WorkKey(kind, key.namespace, key.name))
-        return held is None or _is_newer(there.resource_version, held.known_version(there.uid))
+        return held is None or is_newer(there.resource_version, held.known_version(there.uid))
 
     def note_list(self, before: BeforeList, listed: Listed) -> None:
         """From now on no name that is not held has a version from before this list."""
@@ -304,8 +306,27 @@ class ObjectStore:
             if one.key.kind == kind and namespace in (None, one.key.namespace):
                 yield one
 
+    def expect_status(self, key: WorkKey, status_json: bytes) -> None:
+        """Say which status is about to be written: the watch may show it before the answer, or without one."""
+        self._written[key] = status_json
+
+    def is_strange(self, seen: ObservedObject) -> bool:
+        """Tell whether a version that is news has a status that we didn't write last.
+
+        Others wrote it, or it is one of ours that was held up on its way, and came after a later one.
+        """
+        before = self._objects.get(seen.key)
+        if before is None or not is_newer(seen.resource_version, before.resource_version):
+            return False
+        known = (before.status_json, self._written.get(seen.key, before.status_json))
+        if seen.status_json in known:
+            return False
+        shown = orjson.loads(seen.status_json)
+        return all(orjson.loads(one) != shown for one in known)
+
     def put_status(self, key: WorkKey, uid: str, status_json: bytes, resource_version: str) -> None:
         """Take over the status that we wrote ourselves, before the watch brings it."""
+        self._written.pop(key, None)
         seen = self._objects.get(key)
         if seen is not None and seen.uid == uid:
             self._objects[key] = replace(seen, status_json=status_json, resource_version=resource_version)
@@ -321,6 +342,7 @@ class ObjectStore:
             return
         del self._objects[key]
         del self._by_uid[uid]
+        self._written.pop(key, None)
         self._unlink(gone)
         self.on_end(gone)
 
@@ -429,7 +451,7 @@ class ObservedStore:
         return written
 
 
-def _is_newer(version: str, known: str) -> bool:
+def is_newer(version: str, known: str) -> bool:
     """Compare resourceVersions, which are numbers that grow since Kubernetes 1.35 (KEP-5504)."""
     if version.isdecimal() and known.isdecimal():
         return int(version) > int(known)

@@ -30,6 +30,8 @@ class StatusPatch:
             KubeError: the API server refuses or can't be asked.
         """
         key = ObjectKey(seen.key.namespace, seen.key.name)
+        written = packed_json(wire)
+        self._objects.expect_status(seen.key, written)
         try:
             answer = await self._gateway.apply_status(RESOURCES[seen.key.kind], key, wire, uid=seen.uid)
         except NotFoundError as error:
@@ -41,4 +43,4 @@ class StatusPatch:
             raise
         meta = answer.get("metadata")
         version = meta.get("resourceVersion") if isinstance(meta, dict) else None
-        self._objects.put_status(seen.key, seen.uid, packed_json(wire), str(version or seen.resource_version))
+        self._objects.put_status(seen.key, seen.uid, written, str(version or seen.resource_version))

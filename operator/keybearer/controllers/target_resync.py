@@ -1,4 +1,4 @@
-"""Finds targets whose deletion no watch reported: a re-list after an expired version brings no DELETED events."""
+"""Finds targets whose end or change no watch reported: a list after an expired version brings no DELETED events."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import random
 
 from keybearer.base.backoff import jittered
 from keybearer.base.logs import get_logger
-from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetKey
+from keybearer.controllers.intake import EventIntake
+from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetKey, is_newer
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.target.desired import MANAGED_LABEL, TARGET_RESOURCES
 from keybearer.controllers.work import Lane
 from keybearer.kube.errors import KubeError
 from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import ObjectKey
 
 __all__ = ["TargetResync"]
 
@@ -29,6 +32,7 @@ class TargetResync:
         objects: ObjectStore,
         observed: ObservedStore,
         queue: WorkQueue,
+        intake: EventIntake,
         settings: OperatorSettings,
         rng: random.Random,
     ) -> None:
@@ -36,6 +40,7 @@ class TargetResync:
         self._objects = objects
         self._observed = observed
         self._queue = queue
+        self._intake = intake
         self._namespaces: tuple[str | None, ...] = settings.namespaces or (None,)
         self._interval = settings.resync_interval
         self._rng = rng
@@ -50,13 +55,33 @@ class TargetResync:
                 _log.warning("target_resync_failed", error=str(error))
 
     async def resync(self) -> int:
-        """Put the writers of vanished targets on the queue; return how many targets had vanished.
+        """Put the writers of vanished targets on the queue, and take in changed ones; return how many had vanished.
 
         Raises:
-            KubeError: the targets can't be listed.
+            KubeError: the targets can't be listed, or a changed one can't be read.
         """
         before = [(target.key, target.uid) for target in self._observed]
-        there: set[tuple[TargetKey, str]] = set()
+        there = await self._listed()
+        vanished = 0
+        for key, uid in before:
+            seen = self._observed.get(key)
+            if seen is None or seen.uid != uid:
+                continue
+            version = there.get((key, uid))
+            if version is None:
+                vanished += 1
+                self._observed.drop(key)
+                for writer in self._objects.writers_of(key):
+                    self._queue.add(writer, Lane.URGENT)
+            elif is_newer(version, seen.resource_version):
+                await self._take_in(key)
+        if vanished:
+            _log.warning("vanished_targets_found", count=vanished)
+        return vanished
+
+    async def _listed(self) -> dict[tuple[TargetKey, str], str]:
+        """Return the version of each target that exists, by name and UID."""
+        there: dict[tuple[TargetKey, str], str] = {}
         for kind, resource in TARGET_RESOURCES.items():
             for namespace in self._namespaces:
                 async for item in self._gateway.list(
@@ -65,16 +90,13 @@ class TargetResync:
                     meta = item.get("metadata")
                     if isinstance(meta, dict):
                         key = TargetKey(kind, str(meta.get("namespace", "")), str(meta.get("name", "")))
-                        there.add((key, str(meta.get("uid", ""))))
-        vanished = 0
-        for key, uid in before:
-            seen = self._observed.get(key)
-            if (key, uid) in there or seen is None or seen.uid != uid:
-                continue
-            vanished += 1
-            self._observed.drop(key)
-            for writer in self._objects.writers_of(key):
-                self._queue.add(writer, Lane.URGENT)
-        if vanished:
-            _log.warning("vanished_targets_found", count=vanished)
-        return vanished
+                        there[key, str(meta.get("uid", ""))] = str(meta.get("resourceVersion", ""))
+        return there
+
+    async def _take_in(self, key: TargetKey) -> None:
+        """Have the intake look at a target that is newer than the watch has shown by now."""
+        body = await self._gateway.get(TARGET_RESOURCES[key.kind], ObjectKey(key.namespace, key.name))
+        seen = self._observed.get(key)
+        version = "" if body is None else text_of(mapping_of(body.get("metadata")).get("resourceVersion"))
+        if body is not None and seen is not None and is_newer(version, seen.resource_version):
+            self._intake.target_changed(key.kind, body)

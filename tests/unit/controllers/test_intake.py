@@ -39,10 +39,14 @@ class Recorder(WorkQueue):
     def __init__(self, clock: HandClock) -> None:
         super().__init__(clock, Backoff(timedelta(seconds=5), timedelta(minutes=5)), SteadyChance())
         self.added: list[tuple[str, Lane]] = []
+        self.later: list[tuple[str, timedelta]] = []
 
     def add(self, key: WorkKey, lane: Lane) -> None:
         self.added.append((key.name, lane))
         super().add(key, lane)
+
+    def add_after(self, key: WorkKey, delay: timedelta, lane: Lane = Lane.REFRESH) -> None:  # noqa: ARG002 - its signature
+        self.later.append((key.name, delay))
 
 
 class Desk:
@@ -111,6 +115,43 @@ class TestCustomResources:
         desk.sync(event_type, status=status)
 
         assert desk.news() == [("web", lane)]
+
+    @pytest.mark.parametrize(
+        "shown",
+        [
+            pytest.param(
+                {"source": "dev:/", "updates": "Polling"}, id="of another run of ours, which came late"
+            ),
+            pytest.param(None, id="none"),
+        ],
+    )
+    def test_a_status_that_we_did_not_write_last_is_looked_at_after_a_pause(
+        self, desk: Desk, shown: dict[str, str] | None
+    ) -> None:
+        desk.sync("ADDED", status={"source": "dev:/"}, resourceVersion="1")
+        desk.objects.put_status(SYNC, UID, b'{"source":"dev:/"}', "2")
+        desk.news()
+
+        desk.sync("MODIFIED", status=shown, resourceVersion="3")
+
+        assert desk.news() == []
+        assert desk.queue.later == [("web", timedelta(seconds=20))]
+
+    def test_a_status_of_ours_is_known_before_its_answer_comes_and_with_its_keys_in_any_order(
+        self, desk: Desk
+    ) -> None:
+        desk.sync("ADDED", status={"source": "dev:/"}, resourceVersion="1")
+        desk.news()
+        desk.objects.expect_status(SYNC, b'{"updates":"Events","source":"dev:/"}')
+
+        desk.sync("MODIFIED", status={"source": "dev:/", "updates": "Events"}, resourceVersion="2")
+        desk.objects.put_status(SYNC, UID, b'{"updates":"Events","source":"dev:/"}', "2")
+        desk.sync(
+            None, status={"source": "dev:/", "updates": "Events"}, labels={"a": "b"}, resourceVersion="3"
+        )
+
+        assert desk.news() == []
+        assert desk.queue.later == []
 
     def test_the_echo_of_our_status_asks_for_nothing_and_owes_no_newer_reading(self, desk: Desk) -> None:
         desk.clock.seconds = 1005.0

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from keybearer.base.backoff import Backoff
+from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore, TargetKey
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
@@ -30,11 +31,21 @@ class Desk:
         self.objects, self.observed = ObjectStore(), ObservedStore()
         backoff = Backoff(timedelta(seconds=5), timedelta(minutes=5))
         self.queue = WorkQueue(HandClock(), backoff, SteadyChance())
+        intake = EventIntake(
+            HandClock(),
+            self.queue,
+            self.objects,
+            self.observed,
+            FINGERPRINTER,
+            {"SecretSync": targets_of},
+            lambda _: None,
+        )
         self.resync = TargetResync(
             self.gateway,
             self.objects,
             self.observed,
             self.queue,
+            intake,
             OperatorSettings(namespaces=namespaces),
             SteadyChance(),
         )
@@ -91,6 +102,33 @@ async def test_a_target_that_was_replaced_unseen_has_vanished_too() -> None:
     body["metadata"]["uid"] = "another-uid"
 
     assert await desk.resync.resync() == 1
+
+
+async def test_a_target_that_was_edited_unseen_is_taken_in_and_calls_its_writers() -> None:
+    desk = Desk()
+    desk.sync("web")
+    edited = desk.gateway.put(desk.target() | {"data": {"A": "Y25yeS14"}})
+
+    assert await desk.resync.resync() == 0
+    assert desk.called() == ["web"]
+    seen = desk.observed.get(_WEB)
+    assert seen is not None
+    assert seen.resource_version == edited["metadata"]["resourceVersion"]
+
+
+async def test_an_edit_that_the_watch_showed_meanwhile_is_not_read_again() -> None:
+    desk = Desk()
+    desk.sync("web")
+    edited = desk.gateway.put(desk.target() | {"data": {"A": "Y25yeS14"}})
+
+    def show(_: str, kind: str) -> None:
+        if kind == "ConfigMap":
+            desk.see("Secret", edited)
+
+    desk.gateway.before = show
+
+    await desk.resync.resync()
+    assert desk.called() == []
 
 
 async def test_a_target_that_lost_our_label_is_no_longer_watched_and_so_has_vanished() -> None:

@@ -139,10 +139,13 @@ class Case:
         elif before is None and self.held_until(now) is not None:
             self.say(held_since=now.replace(microsecond=0))
 
-    def count_noted(self, attempt: KeptAttempt, now: datetime) -> None:
-        """Take in what the keyring says of how often it was asked for, where the status doesn't say it yet."""
-        if attempt.revision > (self.entry.revision or 0) or not self.entry.issues:
+    def take_noted(self, attempt: KeptAttempt, now: datetime) -> None:
+        """Take in what the keyring says of an attempt, where the status doesn't say it yet."""
+        is_newer = attempt.revision > (self.entry.revision or 0)
+        if is_newer or not self.entry.issues:
             self.say(issues=put_right(attempt.issues, now))
+        if is_newer:
+            self.say(revision=attempt.revision, need=attempt.need, id=None, status=None)
 
     def see(self, shown: str | None) -> None:
         """Take in how the watch showed the Secret last, by its fingerprint; None where it showed none."""

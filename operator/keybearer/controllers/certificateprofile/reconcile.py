@@ -132,7 +132,8 @@ class CertificateProfileReconciler:
             return await self._clean_up(seen, previous)
         request = pending_request(seen, previous.last_handled_requested_at)
         outcome, result = await self._run(seen, previous, request, reconcile_id)
-        if request is not None:
+        broke_off = result.failed and outcome.issued is None
+        if request is not None and not (request.renews and broke_off):
             outcome = replace(outcome, handled=request.requested_at)
         await self._write(seen, previous, outcome)
         return result

@@ -15,6 +15,7 @@ from keybearer.client import (
     CertificateProfile,
     CertificateRequest,
     NotFound,
+    ProfileDefaults,
 )
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.issuance.service import (
@@ -33,6 +34,8 @@ from keybearer.controllers.service_session import ServiceSession
 __all__ = ["RemoteCertificates"]
 
 _T = TypeVar("_T")
+
+_NO_DEFAULTS = ProfileDefaults()
 
 _PAGE = 100
 _LISTED_MAX = 20 * _PAGE
@@ -121,14 +124,14 @@ class RemoteCertificates:
         )
 
     async def update_profile(self, profile_id: str, described: DescribedProfile) -> PresentProfile:
-        """Change a profile's slug, description and defaults."""
+        """Change a profile's slug, description and defaults; those that are described no more are taken away."""
         return _present(
             await self._perform(
                 lambda client: client.certificate_profiles.update(
                     profile_id,
                     slug=described.slug,
                     description=described.description,
-                    defaults=described.defaults,
+                    defaults=described.defaults or _NO_DEFAULTS,  # None would let them stay
                 ),
                 f"change profile {described.slug}",
                 Reason.PROFILE_REFUSED,

@@ -59,7 +59,7 @@ async def _look_at_former(setting: Setting, case: Case) -> None:
     ):
         if state.certificate_id == case.entry.certificate_id:
             _take_in(case, state)
-            if case.entry.id is None:
+            if case.entry.id is None and _is_of_its_request(case):
                 case.say(id=state.id)  # found with the others from now on
 
 

@@ -110,7 +110,8 @@ class CertificateRound:
         if self.setting.compared:
             await look_for_revoked(self.setting, self.cases, self._abreast)
         decisions = self._decide()
-        is_open = any(case.entry.is_open for case in self.cases)
+        # Whatever made them needed: a request by a person is answered by the run that begins what it asks for.
+        is_open = any(case.entry.is_open or case.entry.is_begun for case in self.cases)
         if is_open or any(map(_does_something, decisions)) or self._storage.lacks_keyring():
             decisions = await self._begin(decisions)
         await self._abreast.take(

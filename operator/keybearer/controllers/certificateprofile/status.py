@@ -131,6 +131,12 @@ class CertificateRequestStatus(ResourceModel):
         """Whether the service still has to say how the request ends."""
         return self.id is not None and self.status is not None and not self.status.is_final
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether a certificate was asked for that isn't stored yet, and that nothing was said against."""
+        is_newer = self.revision is not None and self.revision > (self.certificate_revision or 0)
+        return is_newer and not self.failures and self.status in (None, RequestStatus.ISSUED)
+
 
 class AuthorityStatus(ResourceModel):
     """An authority that certificates in Secrets were signed by."""

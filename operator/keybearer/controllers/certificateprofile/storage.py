@@ -72,7 +72,7 @@ class CertificateStorage:
         for case in self._cases:
             kept = self.keyring.attempts.get(case.name)
             if kept is not None:
-                case.count_noted(kept, self._now)
+                case.take_noted(kept, self._now)
             is_held = kept is None or (case.name, kept.revision) in self.keyring.keys
             if kept is not None and case.desired.makes_key and not is_held:
                 # Of no use without its key, but its number is taken.

@@ -155,8 +155,8 @@ class Recreation:
         if original is not None:
             await self._put_back(left.resource, original, restored(kept))
         if (left.resource.kind, left.backup) not in self._under_way:
-            with suppress(ConflictError):
-                await self._gateway.delete(left.resource, left.backup, uid=_uid_of(kept))
+            # A conflict is looked at again: another object may have its name, or it is still there.
+            await self._gateway.delete(left.resource, left.backup, uid=_uid_of(kept))
 
     async def _put_back(self, resource: Resource, key: ObjectKey, body: JsonObject) -> None:
         if await self._gateway.get(resource, key, metadata_only=True) is not None:

@@ -124,6 +124,16 @@ async def test_a_full_quota_is_no_refusal_and_is_waited_for_until_it_counts_what
 
 
 @in_virtual_time
+async def test_a_backup_whose_removal_met_a_conflict_is_removed_all_the_same() -> None:
+    desk = Desk()
+    desk.gateway.fail("delete", "Secret", ConflictError("delete Secret: conflict"), after=1)
+    async with desk.settling():
+        await desk.recreate()
+
+    assert desk.backup() is None
+
+
+@in_virtual_time
 async def test_the_old_one_is_put_back_whole_where_the_store_refuses_the_new_one() -> None:
     desk = Desk()
     desk.gateway.fail("create", "Secret", _REFUSED, after=1)

@@ -1,0 +1,53 @@
+"""What the search finds and docs/open-points.md tells of already: it is counted apart, and is no news."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["KNOWN", "Known", "all_known"]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A weakness that is written down.
+
+    Attributes:
+        plan: matches the text of plans in which it shows.
+        finding: matches the whole of each finding that it causes.
+        why: what it is, in the words of the open points.
+    """
+
+    plan: re.Pattern[str]
+    finding: re.Pattern[str]
+    why: str
+
+
+KNOWN = (
+    Known(
+        re.compile(r"killed|answer lost|delayed"),
+        re.compile(r"SecretSync/web\.status\.target\.removals\[.*: nothing instead of .*"),
+        "the guard forgets a removal whose write was carried out and whose status was not written",
+    ),
+    Known(
+        re.compile(r"^(first certificate|renewal|key rotation|authority change) / "),
+        re.compile(
+            r"CertificateProfile/web\.status\.certificateRequests\[tls\]\."
+            r"(id|issues.*|need|requestedAt): (nothing|'\[\]') instead of .*"
+        ),
+        "where a status was not written, what it would have told of a request is known as far as the Secret tells it",
+    ),
+    Known(
+        re.compile(r"^merge / .*secrets/theirs#\d+: delayed"),
+        re.compile(r"Secret/theirs\.(data|metadata\.labels)\..*: .* instead of nothing"),
+        "a merge that was held up until its SecretSync had gone comes all the same",
+    ),
+)
+
+
+def all_known(plan: str, findings: Sequence[str]) -> bool:
+    """Tell whether there are findings, and each of them is known of such a plan."""
+    return bool(findings) and all(
+        any(one.plan.search(plan) and one.finding.fullmatch(finding) for one in KNOWN) for finding in findings
+    )
