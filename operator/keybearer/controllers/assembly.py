@@ -36,9 +36,9 @@ from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkQueue
 from keybearer.controllers.references import References, WatchFactory
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
-from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
+from keybearer.controllers.secretsync.materialize import Cleaner
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
 from keybearer.controllers.secretsync.targets import targets_of as targets_of_sync
 from keybearer.controllers.sessions import SessionOpener

@@ -12,21 +12,21 @@ from random import Random
 
 from keybearer.base.certificate_terms import IssuerType
 from keybearer.base.clock import Clock
-from keybearer.controllers.certificateprofile.casework import CaseBuilder
 from keybearer.controllers.certificateprofile.conclusion import (
     Outcome,
     build_status,
 )
-from keybearer.controllers.certificateprofile.ending import Ending
-from keybearer.controllers.certificateprofile.gather import ProfileGatherer
-from keybearer.controllers.certificateprofile.issuing import Issuing
-from keybearer.controllers.certificateprofile.preview import Preview
+from keybearer.controllers.certificateprofile.context import (
+    ProfileSecrets,
+    RoundContext,
+    RoundTools,
+    RunContext,
+)
+from keybearer.controllers.certificateprofile.gather import CaseBuilder, ProfileGatherer
+from keybearer.controllers.certificateprofile.issuing import Issuing, Preview, Removal
 from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.removal import Removal
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
-from keybearer.controllers.certificateprofile.secrets_of_profile import ProfileSecrets
-from keybearer.controllers.certificateprofile.setting import RoundTools, Scene, Setting
 from keybearer.controllers.certificateprofile.status import (
     CertificateProfileStatus,
 )
@@ -43,6 +43,7 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
+from keybearer.controllers.ownership import is_own, mark_of
 from keybearer.controllers.reading import read_spec, read_spec_in_part, read_status
 from keybearer.controllers.requests import PendingRequest, pending_request
 from keybearer.controllers.run_ends import end_run, failure_of
@@ -56,7 +57,40 @@ from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import KubeError, LeaseLostError
 from keybearer.kube.gateway import Gateway
 
-__all__ = ["CertificateProfileReconciler"]
+__all__ = ["CertificateProfileReconciler", "Ending"]
+
+
+class Ending:
+    """Takes back what an object that is being deleted asked for."""
+
+    def __init__(self, clock: Clock, profiles: Profiles, removal: Removal) -> None:
+        self._clock = clock
+        self._profiles = profiles
+        self._removal = removal
+
+    async def take_back(self, run: RunContext) -> None:
+        """Take back what the object asked of the service: Secrets first, then certificates, then the profile.
+
+        Raises:
+            ReconcileError: the service refuses or can't be asked.
+            KubeError: the API server refuses or can't be asked.
+        """
+        spec, previous, known = run.spec, run.previous, run.previous.profile
+        ending = [entry for entry in previous.certificate_requests if entry.revoke_on_delete or entry.is_open]
+        due = await self._removal.retire(run, ending, (), self._clock.now())
+        revoked = await self._removal.revoke((*previous.revocations, *due), run.service)
+        if revoked.trouble is not None:
+            raise revoked.trouble
+        if spec.existing or spec.on_delete is RemoteDeletionPolicy.RETAIN:
+            return
+        found = await self._profiles.find(run)
+        if found is None:
+            return
+        takes_unmarked = known is not None and found.profile.id == known.id
+        mark = mark_of(run.cluster_id, run.seen.uid)
+        if is_own(found.profile.description, mark, takes_unmarked=takes_unmarked):
+            await run.service.delete_profile(found.profile.id)
+
 
 _FINE = frozenset(
     {Reason.ISSUING, Reason.PENDING, Reason.PENDING_APPROVAL, Reason.PENDING_VALIDATION, Reason.PLANNED}
@@ -168,17 +202,17 @@ class CertificateProfileReconciler:
         if spec.mode is Mode.SUSPENDED:
             message = "mode is Suspended: nothing is issued, renewed or repaired"
             return Outcome(Tone.PAUSED, Reason.SUSPENDED, message), RunResult()
-        scene = await self._scene(seen, spec, previous)
+        run = await self._context(seen, spec, previous)
         if spec.mode is Mode.PLAN:
-            return await self._preview.look(scene), RunResult(requeue_after=REFRESH)
+            return await self._preview.look(run), RunResult(requeue_after=REFRESH)
         # Without an answer of the service nobody knows what time it is there.
-        is_known = request is None and scene.service.clock_ahead is not None
-        remembered = self._profiles.remembered(scene) if is_known else None
-        found = remembered or await self._find(scene, afresh=request is not None)
+        is_known = request is None and run.service.clock_ahead is not None
+        remembered = self._profiles.remembered(run) if is_known else None
+        found = remembered or await self._find(run, afresh=request is not None)
         if remembered is None:
-            self._profiles.remember(scene, found)
-        setting = Setting(
-            scene,
+            self._profiles.remember(run, found)
+        context = RoundContext(
+            run,
             found.profile,
             found.authority,
             self_signed=found.self_signed,
@@ -186,30 +220,30 @@ class CertificateProfileReconciler:
             asked=request is not None,
             renew=request is not None and request.renews,
         )
-        return await self._issuing.issue(setting)
+        return await self._issuing.issue(context)
 
-    async def _scene(
+    async def _context(
         self, seen: ObservedObject, spec: CertificateProfileSpec, previous: CertificateProfileStatus
-    ) -> Scene:
+    ) -> RunContext:
         """Return what the run is about."""
         self._gatherer.follow(seen.key, spec)
         is_ending = seen.deletion_timestamp is not None
         session = await self._gatherer.session(seen.key, spec, cleans_up=is_ending)
         service = self._gatherer.service(session)
         project_id = await self._gatherer.project_id(session, spec)
-        return Scene(seen, spec, previous, service, session.id, project_id, await self._cluster.get())
+        return RunContext(seen, spec, previous, service, session.id, project_id, await self._cluster.get())
 
-    async def _find(self, scene: Scene, *, afresh: bool) -> FoundProfile:
+    async def _find(self, run: RunContext, *, afresh: bool) -> FoundProfile:
         """Return the profile, made or changed as described where it is managed."""
         # Before there is anything to clean up, so that no crash in between leaves it behind.
         # A trust bundle is another part's to clean up, and its mark costs nothing in the same write.
-        is_published = self._publishes() and scene.spec.issuer_type is not IssuerType.SELF_SIGNED
+        is_published = self._publishes() and run.spec.issuer_type is not IssuerType.SELF_SIGNED
         await self._finalizer.set(
-            scene.seen,
-            present=_leaves_something(scene.spec, scene.previous),
+            run.seen,
+            present=_leaves_something(run.spec, run.previous),
             besides=(TRUST_FINALIZER,) if is_published else (),
         )
-        return await self._profiles.bring_about(scene, afresh=afresh)
+        return await self._profiles.bring_about(run, afresh=afresh)
 
     # The end
 
@@ -221,8 +255,8 @@ class CertificateProfileReconciler:
             needed = _NEEDED_TO_DELETE if previous.profile is not None else _NEEDED_TO_FIND
             spec = read_spec_in_part(seen, CertificateProfileSpec, needed)
             deadline = spec.deletion_deadline
-            scene = await self._scene(seen, spec, previous)
-            await self._ending.take_back(scene)
+            run = await self._context(seen, spec, previous)
+            await self._ending.take_back(run)
         except (ReconcileError, KubeError) as error:
             # The identity may not be readable any more: that holds up the end until the deadline, not for ever.
             if isinstance(error, LeaseLostError):

@@ -1,21 +1,26 @@
-"""Makes the target of a SecretSync what is desired, or says what stands against it."""
+"""Makes the target of a SecretSync what is desired, unless it is another's, and takes it back."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 
+from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
+from keybearer.controllers.finalizer import FINALIZER, FinalizerKeeper
+from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
-from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import describe_changes
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.report import StatusWriter
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.rivals import Rivals
 from keybearer.controllers.secretsync.status import SecretSyncStatus
-from keybearer.controllers.secretsync.status_writer import StatusWriter
 from keybearer.controllers.secretsync.targets import noted_targets
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.decisions import (
@@ -26,19 +31,157 @@ from keybearer.controllers.target.decisions import (
     Verdict,
 )
 from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy
 from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.work import WorkKey
 from keybearer.kube.errors import (
     AlreadyExistsError,
     ConflictError,
     ForbiddenError,
     InvalidError,
+    KubeError,
+    LeaseLostError,
     NotFoundError,
 )
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import SECRET_SYNCS
 
-__all__ = ["Materializer"]
+__all__ = ["Cleaner", "Materializer", "Rivals"]
+
+_log = get_logger(__name__)
+
+
+class Cleaner:
+    """Sets the finalizer before there is something to clean, and cleans when the object goes."""
+
+    def __init__(self, clock: Clock, gateway: Gateway, writer: TargetWriter, telemetry: Telemetry) -> None:
+        self._finalizer = FinalizerKeeper(clock, gateway)
+        self._writer = writer
+        self._telemetry = telemetry
+
+    async def prepare(self, seen: ObservedObject, spec: SecretSyncSpec, *, approved: bool = False) -> None:
+        """Make the finalizer present before this spec merges something that it is to clean up.
+
+        Args:
+            seen: the SecretSync.
+            spec: its spec.
+            approved: a person approved its plan, so that `mode: Plan` may write as well.
+
+        Raises:
+            ObjectGoneError: the object was deleted meanwhile.
+            KubeError: the API server refuses or can't be asked.
+        """
+        writes = approved or spec.mode is not Mode.PLAN
+        if writes and _needs_finalizer(spec):
+            await self._finalizer.set(seen, present=True)
+
+    async def settle(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
+        """Remove the finalizer where nothing is left to clean: once the target of before has been retired.
+
+        Raises:
+            ObjectGoneError: the object was deleted meanwhile.
+            KubeError: the API server refuses or can't be asked.
+        """
+        if not _needs_finalizer(spec) and spec.mode is not Mode.PLAN:
+            await self._finalizer.set(seen, present=False)
+
+    async def clean_up(self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec) -> None:
+        """Take back merged keys, unless they are to be retained, and let the object go.
+
+        Args:
+            seen: the SecretSync, which is being deleted.
+            previous: its status, which says what was written last.
+            spec: its spec, as far as it can be read.
+
+        Raises:
+            ObjectGoneError: it is gone already.
+            KubeError: the keys could not be taken back and there is time left, or the finalizer not removed.
+        """
+        if FINALIZER not in seen.finalizers:
+            return
+        if spec.target.on_delete is DeletionPolicy.DELETE:
+            await self._retire(seen, previous, spec)
+        await self._finalizer.set(seen, present=False)
+
+    def time_left(self, seen: ObservedObject, spec: SecretSyncSpec) -> timedelta | None:
+        """Return the time until cleaning up is given up; None where it has passed, or none is running."""
+        return self._finalizer.time_left(seen, spec.deletion_deadline)
+
+    async def _retire(self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec) -> None:
+        # A rename may have been cut off between the two: keys can be in the target of before and in that of now.
+        for key in dict.fromkeys((*seen.targets, *noted_targets(previous, seen.key.namespace))):
+            await self._retire_one(seen, key, spec)
+
+    async def _retire_one(self, seen: ObservedObject, key: TargetKey, spec: SecretSyncSpec) -> None:
+        try:
+            await self._writer.retire(key, seen.uid)
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            if self.time_left(seen, spec) is not None:
+                raise
+            self._telemetry.orphaned(seen, key, str(error))
+
+    async def require(self, seen: ObservedObject) -> None:
+        """Make sure that the SecretSync is still there.
+
+        Raises:
+            ObjectGoneError: it is gone, or another one of the same name.
+            KubeError: the API server can't be asked.
+        """
+        await self._finalizer.require(seen)
+
+
+def _needs_finalizer(spec: SecretSyncSpec) -> bool:
+    if spec.destination is not None:
+        return True
+    target = spec.target
+    return target.creation_policy is CreationPolicy.MERGE and target.on_delete is DeletionPolicy.DELETE
+
+
+_DEAD_MAX = 4096
+
+
+class Rivals:
+    """Tells which of the SecretSyncs that a target names are still there."""
+
+    def __init__(self, objects: ObjectStore, gateway: Gateway) -> None:
+        self._objects = objects
+        self._gateway = gateway
+        self._dead: OrderedDict[str, None] = OrderedDict()
+
+    async def of(self, present: PresentTarget | None, owner_uid: str) -> Mapping[str, WorkKey]:
+        """Return, by UID, the other living custom resources that own the target or merged into it.
+
+        Raises:
+            KubeError: the API server can't be asked about one that no watch has shown.
+        """
+        named = present.hands - {owner_uid} if present is not None else frozenset()
+        if present is None or not named:
+            return {}
+        held = {uid: key for uid in named if (key := self._objects.find(uid)) is not None}
+        unknown = named - held.keys() - self._dead.keys()
+        if unknown:
+            # Deleted long ago, or just not listed yet: whoever takes a target over must know which.
+            held |= await self._ask(present.key.namespace, unknown)
+        return held
+
+    async def _ask(self, namespace: str, uids: frozenset[str]) -> dict[str, WorkKey]:
+        found: dict[str, WorkKey] = {}
+        async for item in self._gateway.list(SECRET_SYNCS, namespace, metadata_only=True):
+            meta = mapping_of(item.get("metadata"))
+            uid = text_of(meta.get("uid"))
+            if uid in uids:
+                found[uid] = WorkKey(SECRET_SYNCS.kind, namespace, text_of(meta.get("name")))
+        for uid in uids - found.keys():  # a UID never comes back
+            self._dead[uid] = None
+        while len(self._dead) > _DEAD_MAX:
+            self._dead.popitem(last=False)
+        return found
+
 
 _ATTEMPTS = 4
 """Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""

@@ -14,32 +14,32 @@ from dataclasses import replace
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
+from keybearer.base.logs import get_logger
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.faults import report_fault
-from keybearer.controllers.finalizer import FinalizerKeeper
+from keybearer.controllers.finalizer import FINALIZER, FinalizerKeeper
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
-from keybearer.controllers.reading import read_spec, read_status
+from keybearer.controllers.reading import read_spec, read_spec_in_part, read_status
 from keybearer.controllers.requests import PendingRequest, pending_request
 from keybearer.controllers.run_ends import end_run, failure_of
-from keybearer.controllers.secretsync.cleanup import Cleaner
-from keybearer.controllers.secretsync.conclusion import refused_by_cluster, suspended
+from keybearer.controllers.secretsync.conclusion import (
+    joined,
+    joined_with_trouble,
+    refused_by_cluster,
+    suspended,
+)
 from keybearer.controllers.secretsync.destination import Destinations
-from keybearer.controllers.secretsync.ending import LOOK_AGAIN, Ending
 from keybearer.controllers.secretsync.gather import Gatherer
-from keybearer.controllers.secretsync.joining import joined, joined_with_trouble
-from keybearer.controllers.secretsync.key_states import KeysRefusedError
-from keybearer.controllers.secretsync.materialize import Materializer
+from keybearer.controllers.secretsync.materialize import Cleaner, Materializer, Rivals
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.refused_requests import why_refused
-from keybearer.controllers.secretsync.report import Report
+from keybearer.controllers.secretsync.report import Report, StatusWriter
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.rivals import Rivals
+from keybearer.controllers.secretsync.selection import KeysRefusedError
 from keybearer.controllers.secretsync.status import SecretSyncStatus
-from keybearer.controllers.secretsync.status_writer import StatusWriter
 from keybearer.controllers.secretsync.target_run import TargetRun
 from keybearer.controllers.secretsync.targets import noted_targets
 from keybearer.controllers.sources.reader import SourceReader
@@ -52,7 +52,89 @@ from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import KubeError, LeaseLostError
 from keybearer.kube.gateway import Gateway
 
-__all__ = ["SecretSyncReconciler"]
+__all__ = ["LOOK_AGAIN", "Ending", "SecretSyncReconciler", "why_refused"]
+
+
+def why_refused(request: PendingRequest, spec: SecretSyncSpec) -> str | None:
+    """Return why what is asked isn't done, for people; None where nothing stands against it."""
+    if not request.removes_foreign:
+        return None
+    if spec.destination is None:
+        return "there is no spec.destination that names could be removed from; nothing was removed"
+    if spec.mode in (Mode.SUSPENDED, Mode.CREATE_ONCE):
+        return f"mode is {spec.mode.value}, which leaves the destination alone; nothing was removed"
+    if (spec.sync_options or {}).get("disableSecretDeletion") is True:
+        return "syncOptions.disableSecretDeletion is set; nothing was removed"
+    return None
+
+
+_log = get_logger(__name__)
+
+LOOK_AGAIN = timedelta(milliseconds=300)
+"""Between two looks at a sync whose secrets are being removed."""
+
+
+class Ending:
+    """Takes back what an object that is being deleted left in the cluster and in a destination."""
+
+    def __init__(
+        self, cleaner: Cleaner, destinations: Destinations, statuses: StatusWriter, telemetry: Telemetry
+    ) -> None:
+        self._cleaner = cleaner
+        self._destinations = destinations
+        self._statuses = statuses
+        self._telemetry = telemetry
+
+    async def clean_up(self, seen: ObservedObject, previous: SecretSyncStatus) -> RunResult:
+        """Take back what was written and pushed, where that is asked for, and let the object go.
+
+        Raises:
+            LeaseLostError: another replica leads; nothing more may be written.
+            ObjectGoneError: the SecretSync is gone already.
+        """
+        spec = read_spec_in_part(seen, SecretSyncSpec)
+        try:
+            if FINALIZER in seen.finalizers:
+                waits = await self._clean_destination(seen, spec, previous)
+                if waits is not None:
+                    return waits
+            await self._cleaner.clean_up(seen, previous, spec)
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            _log.warning("cleanup_failed", name=seen.key.name, namespace=seen.key.namespace, error=str(error))
+            return RunResult(failed=True, requeue_after=self._cleaner.time_left(seen, spec))
+        return RunResult()
+
+    async def _clean_destination(
+        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus
+    ) -> RunResult | None:
+        """Take back the sync to the destination; None where nothing of it is to be waited for any more."""
+        if spec.destination is None and previous.sync is None:
+            return None
+        time_left = self._cleaner.time_left(seen, spec)
+        try:
+            left = await self._destinations.clean_up(seen, spec, previous)
+        except ReconcileError as error:
+            report, again = Report(Tone.WAITING, error.reason, error.message), time_left
+        except KubeError as error:
+            # The identity may not be readable any more: that holds up the end until the deadline, not for ever.
+            if isinstance(error, LeaseLostError):
+                raise
+            report, again = refused_by_cluster(error), time_left
+        else:
+            if left is None:
+                return None
+            failed = left.remove_status == "failed"
+            message = f"secrets are removed from {left.destination}: {left.last_remove_message or left.remove_status}"
+            reason = Reason.PUSH_FAILED if failed else Reason.PUSHING
+            report, again = Report(Tone.WAITING, reason, message, sync=left), None if failed else LOOK_AGAIN
+        if time_left is None:
+            what = f"sync {previous.sync.id if previous.sync is not None else seen.key.name} in the service"
+            self._telemetry.remote_orphaned(seen, what, report.message)
+            return None
+        await self._statuses.write(seen, previous, report)
+        return RunResult(failed=again is not LOOK_AGAIN, requeue_after=again or time_left)
 
 
 class SecretSyncReconciler:

@@ -26,7 +26,7 @@ from keybearer.controllers.custom_resource import (
 from keybearer.controllers.identity_ref import IdentityRef
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.resource_fields import Duration, RefreshInterval
-from keybearer.controllers.secretsync.spec_destination import (
+from keybearer.controllers.secretsync.spec import (
     CLOUD_PARAMETERS,
     CLOUD_SECRETS,
     CODE_HOST,
@@ -34,19 +34,15 @@ from keybearer.controllers.secretsync.spec_destination import (
     Destination,
     DestinationConfigObject,
     DestinationDeletionPolicy,
+    Source,
     SyncOptionsObject,
     has_fields_of_its_scope,
 )
-from keybearer.controllers.secretsync.spec_source import Source
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.target.guard import GuardRules
 from keybearer.controllers.target.spec import Target, WriteRules
 
-__all__ = [
-    "SECRET_SYNC",
-    "Guard",
-    "SecretSyncSpec",
-]
+__all__ = ["SECRET_SYNC", "Guard", "SecretSyncSpec"]
 
 
 class Guard(ResourceModel):

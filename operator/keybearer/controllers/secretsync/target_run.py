@@ -14,10 +14,9 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.run_ends import failure_of
-from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import conclude
 from keybearer.controllers.secretsync.gather import Gatherer, Material
-from keybearer.controllers.secretsync.materialize import Materializer
+from keybearer.controllers.secretsync.materialize import Cleaner, Materializer
 from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
 from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.secretsync.resource import SecretSyncSpec

@@ -1,4 +1,4 @@
-"""keybearer.controllers.certificateprofile.plan."""
+"""keybearer.controllers.certificateprofile.trigger."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.base.certificate_terms import RequestStatus
-from keybearer.controllers.certificateprofile.decisions import Decision, Fail, Fetch, Keep, Mint, Post, Wait
-from keybearer.controllers.certificateprofile.plan import decide
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.situation import (
+from keybearer.controllers.certificateprofile.status import Need
+from keybearer.controllers.certificateprofile.trigger import (
     Allowance,
     Attempt,
     CertificateView,
+    Decision,
+    Fail,
     Failed,
+    Fetch,
+    Keep,
     Live,
+    Mint,
+    Post,
     SecretState,
+    Wait,
     Wanted,
+    decide,
 )
-from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.issuance.service import RequestState
 from support.rows import each_row
 

@@ -20,9 +20,9 @@ from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServicePolicy
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
 from keybearer.controllers.references import References
-from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
+from keybearer.controllers.secretsync.materialize import Cleaner
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.service_session import ServiceSession
