@@ -38,7 +38,6 @@ from keybearer.controllers.references import References, WatchFactory
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
-from keybearer.controllers.secretsync.materialize import Cleaner
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
 from keybearer.controllers.secretsync.targets import targets_of as targets_of_sync
 from keybearer.controllers.sessions import SessionOpener
@@ -217,7 +216,6 @@ def assemble(given: Circumstances) -> Assembly:
         gatherer=gatherer,
         writer=writer,
         restarter=restarter,
-        cleaner=Cleaner(clock, gateway, writer, telemetry),
         destinations=destinations,
         fingerprinter=given.fingerprinter,
         telemetry=telemetry,

@@ -12,7 +12,7 @@ from keybearer.controllers.certificateprofile.authorities import former_authorit
 from keybearer.controllers.certificateprofile.case import Case
 from keybearer.controllers.certificateprofile.conclusion import (
     Issued,
-    Outcome,
+    ProfileOutcome,
     Standing,
     aspects_of,
     conclude,
@@ -141,7 +141,7 @@ class Preview:
         self._builder = builder
         self._tools = tools
 
-    async def look(self, run: RunContext) -> Outcome:
+    async def look(self, run: RunContext) -> ProfileOutcome:
         """Return what would be done, and which rules stand against it; nothing is asked for or written.
 
         Raises:
@@ -173,7 +173,7 @@ class Preview:
         if violated:
             first = f"{violated[0].name}: {violated[0].violations[0]}"
             message = f"{message}; {len(violated)} of them stand against the policy: {first}"
-        return Outcome(
+        return ProfileOutcome(
             Tone.STALLED if violated else Tone.HELD,
             Reason.POLICY_VIOLATED if violated else Reason.PLANNED,
             message,
@@ -239,7 +239,7 @@ class Issuing:
         self._removal = removal
         self._telemetry = telemetry
 
-    async def issue(self, context: RoundContext) -> tuple[Outcome, RunResult]:
+    async def issue(self, context: RoundContext) -> tuple[ProfileOutcome, RunResult]:
         """Do a round, take back what the manifest names no more, and return what came of it.
 
         Raises:
@@ -274,7 +274,9 @@ class Issuing:
             aspects=aspects_of(standings, run.service.clock_ahead),
         )
         self._tell(context, standings, cases)
-        outcome = Outcome(tone, reason, message, profile=_profile_status(context.profile), issued=issued)
+        outcome = ProfileOutcome(
+            tone, reason, message, profile=_profile_status(context.profile), issued=issued
+        )
         troubles = [one.trouble for one in standings]
         # What a person must change is looked at again with the rest; only what may pass by itself backs off.
         failed = any(

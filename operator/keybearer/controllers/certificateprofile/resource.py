@@ -31,13 +31,13 @@ from keybearer.controllers.custom_resource import (
     PrinterColumn,
     ResourceModel,
     RuledModel,
+    SpecModel,
     ready_column,
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
 from keybearer.controllers.issuance.timing import is_too_early
 from keybearer.controllers.mode import Mode
-from keybearer.controllers.resource_fields import Duration
 
 __all__ = [
     "CERTIFICATES_MAX",
@@ -151,7 +151,7 @@ def _secrets_once(certificates: tuple[Certificate, ...]) -> tuple[Certificate, .
 _DEFAULT_CHANGE = AuthorityChange()
 
 
-class CertificateProfileSpec(RuledModel):
+class CertificateProfileSpec(SpecModel):
     """A profile of the service, and the certificates that are issued from it."""
 
     identity_ref: Annotated[
@@ -252,13 +252,6 @@ class CertificateProfileSpec(RuledModel):
             description="What becomes of a managed profile in the service when this object is deleted.",
         ),
     ] = RemoteDeletionPolicy.DELETE
-    deletion_deadline: Annotated[
-        Duration,
-        Field(
-            description="How long the deletion of this object waits for revocations and for the profile to go; "
-            "after that it goes, and an Event names what was left."
-        ),
-    ] = timedelta(minutes=10)
 
     @rule(
         cel="!(has(self.projectId) && has(self.projectSlug))",

@@ -1,4 +1,4 @@
-"""How one run of a SecretSync ended: the target's part, the destination's part, and both as one report. Pure."""
+"""How one run of a SecretSync ended: the target's part, the destination's part, and both as one outcome. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from keybearer.client import SecretSync
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.outcome import ReconcileError, StalledError
-from keybearer.controllers.run_ends import failure_of
+from keybearer.controllers.run_ends import Failure, failure_of
 from keybearer.controllers.secretsync.destination_names import is_parked
 from keybearer.controllers.secretsync.destination_plan import DefinitionAction, DesiredSync
 from keybearer.controllers.secretsync.gather import Material
+from keybearer.controllers.secretsync.outcome import SyncOutcome
 from keybearer.controllers.secretsync.reasons import KeyProblemReason, Reason
 from keybearer.controllers.secretsync.remote_syncs import BUSY
-from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import (
     KeyState,
@@ -61,7 +61,7 @@ def conclude(
     settled: bool,
     refreshed_at: datetime,
     removals: Sequence[Removal] = (),
-) -> tuple[Report, RunResult]:
+) -> tuple[SyncOutcome, RunResult]:
     """Return how a run ended that came as far as a plan.
 
     Args:
@@ -74,7 +74,7 @@ def conclude(
         refreshed_at: when the oldest of its readings began.
         removals: what the guard let pass.
     """
-    report = Report(
+    outcome = SyncOutcome(
         Tone.READY,
         Reason.SYNCED,
         _synced_message(spec, desired, material),
@@ -89,13 +89,13 @@ def conclude(
         message = (
             f"{desired.key.kind} {desired.key.name} was written once, and is left alone: mode is CreateOnce"
         )
-        report = replace(report, message=message, target=previous.target, keys=None)
+        outcome = replace(outcome, message=message, target=previous.target, keys=None)
     verdict = planned.verdict
     if verdict is not None:
         held = verdict.reason in (TargetReason.PLANNED, TargetReason.GUARDED)
         tone = Tone.HELD if held else Tone.STALLED if verdict.stalled else Tone.WAITING
-        report = replace(
-            report,
+        outcome = replace(
+            outcome,
             tone=tone,
             reason=verdict.reason,
             message=verdict.message,
@@ -103,13 +103,13 @@ def conclude(
             keys=_pending(material.keys, planned.changes),
             changes=planned.changes,
         )
-        return report, RunResult(failed=not held)
+        return outcome, RunResult(failed=not held)
     failure = material.failure
     if failure is not None:
         tone = Tone.WAITING if failure.passing else Tone.STALLED
         message = f"{failure.message}; the last good target stays"
-        report = replace(report, tone=tone, reason=failure.reason, message=message)
-    return report, RunResult()
+        outcome = replace(outcome, tone=tone, reason=failure.reason, message=message)
+    return outcome, RunResult()
 
 
 def _target_status(
@@ -159,9 +159,9 @@ def describe_changes(desired: DesiredTarget, planned: TargetPlan) -> str:
     return f"{desired.key.kind} {desired.key.name}: {'; '.join(parts) or 'metadata restored'}"
 
 
-def suspended(spec: SecretSyncSpec) -> Report:
+def suspended(spec: SecretSyncSpec) -> SyncOutcome:
     """Return the end of a run that `mode: Suspended` asked to do nothing."""
-    return Report(
+    return SyncOutcome(
         Tone.PAUSED,
         Reason.SUSPENDED,
         "mode is Suspended: nothing is read or written; set mode to Apply to go on",
@@ -169,13 +169,13 @@ def suspended(spec: SecretSyncSpec) -> Report:
     )
 
 
-def refused_by_cluster(error: KubeError) -> Report:
+def refused_by_cluster(error: KubeError) -> Failure:
     """Return the end of a run that the API server refused, or could not answer."""
+    failure = failure_of(error)
     is_ending = isinstance(error, ForbiddenError) and error.namespace_terminating
     if isinstance(error, (InvalidError, ForbiddenError)) and not is_ending:
-        return Report(Tone.STALLED, Reason.TARGET_REFUSED, str(error))
-    failure = failure_of(error)
-    return Report(failure.tone, failure.reason, failure.message)
+        return replace(failure, tone=Tone.STALLED, reason=Reason.TARGET_REFUSED, message=str(error))
+    return failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,47 +279,47 @@ def _of_failed(push: PushStatus) -> str:
 
 
 def joined(
-    report: Report | None, result: RunResult, outcome: DestinationOutcome, *, source: str
-) -> tuple[Report, RunResult]:
-    """Return the end of a run with a destination; `report` is the target's, None where there is no target.
+    outcome: SyncOutcome | None, result: RunResult, pushed: DestinationOutcome, *, source: str
+) -> tuple[SyncOutcome, RunResult]:
+    """Return the end of a run with a destination; `outcome` is the target's, None where there is no target.
 
     What stands against the target is told first: a person mends one thing after the other.
     """
-    if report is None:
-        whole = Report(
-            outcome.tone,
-            outcome.reason,
-            outcome.message,
+    if outcome is None:
+        whole = SyncOutcome(
+            pushed.tone,
+            pushed.reason,
+            pushed.message,
             source=source,
-            changes=outcome.changes,
+            changes=pushed.changes,
             settled=True,
         )
-    elif report.tone is not Tone.READY:
-        whole = report
-    elif outcome.tone is Tone.READY:
-        whole = replace(report, message=f"{report.message}; {outcome.message}")
+    elif outcome.tone is not Tone.READY:
+        whole = outcome
+    elif pushed.tone is Tone.READY:
+        whole = replace(outcome, message=f"{outcome.message}; {pushed.message}")
     else:
         whole = replace(
-            report,
-            tone=outcome.tone,
-            reason=outcome.reason,
-            message=outcome.message,
-            changes=outcome.changes,
+            outcome,
+            tone=pushed.tone,
+            reason=pushed.reason,
+            message=pushed.message,
+            changes=pushed.changes,
         )
-    return replace(whole, sync=outcome.sync, push=outcome.push), _again(result, outcome.look_again)
+    return replace(whole, sync=pushed.sync, push=pushed.push), _again(result, pushed.look_again)
 
 
 def joined_with_trouble(
-    report: Report | None, result: RunResult, error: ReconcileError, *, source: str
-) -> tuple[Report, RunResult]:
+    outcome: SyncOutcome | None, result: RunResult, error: ReconcileError, *, source: str
+) -> tuple[SyncOutcome, RunResult]:
     """Return the end of a run whose destination ran into this."""
     tone = Tone.STALLED if isinstance(error, StalledError) else Tone.WAITING
-    if report is None:
-        whole = Report(tone, error.reason, error.message, source=source)
-    elif report.tone is not Tone.READY:
-        whole = report
+    if outcome is None:
+        whole = SyncOutcome(tone, error.reason, error.message, source=source)
+    elif outcome.tone is not Tone.READY:
+        whole = outcome
     else:
-        whole = replace(report, tone=tone, reason=error.reason, message=error.message)
+        whole = replace(outcome, tone=tone, reason=error.reason, message=error.message)
     return whole, _again(replace(result, failed=result.failed or error.retry), error.after)
 
 

@@ -6,22 +6,21 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 
-from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
-from keybearer.controllers.finalizer import FINALIZER, FinalizerKeeper
+from keybearer.controllers.finalizer import FinalizerKeeper
 from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
+from keybearer.controllers.reading import latest_status
 from keybearer.controllers.secretsync.conclusion import describe_changes
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.report import StatusWriter
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.secretsync.targets import noted_targets
+from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.decisions import (
     CreateTarget,
@@ -34,7 +33,8 @@ from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
-from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy
+from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy, TargetKind
+from keybearer.controllers.target.status import TargetName
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.errors import (
@@ -42,25 +42,18 @@ from keybearer.kube.errors import (
     ConflictError,
     ForbiddenError,
     InvalidError,
-    KubeError,
-    LeaseLostError,
     NotFoundError,
 )
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import SECRET_SYNCS
 
-__all__ = ["Cleaner", "Materializer", "Rivals"]
+__all__ = ["Materializer", "Rivals", "SyncFinalizer"]
 
 _log = get_logger(__name__)
 
 
-class Cleaner:
-    """Sets the finalizer before there is something to clean, and cleans when the object goes."""
-
-    def __init__(self, clock: Clock, gateway: Gateway, writer: TargetWriter, telemetry: Telemetry) -> None:
-        self._finalizer = FinalizerKeeper(clock, gateway)
-        self._writer = writer
-        self._telemetry = telemetry
+class SyncFinalizer(FinalizerKeeper):
+    """The finalizer of a SecretSync: only where its end leaves something that garbage collection can't take."""
 
     async def prepare(self, seen: ObservedObject, spec: SecretSyncSpec, *, approved: bool = False) -> None:
         """Make the finalizer present before this spec merges something that it is to clean up.
@@ -76,7 +69,7 @@ class Cleaner:
         """
         writes = approved or spec.mode is not Mode.PLAN
         if writes and _needs_finalizer(spec):
-            await self._finalizer.set(seen, present=True)
+            await self.set(seen, present=True)
 
     async def settle(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
         """Remove the finalizer where nothing is left to clean: once the target of before has been retired.
@@ -86,53 +79,7 @@ class Cleaner:
             KubeError: the API server refuses or can't be asked.
         """
         if not _needs_finalizer(spec) and spec.mode is not Mode.PLAN:
-            await self._finalizer.set(seen, present=False)
-
-    async def clean_up(self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec) -> None:
-        """Take back merged keys, unless they are to be retained, and let the object go.
-
-        Args:
-            seen: the SecretSync, which is being deleted.
-            previous: its status, which says what was written last.
-            spec: its spec, as far as it can be read.
-
-        Raises:
-            ObjectGoneError: it is gone already.
-            KubeError: the keys could not be taken back and there is time left, or the finalizer not removed.
-        """
-        if FINALIZER not in seen.finalizers:
-            return
-        if spec.target.on_delete is DeletionPolicy.DELETE:
-            await self._retire(seen, previous, spec)
-        await self._finalizer.set(seen, present=False)
-
-    def time_left(self, seen: ObservedObject, spec: SecretSyncSpec) -> timedelta | None:
-        """Return the time until cleaning up is given up; None where it has passed, or none is running."""
-        return self._finalizer.time_left(seen, spec.deletion_deadline)
-
-    async def _retire(self, seen: ObservedObject, previous: SecretSyncStatus, spec: SecretSyncSpec) -> None:
-        # A rename may have been cut off between the two: keys can be in the target of before and in that of now.
-        for key in dict.fromkeys((*seen.targets, *noted_targets(previous, seen.key.namespace))):
-            await self._retire_one(seen, key, spec)
-
-    async def _retire_one(self, seen: ObservedObject, key: TargetKey, spec: SecretSyncSpec) -> None:
-        try:
-            await self._writer.retire(key, seen.uid)
-        except LeaseLostError:
-            raise
-        except KubeError as error:
-            if self.time_left(seen, spec) is not None:
-                raise
-            self._telemetry.orphaned(seen, key, str(error))
-
-    async def require(self, seen: ObservedObject) -> None:
-        """Make sure that the SecretSync is still there.
-
-        Raises:
-            ObjectGoneError: it is gone, or another one of the same name.
-            KubeError: the API server can't be asked.
-        """
-        await self._finalizer.require(seen)
+            await self.set(seen, present=False)
 
 
 def _needs_finalizer(spec: SecretSyncSpec) -> bool:
@@ -194,17 +141,17 @@ class Materializer:
         self,
         objects: ObjectStore,
         writer: TargetWriter,
-        cleaner: Cleaner,
+        finalizer: SyncFinalizer,
         gatherer: Gatherer,
-        statuses: StatusWriter,
+        patch: StatusPatch,
         rivals: Rivals,
         telemetry: Telemetry,
     ) -> None:
         self._objects = objects
         self._writer = writer
-        self._cleaner = cleaner
+        self._finalizer = finalizer
         self._gatherer = gatherer
-        self._statuses = statuses
+        self._patch = patch
         self._rivals = rivals
         self._telemetry = telemetry
 
@@ -316,7 +263,7 @@ class Materializer:
             KubeError: the API server refuses or can't be asked.
         """
         written, owner = await asyncio.gather(
-            self._writer.carry_out(action, seen.uid), self._cleaner.require(seen), return_exceptions=True
+            self._writer.carry_out(action, seen.uid), self._finalizer.require(seen), return_exceptions=True
         )
         if isinstance(owner, ObjectGoneError) and isinstance(written, str):
             await self._writer.take_back(action.desired.key, written)
@@ -336,13 +283,14 @@ class Materializer:
         Without it, a rename that is cut off and followed by another one would leave a target that nobody knows.
         A first sync has no such note, which would be a third write: its target goes with the SecretSync.
         """
-        previous = self._statuses.latest(seen, previous)
+        previous = latest_status(self._objects, seen, previous)
         known = noted_targets(previous, seen.key.namespace)
         if not known or now in known:
             return
         for old in known[1:]:
             await self._writer.retire(old, seen.uid, retains=_retains(spec))
-        await self._statuses.note_move(seen, previous, now)
+        moving_to = TargetName(kind=TargetKind(now.kind), name=now.name)
+        await self._patch.apply(seen, previous.model_copy(update={"moving_to": moving_to}).to_wire())
 
 
 def _retains(spec: SecretSyncSpec) -> bool:

@@ -1,14 +1,12 @@
-"""What a run of a SecretSync came to, and how that becomes its status: one patch, if it says something new."""
+"""How one run of a SecretSync ended, and the status that this leads to. Pure; the instant is passed in."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from keybearer.base.clock import Clock
 from keybearer.controllers.conditions import BUDGET_USED, Tone, build_conditions
-from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
-from keybearer.controllers.reading import read_status
+from keybearer.controllers.outcome import Outcome
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import (
     KEYS_MAX,
@@ -19,45 +17,33 @@ from keybearer.controllers.secretsync.status import (
     SecretSyncStatus,
     Updates,
 )
-from keybearer.controllers.sources.reader import SourceReader
-from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.target.changes import KeyChanges, plan_status
-from keybearer.controllers.target.spec import TargetKind
-from keybearer.controllers.target.status import PastRemoval, TargetName, TargetStatus
-from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.target.status import PastRemoval, TargetStatus
 
-__all__ = ["Report", "StatusWriter", "build_status", "says_the_same"]
+__all__ = ["SyncOutcome", "build_status", "says_the_same", "updates_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The end of one reconcile. What is None stays as the previous status says.
+class SyncOutcome(Outcome):
+    """How one run of a SecretSync ended.
 
     Attributes:
-        tone: whose turn it is.
-        reason: of the condition that tells it.
-        message: of that condition, for people.
         source: label of the sources.
         target: what was written, or found as planned.
         settled: that target is the only one there is.
         keys: state of each key, problems included.
         changes: key names that are held back.
-        handled: the request that was answered.
         refreshed_at: when the source was last read.
         sync: the sync to the destination, as the service tells of it.
         push: what was given to it.
         drops_sync: there is none any more.
     """
 
-    tone: Tone
-    reason: Reason | str
-    message: str
     source: str | None = None
     target: TargetStatus | None = None
     settled: bool = False
     keys: tuple[KeyStatus, ...] | None = None
     changes: KeyChanges = field(default_factory=KeyChanges)
-    handled: str | None = None
     refreshed_at: datetime | None = None
     sync: RemoteSyncStatus | None = None
     push: PushStatus | None = None
@@ -89,35 +75,35 @@ def _removals(target: TargetStatus | None) -> tuple[PastRemoval, ...] | None:
 
 
 def build_status(
-    previous: SecretSyncStatus, report: Report, *, generation: int, updates: Updates, now: datetime
+    previous: SecretSyncStatus, outcome: SyncOutcome, *, generation: int, updates: Updates, now: datetime
 ) -> SecretSyncStatus:
-    """Return the whole status that the report leads to."""
+    """Return the whole status that the outcome leads to."""
     keys, total = previous.keys, previous.keys_total
-    if report.keys is not None:
-        keys = _bounded(report.keys)
-        total = sum(key.state is not KeyState.OVERRIDDEN for key in report.keys)
+    if outcome.keys is not None:
+        keys = _bounded(outcome.keys)
+        total = sum(key.state is not KeyState.OVERRIDDEN for key in outcome.keys)
     return SecretSyncStatus(
         observed_generation=generation,
         conditions=build_conditions(
             previous.conditions,
-            report.tone,
-            str(report.reason),
-            report.message,
+            outcome.tone,
+            outcome.reason,
+            outcome.message,
             generation=generation,
             now=now,
-            also=_FURTHER.get(str(report.reason), ()),
+            also=_FURTHER.get(outcome.reason, ()),
         ),
-        source=report.source or previous.source,
-        last_refresh_time=report.refreshed_at or previous.last_refresh_time,
+        source=outcome.source or previous.source,
+        last_refresh_time=outcome.refreshed_at or previous.last_refresh_time,
         updates=updates,
-        target=report.target or previous.target,
-        moving_to=None if report.settled else previous.moving_to,
+        target=outcome.target or previous.target,
+        moving_to=None if outcome.settled else previous.moving_to,
         keys=keys,
         keys_total=total,
-        plan=plan_status(report.changes) if report.tone is Tone.HELD else None,
-        sync=None if report.drops_sync else report.sync or previous.sync,
-        push=None if report.drops_sync else report.push or previous.push,
-        last_handled_requested_at=report.handled or previous.last_handled_requested_at,
+        plan=plan_status(outcome.changes) if outcome.tone is Tone.HELD else None,
+        sync=None if outcome.drops_sync else outcome.sync or previous.sync,
+        push=None if outcome.drops_sync else outcome.push or previous.push,
+        last_handled_requested_at=outcome.handled or previous.last_handled_requested_at,
     )
 
 
@@ -132,65 +118,7 @@ def _bounded(keys: tuple[KeyStatus, ...]) -> tuple[KeyStatus, ...]:
     return tuple((problems + fine)[:KEYS_MAX])
 
 
-class StatusWriter:
-    """Writes what a run came to, and notes what must be known should it be cut off."""
-
-    def __init__(
-        self,
-        clock: Clock,
-        objects: ObjectStore,
-        patch: StatusPatch,
-        sources: SourceReader,
-        telemetry: Telemetry,
-    ) -> None:
-        self._clock = clock
-        self._objects = objects
-        self._patch = patch
-        self._sources = sources
-        self._telemetry = telemetry
-
-    def latest(self, seen: ObservedObject, previous: SecretSyncStatus) -> SecretSyncStatus:
-        """Return the status of before the run, or what the run itself has noted there."""
-        current = self._objects.get(seen.key)
-        if current is None or current.uid != seen.uid or current.status_json == seen.status_json:
-            return previous
-        return read_status(current, SecretSyncStatus)
-
-    async def write(self, seen: ObservedObject, previous: SecretSyncStatus, report: Report) -> None:
-        """Write the status that the report leads to, and tell of it.
-
-        Raises:
-            ObjectGoneError: the SecretSync is gone, or another one of the same name.
-            KubeError: the API server refuses or can't be asked.
-        """
-        status = build_status(
-            previous,
-            report,
-            generation=seen.generation,
-            updates=_updates(previous, is_instant=self._sources.is_instant(seen.key)),
-            now=self._clock.now(),
-        )
-        # Ready comes first and keeps its reason under a suspension; the last one is what was told last.
-        was = previous.conditions[-1].reason if previous.conditions else None
-        fine = report.tone in (Tone.READY, Tone.PAUSED) or report.reason == Reason.PLANNED
-        self._telemetry.outcome(
-            seen, str(report.reason), report.message, was=was, fine=fine, conditions=status.conditions
-        )
-        if not says_the_same(status, previous):
-            await self._patch.apply(seen, status.to_wire())
-
-    async def note_move(self, seen: ObservedObject, previous: SecretSyncStatus, now: TargetKey) -> None:
-        """Note that this target is about to be written in place of the one that the status names.
-
-        Raises:
-            ObjectGoneError: the SecretSync is gone, or another one of the same name.
-            KubeError: the API server refuses or can't be asked.
-        """
-        moving_to = TargetName(kind=TargetKind(now.kind), name=now.name)
-        await self._patch.apply(seen, previous.model_copy(update={"moving_to": moving_to}).to_wire())
-
-
-def _updates(previous: SecretSyncStatus, *, is_instant: bool | None) -> Updates:
+def updates_of(previous: SecretSyncStatus, *, is_instant: bool | None) -> Updates:
     """Return how changes arrive; as before while that isn't known, for a restart must cost no status writes."""
     if is_instant is None:
         return previous.updates or Updates.POLLING

@@ -19,7 +19,7 @@ from keybearer.controllers.custom_resource import (
     CustomResource,
     PrinterColumn,
     ResourceModel,
-    RuledModel,
+    SpecModel,
     ready_column,
     rule,
 )
@@ -83,7 +83,7 @@ _DEFAULT_TARGET = Target()
 _DEFAULT_GUARD = Guard()
 
 
-class SecretSyncSpec(RuledModel):
+class SecretSyncSpec(SpecModel):
     """What is read from the secrets service, and where it is written."""
 
     identity_ref: Annotated[
@@ -170,13 +170,6 @@ class SecretSyncSpec(RuledModel):
     guard: Annotated[
         Guard, Field(description="Protects target and destination from a source that was emptied.")
     ] = Field(default_factory=lambda: _DEFAULT_GUARD)
-    deletion_deadline: Annotated[
-        Duration,
-        Field(
-            description="How long the deletion of this object waits for cleaning up; after that it goes, and "
-            "an Event names what was left."
-        ),
-    ] = timedelta(minutes=10)
 
     @rule(cel="has(self.source) != has(self.sources)", message="give exactly one of source and sources")
     def _has_one_form_of_source(self) -> bool:

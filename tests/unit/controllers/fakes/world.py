@@ -22,7 +22,6 @@ from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedS
 from keybearer.controllers.references import References
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
-from keybearer.controllers.secretsync.materialize import Cleaner
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.service_session import ServiceSession
@@ -141,7 +140,6 @@ class World:
             gatherer=self.gatherer,
             writer=self.writer,
             restarter=WorkloadRestarter(self.gateway, telemetry, budgets),
-            cleaner=Cleaner(self.clock, self.gateway, self.writer, telemetry),
             destinations=Destinations(
                 catalogue=own_catalogue,
                 clock=self.clock,

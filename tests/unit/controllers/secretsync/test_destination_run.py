@@ -22,6 +22,7 @@ from keybearer.controllers.secretsync.destination_names import PlacedName, Place
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, build_definition
 from keybearer.controllers.secretsync.destination_run import DestinationRun
 from keybearer.controllers.secretsync.gather import FolderReading
+from keybearer.controllers.secretsync.outcome import SyncOutcome, build_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remote_syncs import (
     REFRESH,
@@ -30,7 +31,6 @@ from keybearer.controllers.secretsync.remote_syncs import (
     SyncWatch,
     mirrored,
 )
-from keybearer.controllers.secretsync.report import Report, build_status
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import PushStatus, RemoteSyncStatus, SecretSyncStatus, Updates
 from keybearer.destinations.catalogue import CATALOGUE
@@ -191,7 +191,7 @@ class World:
             self.budgets,
         )
         outcome = await run.bring_about()
-        report = Report(
+        report = SyncOutcome(
             outcome.tone,
             outcome.reason,
             outcome.message,
