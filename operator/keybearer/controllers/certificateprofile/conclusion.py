@@ -164,12 +164,15 @@ def build_status(
     return previous.model_copy(update=changes)
 
 
-def aspects_of(standings: Sequence[Standing], ahead: timedelta | None) -> tuple[Aspect, ...]:
+def aspects_of(
+    standings: Sequence[Standing], ahead: timedelta | None, contested: ReconcileError | None = None
+) -> tuple[Aspect, ...]:
     """Return what conditions tell beside the end of the round.
 
     Args:
         standings: of all certificates.
         ahead: by how much the service's clock is ahead of ours; None where that isn't known.
+        contested: what tells that others keep changing the Secrets.
     """
     aspects: list[Aspect] = []
     held = [one for one in standings if one.entry.held_since is not None]
@@ -178,6 +181,8 @@ def aspects_of(standings: Sequence[Standing], ahead: timedelta | None) -> tuple[
         told = [*((one, None, _told_issues(one)) for one in held), *((one, *_said_of(one)) for one in lost)]
         reason = Reason.ISSUES_USED if held else Reason.BUDGET_USED
         aspects.append(Aspect(BUDGET_USED, true=True, reason=reason, message=_listed("", told)))
+    elif contested is not None:
+        aspects.append(Aspect(BUDGET_USED, true=True, reason=contested.reason, message=contested.message))
     if ahead is not None and abs(ahead) > CLOCKS_AGREE:
         which = "behind" if ahead > timedelta() else "ahead of"
         minutes = round(abs(ahead) / timedelta(minutes=1))

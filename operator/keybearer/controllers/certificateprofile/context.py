@@ -203,6 +203,7 @@ class ProfileSecrets:
         adopt: bool = False,
         is_new: bool = False,
         found: PresentTarget | None = None,
+        repairs: bool = False,
     ) -> bool:
         """Make the Secret what is desired; return whether anything had to be done.
 
@@ -212,9 +213,11 @@ class ProfileSecrets:
             adopt: take over one that exists and belongs to nobody.
             is_new: none is expected to be there, so that it is created without a look.
             found: the Secret as it was read in this run, where it was: it isn't read again.
+            repairs: just this was written before: what has to be written now makes good what others did.
 
         Raises:
-            ReconcileError: it isn't ours, can't be what is desired, or others write it at the same time.
+            ReconcileError: it isn't ours, can't be what is desired, or others write it at the same time, or again and
+                again.
             ObjectGoneError: the CertificateProfile is gone.
             KubeError: the API server refuses or can't be asked.
         """
@@ -228,6 +231,8 @@ class ProfileSecrets:
             if action is None:
                 self._writer.expect(desired.key, None if present is None else present.fingerprint)
                 return False
+            if repairs:
+                self.take_repair(seen, desired.key, present)
             try:
                 await self._carry_out(seen, action)
             except (AlreadyExistsError, ConflictError, NotFoundError):
@@ -237,6 +242,22 @@ class ProfileSecrets:
             Reason.TARGET_CONFLICT,
             f"Secret {desired.key.name} is being written by somebody else at the same time; it is tried again",
         )
+
+    def take_repair(self, seen: ObservedObject, key: TargetKey, present: PresentTarget | None) -> None:
+        """Count a write that makes good what others did to a Secret.
+
+        Raises:
+            WaitingError: it has to wait, for they do so again and again.
+        """
+        if self._writer.take_repair(present, key, seen.uid):
+            return
+        contested = self.contested(seen)
+        if contested is not None:
+            raise contested
+
+    def contested(self, seen: ObservedObject) -> WaitingError | None:
+        """Return what stands against an object whose Secrets others keep changing; None where they don't."""
+        return self._writer.contested(seen.uid)
 
     async def _carry_out(self, seen: ObservedObject, action: TargetAction) -> None:
         current = self._objects.get(seen.key)

@@ -261,6 +261,10 @@ class Issuing:
         last = await last_end(context, now) if dropped else None
         standings = _in_order(spec, cases, broken, now)
         tone, reason, message = conclude(standings)
+        contested = self._tools.secrets.contested(run.seen)
+        if contested is not None and tone is Tone.READY:
+            # Said as long as it goes on, not after each repair anew.
+            tone, reason, message = Tone.WAITING, contested.reason, contested.message
         if revoked.trouble is not None and tone is Tone.READY:
             tone, reason, message = Tone.WAITING, revoked.trouble.reason, revoked.trouble.message
         issued = Issued(
@@ -271,18 +275,19 @@ class Issuing:
             lost_keys=work.lost_keys,
             revocations=revoked.left,
             valid=sum(one.valid for one in standings),
-            aspects=aspects_of(standings, run.service.clock_ahead),
+            aspects=aspects_of(standings, run.service.clock_ahead, contested),
         )
         self._tell(context, standings, cases)
         outcome = ProfileOutcome(
             tone, reason, message, profile=_profile_status(context.profile), issued=issued
         )
-        troubles = [one.trouble for one in standings]
+        known = (*(one.trouble for one in standings), revoked.trouble, contested)
+        troubles = [one for one in known if one is not None]
         # What a person must change is looked at again with the rest; only what may pass by itself backs off.
-        failed = any(
-            one is not None and not isinstance(one, StalledError) for one in (*troubles, revoked.trouble)
-        )
-        return outcome, RunResult(failed=failed, requeue_after=None if failed else _again(work, cases, now))
+        if any(one.after is None and not isinstance(one, StalledError) for one in troubles):
+            return outcome, RunResult(failed=True)
+        later = [one.after for one in troubles if one.after is not None]
+        return outcome, RunResult(requeue_after=min((_again(work, cases, now), *later)))
 
     def _tell(self, context: RoundContext, standings: Sequence[Standing], cases: Sequence[Case]) -> None:
         """Tell Events and metrics of what has changed."""

@@ -26,8 +26,8 @@ class Reason(StrEnum):
     """The authority has not answered a request yet."""
     PENDING_VALIDATION = "PendingValidation"
     """The authority is checking that the names are ours."""
-    BACKING_OFF = "BackingOff"
-    """A request failed and is asked again later."""
+    TARGET_CONTESTED = "TargetContested"
+    """Somebody else changes or deletes a Secret each time that it is put right."""
     REQUEST_FAILED = "RequestFailed"
     """The service could not have a request fulfilled."""
     REQUEST_REJECTED = "RequestRejected"
@@ -91,7 +91,7 @@ REMEDIES: Mapping[Reason, str] = {
     "keybearer certificates approve and reject decide.",
     Reason.PENDING: "Nothing: the authority is at work.",
     Reason.PENDING_VALIDATION: "Nothing, if the names are yours; otherwise take them out of the spec.",
-    Reason.BACKING_OFF: "Wait for nextAttemptTime, or mend what the message names; a change of the spec asks anew.",
+    Reason.TARGET_CONTESTED: "End what the message names, or remove the certificate from the spec.",
     Reason.REQUEST_FAILED: "Mend what the message quotes; it is asked again, at once when the spec changes.",
     Reason.REQUEST_REJECTED: "Ask those who approve; it is asked again after an hour, at once when the spec changes.",
     Reason.REQUEST_REFUSED: "Change the spec or the policy, as the message says.",

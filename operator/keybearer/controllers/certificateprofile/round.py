@@ -245,10 +245,10 @@ class CertificateRound:
             case.say(reason=None, message=None, next_attempt_time=None)
         case.look_at(case.entry.renewal_time)
 
-    def _wait(self, case: Case, reason: Reason, until: datetime | None) -> None:
-        if reason is not Reason.BACKING_OFF:
+    def _wait(self, case: Case, reason: Reason | None, until: datetime | None) -> None:
+        if reason is not None:
             case.say(reason=reason.value)
-        if reason in (Reason.BACKING_OFF, Reason.ISSUES_USED):
+        if reason in (None, Reason.ISSUES_USED):
             case.say(next_attempt_time=until)
         if case.request is not None:
             if case.request.status is not case.entry.status or case.request.message != case.entry.message:

@@ -33,7 +33,7 @@ from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.certificateprofile.trigger import SecretState
 from keybearer.controllers.issuance.service import IssuedCertificate
 from keybearer.controllers.objects import TargetKey
-from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.pki.errors import PkiError
@@ -110,8 +110,13 @@ class CertificateStorage:
 
     async def write_recovered(self) -> None:
         """Note the keys that were recovered, unless that was done with an attempt; raises as `write_keyring`."""
-        if self._recovered:
-            await self.write_keyring()
+        if not self._recovered:
+            return
+        try:
+            self._tools.secrets.take_repair(self._context.run.seen, self._keyring_key(), self._keyring_found)
+        except WaitingError:
+            return  # the Secrets hold these keys as well; the end of the run tells of it
+        await self.write_keyring()
 
     async def require_target(self, case: Case) -> None:
         """Let pass a certificate whose Secret can be written; one that is ours as the watch shows it isn't read.
@@ -277,8 +282,14 @@ class CertificateStorage:
             return
         revision = entry.certificate_revision or 0
         target = self._target_of(case, judged, key, revision, certificate_id, entry.spec or "")
-        await self._tools.secrets.write(self._context.run.seen, target, adopt=case.desired.entry.adopt)
-        before = entry.secret_name
+        before, run = entry.secret_name, self._context.run
+        is_as_before = run.previous.observed_generation == run.seen.generation
+        await self._tools.secrets.write(
+            run.seen,
+            target,
+            adopt=case.desired.entry.adopt,
+            repairs=is_as_before and case.secret is not SecretState.AS_WRITTEN,
+        )
         case.written(target.fingerprint)
         await self._retire_old_name(before)
 

@@ -165,11 +165,11 @@ class Wait:
     """Something is asked for, or would be, but not now.
 
     Attributes:
-        reason: what is waited for.
+        reason: what is waited for; None where the last failure still says it.
         until: when to look again; None where the run itself says when.
     """
 
-    reason: Reason
+    reason: Reason | None
     until: datetime | None = None
 
 
@@ -242,7 +242,7 @@ def decide(view: CertificateView, allowance: Allowance) -> Decision:
     step = _begin(view, allowance) if attempt is None else _pursue(view, attempt, allowance)
     if isinstance(step, Mint) and view.held_until is not None:
         # What failed again and again is told as that: it is no loop of needs.
-        step = Wait(Reason.ISSUES_USED if view.failed is None else Reason.BACKING_OFF, view.held_until)
+        step = Wait(Reason.ISSUES_USED if view.failed is None else None, view.held_until)
     return Decision(step, restore=not isinstance(step, Fetch) and _wants_restoring(view, allowance))
 
 
@@ -319,7 +319,7 @@ def _again(view: CertificateView, allowance: Allowance) -> Wait | None:
         return None
     if allowance.asked or allowance.now >= failed.next_attempt:
         return None
-    return Wait(Reason.BACKING_OFF, failed.next_attempt)
+    return Wait(None, failed.next_attempt)
 
 
 def _can_restore(view: CertificateView) -> bool:

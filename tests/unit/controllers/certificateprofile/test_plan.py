@@ -191,7 +191,7 @@ def test_what_was_counted_is_waited_out_and_then_asked_for_anew(status: RequestS
     attempt = replace(_OLD, request=_state(status, "c2"))
     view = replace(_NOTHING, attempt=attempt, failed=_FAILED)
 
-    assert decide(view, _ALLOWED).step == Wait(Reason.BACKING_OFF, _LATER)
+    assert decide(view, _ALLOWED).step == Wait(None, _LATER)
     assert decide(view, replace(_ALLOWED, now=_LATER)).step == Mint(Need.FIRST)
     assert decide(view, replace(_ALLOWED, asked=True)).step == Mint(Need.FIRST)
 
