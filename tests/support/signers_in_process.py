@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import SystemClock
 from keybearer.controllers.background import Background
-from keybearer.controllers.certificateprofile.for_signers import issuing_profile
+from keybearer.controllers.certificateprofile.parts import issuing_profile
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.issuance.service import CertificateService, OpenedService

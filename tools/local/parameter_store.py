@@ -43,6 +43,7 @@ class ParameterStoreServer:
     calls: Counter[str] = field(default_factory=Counter)
     most_at_once: Counter[str] = field(default_factory=Counter)
     overlaps: list[str] = field(default_factory=list)
+    _tags: dict[str, dict[str, str]] = field(default_factory=dict)
     _versions: Counter[str] = field(default_factory=Counter)
     _by_key: Counter[str] = field(default_factory=Counter)
     _by_path: Counter[str] = field(default_factory=Counter)
@@ -121,6 +122,7 @@ class ParameterStoreServer:
                 for path, name in map(_parted, body["Names"]):
                     there = self.parameters.get(path, {})
                     there.pop(name, None)
+                    self._tags.pop(path + name, None)
                     if not there:
                         self.parameters.pop(path, None)
                 return {"DeletedParameters": body["Names"], "InvalidParameters": []}
@@ -131,14 +133,31 @@ class ParameterStoreServer:
                     for name, value in self.parameters.get(path, {}).items()
                 ]
                 return {"Parameters": shown}
+            case "DescribeParameters":
+                path = _path_of(operation, body)
+                return {"Parameters": [{"Name": path + name} for name in self.parameters.get(path, {})]}
+            case "AddTagsToResource" | "RemoveTagsFromResource" | "ListTagsForResource":
+                tags = self._tags.setdefault(body["ResourceId"], {})
+                tags.update({tag["Key"]: tag["Value"] for tag in body.get("Tags", ())})
+                for name in body.get("TagKeys", ()):
+                    tags.pop(name, None)
+                return {"TagList": [{"Key": name, "Value": value} for name, value in tags.items()]}
             case _:
                 raise web.HTTPBadRequest(text=operation)
 
 
 def _path_of(operation: str, body: Mapping[str, Any]) -> str:
-    if operation == "GetParametersByPath":
-        return str(body["Path"])
-    return _parted(body["Names"][0] if operation == "DeleteParameters" else body["Name"])[0]
+    match operation:
+        case "GetParametersByPath":
+            return str(body["Path"])
+        case "DescribeParameters":
+            return str(body["ParameterFilters"][0]["Values"][0]).rstrip("/") + "/"
+        case "DeleteParameters":
+            return _parted(body["Names"][0])[0]
+        case "AddTagsToResource" | "RemoveTagsFromResource" | "ListTagsForResource":
+            return _parted(body["ResourceId"])[0]
+        case _:
+            return _parted(body["Name"])[0]
 
 
 def _parted(name: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keybearer.controllers.certificateprofile.secret_body import CERTIFICATE_LABEL
+from keybearer.controllers.certificateprofile.secret_contents import CERTIFICATE_LABEL
 from keybearer.controllers.finalizer import FINALIZER, TRUST_FINALIZER
 from keybearer.controllers.signers.decide import CLUSTER_MARK, REQUEST_MARK
 from keybearer.controllers.target.backup import BACKUP_MARK, TRIAL_MARK

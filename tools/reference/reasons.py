@@ -10,12 +10,12 @@ from typing import TypeVar
 
 from keybearer.controllers.appconnection.reasons import Reason as ConnectionReason
 from keybearer.controllers.appconnection.remedies import REMEDIES as CONNECTION_REMEDIES
+from keybearer.controllers.certificateprofile.reasons import REMEDIES as PROFILE_REMEDIES
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
-from keybearer.controllers.certificateprofile.remedies import REMEDIES as PROFILE_REMEDIES
 from keybearer.controllers.conditions import BUDGET_USED, CLOCK_IN_SYNC, Tone, build_conditions
+from keybearer.controllers.secretsync.reasons import KEY_REMEDIES
+from keybearer.controllers.secretsync.reasons import REMEDIES as SYNC_REMEDIES
 from keybearer.controllers.secretsync.reasons import Reason as SyncReason
-from keybearer.controllers.secretsync.remedies import KEY_REMEDIES
-from keybearer.controllers.secretsync.remedies import REMEDIES as SYNC_REMEDIES
 from keybearer.controllers.signers.remedies import REMEDIES as SIGNER_REMEDIES
 from tools.reference.markdown import NOTE, cell, code, table
 from tools.reference.source import member_docs

@@ -17,12 +17,9 @@ from keybearer.cli.explanation_parts import (
     several,
 )
 from keybearer.controllers.mode import Mode
-from keybearer.controllers.secretsync.key_problems import KeyProblemReason
-from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.remedies import KEY_REMEDIES, REMEDIES
+from keybearer.controllers.secretsync.reasons import KEY_REMEDIES, REMEDIES, KeyProblemReason, Reason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.spec_destination import DestinationDeletionPolicy
-from keybearer.controllers.secretsync.spec_source import KeySelection, Source
+from keybearer.controllers.secretsync.spec import DestinationDeletionPolicy, KeySelection, Source
 from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
 from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy
 

@@ -17,8 +17,7 @@ from keybearer.cli.explanation_parts import (
     remedy_of,
     several,
 )
-from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.remedies import REMEDIES
+from keybearer.controllers.certificateprofile.reasons import REMEDIES, Reason
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
 from keybearer.controllers.certificateprofile.status import (
     CertificateProfileStatus,

@@ -17,7 +17,7 @@ from keybearer.controllers.custom_resource import (
     describe_invalid,
 )
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.secretsync.remedies import REMEDIES as SHARED_REMEDIES
+from keybearer.controllers.secretsync.reasons import REMEDIES as SHARED_REMEDIES
 
 __all__ = ["Explanation", "SeenObject", "Standing", "Story", "explained", "names", "remedy_of", "several"]
 

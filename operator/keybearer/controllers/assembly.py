@@ -36,7 +36,6 @@ from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkQueue
 from keybearer.controllers.references import References, WatchFactory
 from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
-from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
@@ -217,7 +216,6 @@ def assemble(given: Circumstances) -> Assembly:
         gatherer=gatherer,
         writer=writer,
         restarter=restarter,
-        cleaner=Cleaner(clock, gateway, writer, telemetry),
         destinations=destinations,
         fingerprinter=given.fingerprinter,
         telemetry=telemetry,

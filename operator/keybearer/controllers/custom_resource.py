@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from types import FunctionType
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
@@ -26,7 +27,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from keybearer.controllers.resource_fields import Instant, clip
+from keybearer.controllers.resource_fields import Duration, Instant, clip
 
 __all__ = [
     "AGE_COLUMN",
@@ -41,6 +42,7 @@ __all__ = [
     "ResourceModel",
     "Rule",
     "RuledModel",
+    "SpecModel",
     "StatusModel",
     "describe_invalid",
     "ready_column",
@@ -80,26 +82,6 @@ class ResourceModel(BaseModel):
         if isinstance(given, dict) and None in given.values():
             return {name: value for name, value in given.items() if value is not None}
         return given
-
-
-class StatusModel(ResourceModel):
-    """The status of a kind, as a whole."""
-
-    observed_generation: Annotated[
-        int | None,
-        Field(
-            ge=NEVER_OBSERVED,
-            description="The metadata.generation that this status speaks about; -1 until the operator has looked.",
-        ),
-    ] = None
-
-    def to_wire(self) -> dict[str, JsonValue]:
-        """Return the status as the API server takes it: camelCase, and nothing where there is nothing.
-
-        Absent fields are left out, never null, as server-side apply wants it.
-        """
-        wire = self.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return {name: part for name, part in wire.items() if part not in ([], {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +179,43 @@ class Condition(ResourceModel):
         BeforeValidator(clip(MESSAGE_MAX)),
         Field(max_length=MESSAGE_MAX, description="Why, and what to do, for people. Never holds a value."),
     ] = ""
+
+
+class StatusModel(ResourceModel):
+    """The status of a kind, as a whole."""
+
+    observed_generation: Annotated[
+        int | None,
+        Field(
+            ge=NEVER_OBSERVED,
+            description="The metadata.generation that this status speaks about; -1 until the operator has looked.",
+        ),
+    ] = None
+    conditions: tuple[Condition, ...] = ()
+    last_handled_requested_at: Annotated[
+        str | None,
+        Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
+    ] = None
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """Return the status as the API server takes it: camelCase, and nothing where there is nothing.
+
+        Absent fields are left out, never null, as server-side apply wants it.
+        """
+        wire = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return {name: part for name, part in wire.items() if part not in ([], {})}
+
+
+class SpecModel(RuledModel):
+    """The spec of a kind, as a whole."""
+
+    deletion_deadline: Annotated[
+        Duration,
+        Field(
+            description="How long the deletion of this object waits until what it wrote and asked for is taken back; "
+            "then it goes, and an Event names what was left."
+        ),
+    ] = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)

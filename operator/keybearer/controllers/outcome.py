@@ -1,15 +1,34 @@
-"""How a reconcile can end, other than well.
+"""How a reconcile can end.
 
-Kinds raise these two; everything else that is raised means backoff and a look at the log.
+Kinds raise the two errors; everything else that is raised means backoff and a look at the log.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from keybearer.base.errors import KeybearerError
+from keybearer.controllers.conditions import Tone
 
-__all__ = ["ObjectGoneError", "ReconcileError", "StalledError", "WaitingError"]
+__all__ = ["ObjectGoneError", "Outcome", "ReconcileError", "StalledError", "WaitingError"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one run ended; each kind adds what its status is to say besides. What is None stays as it was.
+
+    Attributes:
+        tone: whose turn it is.
+        reason: of the condition that tells it.
+        message: of that condition, for people.
+        handled: the request that was answered.
+    """
+
+    tone: Tone
+    reason: str
+    message: str
+    handled: str | None = field(default=None, kw_only=True)
 
 
 class ReconcileError(KeybearerError):

@@ -12,10 +12,10 @@ from pydantic.fields import FieldInfo
 
 from keybearer.controllers.custom_resource import STORED, ResourceModel, StatusModel, describe_invalid
 from keybearer.controllers.json_reading import mapping_of
-from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import StalledError
 
-__all__ = ["read_spec", "read_spec_in_part", "read_status"]
+__all__ = ["latest_status", "read_spec", "read_spec_in_part", "read_status"]
 
 _Spec = TypeVar("_Spec", bound=ResourceModel)
 _Status = TypeVar("_Status", bound=StatusModel)
@@ -100,3 +100,17 @@ def read_status(seen: ObservedObject, model: type[_Status]) -> _Status:
     except ValidationError:
         # Written by an older version, or by a stranger: what it said is found out anew.
         return model()
+
+
+def latest_status(objects: ObjectStore, seen: ObservedObject, previous: _Status) -> _Status:
+    """Return the status of before a run, or what the run itself has noted there.
+
+    Args:
+        objects: what is known of all objects.
+        seen: the object as the run began with it.
+        previous: the status that it had then.
+    """
+    current = objects.get(seen.key)
+    if current is None or current.uid != seen.uid or current.status_json == seen.status_json:
+        return previous
+    return read_status(current, type(previous))

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from keybearer.controllers.objects import ObservedObject
 
-__all__ = ["PendingRequest", "pending_request"]
+__all__ = [
+    "APPROVE_PLAN",
+    "IMPORT",
+    "RELEASE_GUARD",
+    "REMOVE_FOREIGN",
+    "RENEW",
+    "SYNC",
+    "PendingRequest",
+    "pending_request",
+]
 
-_SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN = "sync", "import", "release-guard", "approve-plan"
-_RENEW, _REMOVE_FOREIGN = "renew", "remove-foreign"
-_KNOWN = frozenset((_SYNC, _IMPORT, _RELEASE_GUARD, _APPROVE_PLAN, _REMOVE_FOREIGN))
+SYNC, IMPORT, RELEASE_GUARD, APPROVE_PLAN = "sync", "import", "release-guard", "approve-plan"
+RENEW, REMOVE_FOREIGN = "renew", "remove-foreign"
 _BEHAVIORS = (None, "prioritize-source", "prioritize-destination")
 
 
@@ -29,39 +38,38 @@ class PendingRequest:
     kind: str
     import_behavior: str | None = None
 
-    @property
-    def is_known(self) -> bool:
-        """Tell whether it asks for something that there is."""
-        return self.kind in _KNOWN and (self.kind != _IMPORT or self.import_behavior in _BEHAVIORS)
+    def is_known(self, requests: Collection[str]) -> bool:
+        """Tell whether it is one of these, and says so as it has to."""
+        return self.kind in requests and (self.kind != IMPORT or self.imports)
 
     @property
     def imports(self) -> bool:
         """Tell whether what the destination holds is to be brought into the folder."""
-        return self.kind == _IMPORT and self.is_known
+        return self.kind == IMPORT and self.import_behavior in _BEHAVIORS
 
     @property
     def releases_guard(self) -> bool:
         """Tell whether the guard's change may pass this once."""
-        return self.kind == _RELEASE_GUARD
+        return self.kind == RELEASE_GUARD
 
     @property
     def removes_foreign(self) -> bool:
         """Tell whether the names of others that the status shows may be removed from the destination this once."""
-        return self.kind == _REMOVE_FOREIGN
+        return self.kind == REMOVE_FOREIGN
 
     def as_sync(self) -> PendingRequest:
         """Return what is left of a request that is refused: what a person wants is looked at now."""
-        return PendingRequest(self.requested_at, _SYNC)
+        return PendingRequest(self.requested_at, SYNC)
 
     @property
     def renews(self) -> bool:
         """Tell whether certificates are to be issued anew, though nothing else asks for it."""
-        return self.kind == _RENEW
+        return self.kind == RENEW
 
     @property
     def approves_plan(self) -> bool:
         """Tell whether the plan that status shows may be carried out this once."""
-        return self.kind == _APPROVE_PLAN
+        return self.kind == APPROVE_PLAN
 
 
 def pending_request(seen: ObservedObject, handled: str | None) -> PendingRequest | None:
@@ -69,4 +77,4 @@ def pending_request(seen: ObservedObject, handled: str | None) -> PendingRequest
     at = seen.requested_at
     if at is None or at[:256] == handled:
         return None
-    return PendingRequest(at[:256], seen.request or _SYNC, seen.import_behavior)
+    return PendingRequest(at[:256], seen.request or SYNC, seen.import_behavior)

@@ -16,7 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from keybearer.base.errors import KeybearerError
-from keybearer.controllers.custom_resource import RuledModel
+from keybearer.controllers.custom_resource import RuledModel, SpecModel, StatusModel
 from keybearer.controllers.resource_fields import write_duration
 
 __all__ = ["UnsayableSchemaError", "structural_schema"]
@@ -30,6 +30,10 @@ _SAYABLE = frozenset(
         *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
     }
 )
+
+
+_SHARED = ((SpecModel, "deletionDeadline"), (StatusModel, "lastHandledRequestedAt"))
+"""Fields of all kinds that people read after those that are a kind's own."""
 
 
 class UnsayableSchemaError(KeybearerError):
@@ -61,6 +65,10 @@ class _CrdJsonSchema(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         described = super().model_schema(schema)
         model = schema["cls"]
+        for base, shared in _SHARED:
+            if issubclass(model, base):
+                properties = described["properties"]
+                properties[shared] = properties.pop(shared)
         if issubclass(model, RuledModel) and model.rules:
             described["x-kubernetes-validations"] = [
                 {"rule": rule.cel, "message": rule.message} for rule, _ in model.rules

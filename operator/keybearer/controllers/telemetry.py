@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -20,7 +20,7 @@ from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.readiness_metrics import ReadinessMetrics
-from keybearer.controllers.requests import PendingRequest
+from keybearer.controllers.requests import IMPORT, PendingRequest
 from keybearer.controllers.work import Lane, WorkItem
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import EventType, ObjectReference, Occurrence
@@ -245,17 +245,19 @@ class Telemetry:
         )
         self._tell(seen, "Warning", "WorkloadNotFound", message, action="Restart")
 
-    def request_unknown(self, seen: ObservedObject, request: PendingRequest) -> None:
-        """The annotations of a request say something that is none."""
-        if request.kind == "import":
+    def request_unknown(
+        self, seen: ObservedObject, request: PendingRequest, requests: Collection[str]
+    ) -> None:
+        """The annotations of a request say something that is none of those that the kind has."""
+        if request.kind == IMPORT and IMPORT in requests:
             told = (
                 f"keybearer.dev/import-behavior {(request.import_behavior or '')[:64]!r} is neither "
                 "prioritize-source nor prioritize-destination; nothing was imported"
             )
         else:
             told = (
-                f"keybearer.dev/request {request.kind[:64]!r} is none of sync, import, release-guard, approve-plan "
-                "and remove-foreign; it was handled as sync"
+                f"keybearer.dev/request {request.kind[:64]!r} is none of {', '.join(sorted(requests))}; "
+                "it was handled as sync"
             )
         self._tell(seen, "Warning", "RequestUnknown", told, action="Reconcile")
 
@@ -269,17 +271,8 @@ class Telemetry:
         message = f"{key.kind} {key.name} is no longer named; what this object wrote there was removed"
         self._tell(seen, "Normal", "TargetRetired", message, action="Retire")
 
-    def orphaned(self, seen: ObservedObject, key: TargetKey, why: str) -> None:
+    def orphaned(self, seen: ObservedObject, what: str, why: str) -> None:
         """Cleaning up passed its deadline; what is left is named."""
-        self.metrics.orphans.labels(seen.key.kind).inc()
-        _log.error(
-            "cleanup_abandoned", namespace=key.namespace, name=seen.key.name, target=key.name, error=why
-        )
-        message = f"keys merged into {key.kind} {key.name} are left behind: {why}"
-        self._tell(seen, "Warning", "Orphaned", message, action="CleanUp")
-
-    def remote_orphaned(self, seen: ObservedObject, what: str, why: str) -> None:
-        """Cleaning up passed its deadline; what is left in the service is named."""
         self.metrics.orphans.labels(seen.key.kind).inc()
         _log.error(
             "cleanup_abandoned", namespace=seen.key.namespace, name=seen.key.name, left=what, error=why

@@ -8,8 +8,7 @@ import pytest
 
 from keybearer.cli.explanation import explain
 from keybearer.cli.explanation_parts import SeenObject
-from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.remedies import REMEDIES
+from keybearer.controllers.secretsync.reasons import REMEDIES, Reason
 from support.rows import each_row
 
 UID = "uid-1"

@@ -12,7 +12,7 @@ from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.reading import read_spec, read_spec_in_part
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.spec_destination import DestinationDeletionPolicy
+from keybearer.controllers.secretsync.spec import DestinationDeletionPolicy
 from keybearer.controllers.target.spec import DeletionPolicy
 
 _SPEC: dict[str, Any] = {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from keybearer.controllers.objects import ObservedObject, no_targets
-from keybearer.controllers.requests import pending_request
+from keybearer.controllers.requests import IMPORT, REMOVE_FOREIGN, SYNC, pending_request
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from unit.controllers.fakes.targets import UID, Body
 
@@ -72,7 +72,7 @@ def test_an_import_that_is_to_behave_in_an_unknown_way_is_none(
     )
 
     assert request is not None
-    assert (request.imports, request.is_known) == (imports, imports)
+    assert (request.imports, request.is_known({IMPORT})) == (imports, imports)
 
 
 @pytest.mark.parametrize(("kind", "removes"), [("remove-foreign", True), ("sync", False), ("remove", False)])
@@ -81,7 +81,7 @@ def test_only_one_word_removes_what_others_have_at_a_destination(kind: str, *, r
 
     assert request is not None
     assert request.removes_foreign is removes
-    assert request.is_known is (kind != "remove")
+    assert request.is_known({SYNC, REMOVE_FOREIGN}) is (kind != "remove")
     assert not request.as_sync().removes_foreign
     assert request.as_sync().requested_at == "1"
 

@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from keybearer.controllers.objects import ObservedObject, TargetKey
+from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.work import Lane, WorkItem, WorkKey
@@ -63,7 +63,7 @@ def test_transitions_are_told_once(
 
 
 def test_an_event_is_about_the_custom_resource_of_that_uid(desk: Desk) -> None:
-    desk.telemetry.orphaned(_SEEN, TargetKey("Secret", "team-a", "shared"), "no answer")
+    desk.telemetry.orphaned(_SEEN, "what was merged into Secret shared", "no answer")
 
     (event,) = desk.told
     assert (event.regarding.resource.kind, str(event.regarding.key), event.regarding.uid) == (

@@ -14,12 +14,11 @@ from pydantic import JsonValue
 
 from keybearer.controllers.appconnection.reasons import Reason as ConnectionReason
 from keybearer.controllers.appconnection.remedies import REMEDIES as CONNECTION_REMEDIES
+from keybearer.controllers.certificateprofile.reasons import REMEDIES as PROFILE_REMEDIES
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
-from keybearer.controllers.certificateprofile.remedies import REMEDIES as PROFILE_REMEDIES
-from keybearer.controllers.secretsync.key_problems import KeyProblemReason
+from keybearer.controllers.secretsync.reasons import KEY_REMEDIES, KeyProblemReason
+from keybearer.controllers.secretsync.reasons import REMEDIES as SYNC_REMEDIES
 from keybearer.controllers.secretsync.reasons import Reason as SyncReason
-from keybearer.controllers.secretsync.remedies import KEY_REMEDIES
-from keybearer.controllers.secretsync.remedies import REMEDIES as SYNC_REMEDIES
 from keybearer.controllers.signers.remedies import REMEDIES as SIGNER_REMEDIES
 from keybearer.controllers.target.reasons import TargetReason
 from tools.reference.commands import commands

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.controllers.secretsync.patterns import compile_renamer
+from keybearer.controllers.secretsync.key_choice import compile_renamer
 from keybearer.migrate.durations import parse_go_duration
 from keybearer.migrate.key_names import rename_of_regexp, rename_of_template, schema_of_regexp, search_pattern
 from keybearer.migrate.settings import IssuerPlace, Place, Settings, read_issuers, read_places, slug_of

@@ -9,32 +9,28 @@ from keybearer.controllers.appconnection.plan import DesiredConnection, PresentC
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.appconnection.status import AppConnectionStatus, RotationStatus
 from keybearer.controllers.conditions import Tone, build_conditions
+from keybearer.controllers.outcome import Outcome
 
-__all__ = ["Outcome", "build_status", "connected"]
+__all__ = ["ConnectionOutcome", "build_status", "connected"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The end of one run. What is None stays as the previous status says.
+class ConnectionOutcome(Outcome):
+    """How one run of an AppConnection ended.
 
     Attributes:
         present: the connection as the service shows it now.
         fingerprint: of the credentials that it has of ours.
-        handled: the request that was answered.
     """
 
-    tone: Tone
-    reason: str
-    message: str
     present: PresentConnection | None = None
     fingerprint: str | None = None
-    handled: str | None = None
 
 
-def connected(desired: DesiredConnection, present: PresentConnection) -> Outcome:
+def connected(desired: DesiredConnection, present: PresentConnection) -> ConnectionOutcome:
     """Return the end of a run after which all is as described."""
     where = "the organization" if desired.project_id is None else f"project {desired.project_id}"
-    return Outcome(
+    return ConnectionOutcome(
         Tone.READY,
         Reason.CONNECTED,
         f"connection {present.name} of {where} leads to {desired.app} by {desired.method}",
@@ -44,7 +40,7 @@ def connected(desired: DesiredConnection, present: PresentConnection) -> Outcome
 
 
 def build_status(
-    previous: AppConnectionStatus, outcome: Outcome, *, generation: int, now: datetime
+    previous: AppConnectionStatus, outcome: ConnectionOutcome, *, generation: int, now: datetime
 ) -> AppConnectionStatus:
     """Return the whole status that the outcome leads to."""
     status = previous.model_copy(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
@@ -18,11 +17,11 @@ from keybearer.controllers.custom_resource import (
     PrinterColumn,
     ResourceModel,
     RuledModel,
+    SpecModel,
     ready_column,
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
-from keybearer.controllers.resource_fields import Duration
 from keybearer.controllers.secret_key_ref import SecretKeyRef
 
 __all__ = [
@@ -84,7 +83,7 @@ class RemoteDeletionPolicy(StrEnum):
     RETAIN = "Retain"
 
 
-class AppConnectionSpec(RuledModel):
+class AppConnectionSpec(SpecModel):
     """A connection of the secrets service to another store."""
 
     identity_ref: Annotated[
@@ -149,13 +148,6 @@ class AppConnectionSpec(RuledModel):
             description="What becomes of the connection in the service when this object is deleted.",
         ),
     ] = RemoteDeletionPolicy.DELETE
-    deletion_deadline: Annotated[
-        Duration,
-        Field(
-            description="How long the deletion of this object waits for the connection to go, for syncs that "
-            "still use it for example; after that it goes, and an Event names what was left."
-        ),
-    ] = timedelta(minutes=10)
 
     @rule(
         cel="!(has(self.projectId) && has(self.projectSlug))",

@@ -50,7 +50,3 @@ class AppConnectionStatus(StatusModel):
         ),
     ] = None
     rotation: Annotated[RotationStatus | None, Field(description="The rotation, where there is one.")] = None
-    last_handled_requested_at: Annotated[
-        str | None,
-        Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
-    ] = None

@@ -1,4 +1,4 @@
-"""One certificate within one round: what is known of it, and what its status will say."""
+"""One certificate within one run: what is known of it, and what its status will say."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from datetime import datetime, timedelta
 from random import Random
 
 from keybearer.base.certificate_terms import RequestStatus
-from keybearer.controllers.certificateprofile.contents import Passwords
-from keybearer.controllers.certificateprofile.desired import DesiredCertificate
-from keybearer.controllers.certificateprofile.gate import Judged
-from keybearer.controllers.certificateprofile.keyring import KeptAttempt
+from keybearer.controllers.certificateprofile.desired import DesiredCertificate, Made
+from keybearer.controllers.certificateprofile.policy import Judged
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.signing import Made
-from keybearer.controllers.certificateprofile.situation import (
+from keybearer.controllers.certificateprofile.secret_contents import KeptAttempt, Passwords
+from keybearer.controllers.certificateprofile.status import CertificateRequestStatus
+from keybearer.controllers.certificateprofile.trigger import (
     Attempt,
     CertificateView,
     Failed,
     Live,
     SecretState,
 )
-from keybearer.controllers.certificateprofile.status import CertificateRequestStatus
 from keybearer.controllers.effect_budget import Limit, free_at, issues_limit, put_right, used
 from keybearer.controllers.issuance.service import RequestState
 from keybearer.controllers.issuance.timing import (

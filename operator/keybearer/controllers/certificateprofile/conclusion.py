@@ -29,9 +29,9 @@ from keybearer.controllers.conditions import (
     build_conditions,
 )
 from keybearer.controllers.issuance.timing import CLOCKS_AGREE
-from keybearer.controllers.outcome import ReconcileError, StalledError
+from keybearer.controllers.outcome import Outcome, ReconcileError, StalledError
 
-__all__ = ["Issued", "Outcome", "Standing", "aspects_of", "build_status", "conclude", "facts_of"]
+__all__ = ["Issued", "ProfileOutcome", "Standing", "aspects_of", "build_status", "conclude", "facts_of"]
 
 _NAMED = 5
 """Certificates whose trouble a message spells out."""
@@ -95,23 +95,18 @@ class Issued:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The end of one run. What is None stays as the previous status says.
+class ProfileOutcome(Outcome):
+    """How one run of a CertificateProfile ended.
 
     Attributes:
         profile: as the service has it.
         issued: what the round came to.
         plan: what `mode: Plan` would do.
-        handled: the request that was answered.
     """
 
-    tone: Tone
-    reason: str
-    message: str
     profile: ProfileStatus | None = None
     issued: Issued | None = None
     plan: tuple[PlannedCertificate, ...] | None = None
-    handled: str | None = None
 
 
 def conclude(standings: Sequence[Standing]) -> tuple[Tone, str, str]:
@@ -135,7 +130,7 @@ def conclude(standings: Sequence[Standing]) -> tuple[Tone, str, str]:
 
 
 def build_status(
-    previous: CertificateProfileStatus, outcome: Outcome, *, generation: int, now: datetime
+    previous: CertificateProfileStatus, outcome: ProfileOutcome, *, generation: int, now: datetime
 ) -> CertificateProfileStatus:
     """Return the whole status that the outcome leads to."""
     changes: dict[str, object] = {
@@ -169,12 +164,15 @@ def build_status(
     return previous.model_copy(update=changes)
 
 
-def aspects_of(standings: Sequence[Standing], ahead: timedelta | None) -> tuple[Aspect, ...]:
+def aspects_of(
+    standings: Sequence[Standing], ahead: timedelta | None, contested: ReconcileError | None = None
+) -> tuple[Aspect, ...]:
     """Return what conditions tell beside the end of the round.
 
     Args:
         standings: of all certificates.
         ahead: by how much the service's clock is ahead of ours; None where that isn't known.
+        contested: what tells that others keep changing the Secrets.
     """
     aspects: list[Aspect] = []
     held = [one for one in standings if one.entry.held_since is not None]
@@ -183,6 +181,8 @@ def aspects_of(standings: Sequence[Standing], ahead: timedelta | None) -> tuple[
         told = [*((one, None, _told_issues(one)) for one in held), *((one, *_said_of(one)) for one in lost)]
         reason = Reason.ISSUES_USED if held else Reason.BUDGET_USED
         aspects.append(Aspect(BUDGET_USED, true=True, reason=reason, message=_listed("", told)))
+    elif contested is not None:
+        aspects.append(Aspect(BUDGET_USED, true=True, reason=contested.reason, message=contested.message))
     if ahead is not None and abs(ahead) > CLOCKS_AGREE:
         which = "behind" if ahead > timedelta() else "ahead of"
         minutes = round(abs(ahead) / timedelta(minutes=1))

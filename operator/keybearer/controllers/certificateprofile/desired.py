@@ -1,7 +1,8 @@
-"""From a manifest, and the profile that it is about, to the certificates that it describes. Pure."""
+"""From a manifest and its profile to the certificates that it describes, their keys and signing requests."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -20,22 +21,31 @@ from keybearer.base.certificate_terms import (
 from keybearer.base.clock import format_instant
 from keybearer.client import AltName, BasicConstraints, CertificateAttributes, ProfileDefaults
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.situation import Wanted
+from keybearer.controllers.certificateprofile.resource import ProfileDefaults as DescribedDefaults
 from keybearer.controllers.certificateprofile.spec_certificate import (
     Certificate,
     Origin,
     RotationPolicy,
     parse_ttl,
 )
-from keybearer.controllers.certificateprofile.spec_profile import ProfileDefaults as DescribedDefaults
+from keybearer.controllers.certificateprofile.trigger import Wanted
 from keybearer.controllers.outcome import StalledError
 from keybearer.pki.comparison import Asked
 from keybearer.pki.errors import PkiError, TemplateError
-from keybearer.pki.keys import PublicKey
+from keybearer.pki.keys import PrivateKey, PublicKey, generate_private_key
 from keybearer.pki.names import AlternativeName, Subject, alternative_name
-from keybearer.pki.signing_requests import SigningRequest, parse_signing_request
+from keybearer.pki.signing_requests import SigningRequest, build_signing_request, parse_signing_request
 
-__all__ = ["DesiredCertificate", "ProfileScope", "client_defaults", "describe_certificate"]
+__all__ = [
+    "DesiredCertificate",
+    "Made",
+    "ProfileScope",
+    "Wish",
+    "client_defaults",
+    "csr_of",
+    "describe_certificate",
+    "make",
+]
 
 _T = TypeVar("_T")
 
@@ -262,3 +272,72 @@ def _digest(described: DesiredCertificate, scope: ProfileScope) -> str:
         None if described.csr is not None else [key.generated_by, key.algorithm],
     ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:_DIGEST_LENGTH]
+
+
+_QUICK = frozenset({KeyAlgorithm.EC_P256, KeyAlgorithm.EC_P384, KeyAlgorithm.EC_P521})
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A certificate that needs a key; and the one to ask with again, if any."""
+
+    desired: DesiredCertificate
+    held: PrivateKey | None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A key, and the request that asks for its certificate (PEM)."""
+
+    key: PrivateKey
+    csr: str
+
+
+async def make(wishes: Sequence[Wish]) -> list[Made | StalledError]:
+    """Return for each wish a fresh key, or the one that it holds, with its request.
+
+    An error stands for a wish whose key or request can't be made here.
+    """
+    if not wishes:
+        return []
+    if len(wishes) == 1 and wishes[0].desired.entry.key.algorithm in _QUICK:
+        return [_made(wishes[0])]
+    # One errand for all: sixty of them take as long as a few writes, and RSA keys a second each.
+    return await asyncio.to_thread(lambda: [_made(wish) for wish in wishes])
+
+
+async def csr_of(desired: DesiredCertificate, key: PrivateKey) -> str:
+    """Return the request that asks for the certificate.
+
+    Raises:
+        StalledError: it can't be written.
+    """
+    try:
+        if key.algorithm in _QUICK:
+            return _request(desired, key)
+        return await asyncio.to_thread(_request, desired, key)
+    except PkiError as error:
+        raise _refused(desired, error) from None
+
+
+def _made(wish: Wish) -> Made | StalledError:
+    desired = wish.desired
+    try:
+        key = wish.held or generate_private_key(desired.entry.key.algorithm)
+        return Made(key, _request(desired, key))
+    except PkiError as error:
+        return _refused(desired, error)
+
+
+def _request(desired: DesiredCertificate, key: PrivateKey) -> str:
+    return build_signing_request(
+        key,
+        desired.subject,
+        alternative_names=desired.names,
+        key_usages=desired.key_usages or frozenset(),
+        extended_key_usages=tuple(sorted(desired.extended_key_usages or ())),
+    )
+
+
+def _refused(desired: DesiredCertificate, error: PkiError) -> StalledError:
+    return StalledError(Reason.SPEC_INVALID, f"certificate {desired.name}: {error}")

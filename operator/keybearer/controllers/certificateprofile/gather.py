@@ -1,24 +1,61 @@
-"""Collects what a CertificateProfile is made of: the session, the project, requests of others, and passwords."""
+"""Collects what a CertificateProfile is made of: session, project, and certificates as Secrets and status tell."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from keybearer.base.certificate_terms import RequestStatus
 from keybearer.controllers.access import ServiceAccess
-from keybearer.controllers.certificateprofile.contents import Passwords
-from keybearer.controllers.certificateprofile.named_project import named_project_id
+from keybearer.controllers.certificateprofile.case import Case, new_entry
+from keybearer.controllers.certificateprofile.context import ProfileSecrets
+from keybearer.controllers.certificateprofile.desired import ProfileScope, describe_certificate
+from keybearer.controllers.certificateprofile.policy import Authority
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
+from keybearer.controllers.certificateprofile.secret_contents import (
+    CA_KEY,
+    CERTIFICATE_KEY,
+    Passwords,
+    keystores_digest,
+    origins_of,
+)
 from keybearer.controllers.certificateprofile.spec_certificate import Certificate
+from keybearer.controllers.certificateprofile.status import (
+    CertificateProfileStatus,
+    CertificateRequestStatus,
+)
+from keybearer.controllers.certificateprofile.targets import keyring_name
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.issuance.service import PresentProfile
+from keybearer.controllers.issuance.timing import renewal_time, spread
+from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.references import References
 from keybearer.controllers.secret_key_ref import SecretKeyRef
 from keybearer.controllers.service_session import ServiceSession
+from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.work import WorkKey
+from keybearer.pki.certificates import parse_certificates
+from keybearer.pki.chains import ordered_chain
+from keybearer.pki.errors import PkiError
 
-__all__ = ["ProfileGatherer"]
+__all__ = ["Broken", "CaseBuilder", "ProfileGatherer", "named_project_id", "recall_entry"]
+
+
+async def named_project_id(session: ServiceSession, spec: CertificateProfileSpec) -> str | None:
+    """Return the id of the project that the spec names; None where it names none.
+
+    Raises:
+        StalledError: there is none of that slug.
+        WaitingError: the service can't be asked.
+    """
+    if spec.project_slug is None:
+        return spec.project_id
+    return await session.project_id(spec.project_slug, missing=Reason.PROJECT_NOT_FOUND)
+
 
 _CSR_MAX = 4096
 _PASSWORD_MAX = 1024
@@ -128,3 +165,115 @@ def _references_of(entry: Certificate) -> Iterator[SecretKeyRef]:
         for keystore in (entry.keystores.pkcs12, entry.keystores.jks):
             if keystore is not None:
                 yield keystore.password_ref
+
+
+def recall_entry(case: Case, present: PresentTarget, uid: str) -> CertificateRequestStatus | None:
+    """Return what the status is to say of a certificate; None where its Secret doesn't tell."""
+    origins = origins_of(present.body, case.name)
+    if origins is None:
+        return None
+    try:
+        encoded = present.data.get(CERTIFICATE_KEY, "")
+        leaf, *above = parse_certificates(base64.b64decode(encoded, validate=True).decode())
+        trusted = parse_certificates(base64.b64decode(present.data.get(CA_KEY, ""), validate=True).decode())
+    except (PkiError, ValueError):
+        return None
+    path = ordered_chain(leaf, (*above, *trusted))
+    entry = case.desired.entry
+    return case.entry.model_copy(
+        update={
+            "revision": origins.revision,
+            "status": RequestStatus.ISSUED,
+            "certificate_id": origins.certificate_id,
+            "certificate_revision": origins.revision,
+            "serial_number": leaf.serial,
+            "not_before": leaf.not_before,
+            "not_after": leaf.not_after,
+            "renewal_time": None
+            if entry.asked.not_after is not None
+            else renewal_time(leaf.not_before, leaf.not_after, entry.renew_before, spread(uid, case.name)),
+            "spec": origins.digest,
+            "authority": None if len(path) < 2 else Authority(path[1:]).key,
+            "fingerprint": present.fingerprint,
+            "keystores": case.keystores,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A certificate that can't be asked for as it is described."""
+
+    entry: CertificateRequestStatus
+    trouble: StalledError
+
+
+class CaseBuilder:
+    """Takes up one certificate after the other; holds no state of its own."""
+
+    def __init__(
+        self, gatherer: ProfileGatherer, secrets: ProfileSecrets, fingerprinter: Fingerprinter
+    ) -> None:
+        self._gatherer = gatherer
+        self._secrets = secrets
+        self._fingerprinter = fingerprinter
+
+    async def build(
+        self,
+        seen: ObservedObject,
+        spec: CertificateProfileSpec,
+        previous: CertificateProfileStatus,
+        profile: PresentProfile,
+    ) -> tuple[list[Case], list[Broken]]:
+        """Return the certificates that can be asked for, and those that can't be as they are described.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        scope = ProfileScope(profile.id, spec.application_id, profile.defaults)
+        known = {entry.name: entry for entry in previous.certificate_requests}
+        cases: list[Case] = []
+        broken: list[Broken] = []
+        for entry in spec.certificates:
+            before = known.get(entry.name)
+            try:
+                _require_no_keyring(seen, entry)
+                desired = describe_certificate(entry, scope, await self._gatherer.csr(seen.key, entry))
+                passwords = await self._gatherer.passwords(seen.key, entry)
+            except StalledError as error:
+                shown = before or CertificateRequestStatus(name=entry.name, secret_name=entry.target_name)
+                broken.append(Broken(shown, error))
+                continue
+            case = Case(
+                desired,
+                new_entry(desired, before),
+                passwords=passwords,
+                keystores=keystores_digest(entry.keystores, passwords, self._fingerprinter),
+            )
+            await self._look(seen, case)
+            cases.append(case)
+        return cases, broken
+
+    async def _look(self, seen: ObservedObject, case: Case) -> None:
+        """Find out what became of the Secret, and of a status that was lost what can be read from it."""
+        key = TargetKey("Secret", seen.key.namespace, case.desired.entry.target_name)
+        shown = self._secrets.fingerprint_seen(key)
+        if shown is None and case.has_certificate:
+            # Gone, or not yet shown by a watch that has just begun.
+            case.present = await self._secrets.look_at_own(key, seen.uid)
+            shown = None if case.present is None else case.present.fingerprint
+        if shown is not None and not case.has_certificate:
+            present = await self._secrets.look_at_own(key, seen.uid)
+            recalled = None if present is None else recall_entry(case, present, seen.uid)
+            if recalled is not None:
+                case.entry, case.present = recalled, present
+        case.see(shown)
+
+
+def _require_no_keyring(seen: ObservedObject, entry: Certificate) -> None:
+    name = keyring_name(seen.key.name)
+    if entry.target_name == name:
+        raise StalledError(
+            Reason.SPEC_INVALID,
+            f"certificate {entry.name}: Secret {name} holds the keys of this object; choose another secretName",
+        )

@@ -1,37 +1,222 @@
-"""The certificates of one CertificateProfile in one run: a round for them, the end of others, and what is told."""
+"""The certificates of a CertificateProfile in one run: a round for them, the end of others, or what would be done."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from keybearer.base.certificate_terms import CertificateStatus, RevocationReason
 from keybearer.base.clock import Clock
+from keybearer.controllers.certificateprofile.authorities import former_authorities, last_end
 from keybearer.controllers.certificateprofile.case import Case
-from keybearer.controllers.certificateprofile.casework import Broken, CaseBuilder
 from keybearer.controllers.certificateprofile.conclusion import (
     Issued,
-    Outcome,
+    ProfileOutcome,
     Standing,
     aspects_of,
     conclude,
     facts_of,
 )
-from keybearer.controllers.certificateprofile.former_authorities import former_authorities, last_end
-from keybearer.controllers.certificateprofile.profiles import REFRESH
+from keybearer.controllers.certificateprofile.context import (
+    ProfileSecrets,
+    RoundContext,
+    RoundTools,
+    RunContext,
+)
+from keybearer.controllers.certificateprofile.gather import Broken, CaseBuilder
+from keybearer.controllers.certificateprofile.policy import Authority, violations_of
+from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.removal import Removal
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.round import CertificateRound
-from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
-from keybearer.controllers.certificateprofile.status import CertificateRequestStatus, ProfileStatus
+from keybearer.controllers.certificateprofile.status import (
+    CertificateRequestStatus,
+    PlannedCertificate,
+    ProfileStatus,
+    Revocation,
+)
+from keybearer.controllers.certificateprofile.trigger import Decision, Keep, Mint
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.issuance.service import PresentProfile
-from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.issuance.service import CertificateService, PresentProfile
+from keybearer.controllers.objects import TargetKey
+from keybearer.controllers.outcome import ReconcileError, StalledError
 from keybearer.controllers.resource_fields import write_duration
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
 
-__all__ = ["Issuing"]
+__all__ = ["Issuing", "Preview", "Removal", "Revoked"]
+
+_REVOCATIONS_MAX = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Revoked:
+    """What came of revoking.
+
+    Attributes:
+        left: what is still to be revoked.
+        trouble: why it could not be.
+    """
+
+    left: tuple[Revocation, ...] = ()
+    trouble: ReconcileError | None = None
+
+
+class Removal:
+    """Takes certificates back."""
+
+    def __init__(self, secrets: ProfileSecrets) -> None:
+        self._secrets = secrets
+
+    async def retire(
+        self,
+        run: RunContext,
+        entries: Iterable[CertificateRequestStatus],
+        still_named: Collection[str],
+        now: datetime,
+    ) -> tuple[Revocation, ...]:
+        """Delete the Secrets of certificates that are no longer wanted, and return what is to be revoked of them.
+
+        Args:
+            run: the run.
+            entries: what the status says of them.
+            still_named: names of Secrets that the object keeps other certificates, or its keys, in.
+            now: the present.
+
+        Raises:
+            ReconcileError: the service can't be asked.
+            KubeError: the API server refuses or can't be asked.
+        """
+        due: list[Revocation] = []
+        for entry in entries:
+            if entry.secret_name not in still_named:
+                target = TargetKey("Secret", run.seen.key.namespace, entry.secret_name)
+                await self._secrets.retire(target, run.seen.uid)
+            if entry.revoke_on_delete or entry.is_open:
+                due += await self._end_requests(run, entry, now)
+        return tuple(due)
+
+    async def revoke(self, due: Sequence[Revocation], service: CertificateService) -> Revoked:
+        """Revoke; what can't be is left for another time."""
+        left: list[Revocation] = []
+        trouble: ReconcileError | None = None
+        for one in due:
+            try:
+                await service.revoke(one.certificate_id, RevocationReason.CESSATION_OF_OPERATION)
+            except ReconcileError as error:
+                left.append(one)
+                trouble = error
+        return Revoked(tuple(left[:_REVOCATIONS_MAX]), trouble)
+
+    @staticmethod
+    async def _end_requests(
+        run: RunContext, entry: CertificateRequestStatus, now: datetime
+    ) -> list[Revocation]:
+        """Cancel what is open, and return what was ever issued for the certificate and is still active."""
+        known = run.previous.profile
+        if known is None:
+            return []
+        marks = run.marks_of(entry.name)
+        due: list[Revocation] = []
+        for request in await run.service.requests_of(marks, known.id, run.project_id):
+            if not request.status.is_final:
+                await run.service.cancel(request.id)
+            is_active = request.certificate_status in (None, CertificateStatus.ACTIVE)
+            if entry.revoke_on_delete and request.certificate_id is not None and is_active:
+                due.append(
+                    Revocation(certificate_id=request.certificate_id, since=now.replace(microsecond=0))
+                )
+        return due
+
+
+_VIOLATIONS_MAX = 32
+
+
+class Preview:
+    """Plans without doing anything."""
+
+    def __init__(self, profiles: Profiles, builder: CaseBuilder, tools: RoundTools) -> None:
+        self._profiles = profiles
+        self._builder = builder
+        self._tools = tools
+
+    async def look(self, run: RunContext) -> ProfileOutcome:
+        """Return what would be done, and which rules stand against it; nothing is asked for or written.
+
+        Raises:
+            ReconcileError: the service refuses or can't be asked.
+            KubeError: the API server can't be asked.
+        """
+        found = await self._profiles.find(run)
+        profile = await self._profile(run, found)
+        policy = await run.service.policy(profile.policy_id)
+        cases, broken = await self._builder.build(run.seen, run.spec, run.previous, profile)
+        authority = await self._authority(run, profile, found)
+        context = RoundContext(run, profile, authority)
+        decisions = await CertificateRound(self._tools, context, cases).preview()
+        planned = [
+            _planned(
+                case,
+                decision,
+                () if policy is None else violations_of(case.desired, policy, profile, authority),
+            )
+            for case, decision in zip(cases, decisions, strict=True)
+        ]
+        planned += [
+            PlannedCertificate(name=one.entry.name, action="Refuse", violations=(one.trouble.message,))
+            for one in broken
+        ]
+        violated = [one for one in planned if one.violations]
+        to_do = sum(one.action != "Keep" for one in planned)
+        message = f"mode is Plan: {to_do} of {len(planned)} certificates would be dealt with, see status.plan"
+        if violated:
+            first = f"{violated[0].name}: {violated[0].violations[0]}"
+            message = f"{message}; {len(violated)} of them stand against the policy: {first}"
+        return ProfileOutcome(
+            Tone.STALLED if violated else Tone.HELD,
+            Reason.POLICY_VIOLATED if violated else Reason.PLANNED,
+            message,
+            plan=tuple(planned),
+        )
+
+    async def _authority(
+        self, run: RunContext, profile: PresentProfile, found: FoundProfile | None
+    ) -> Authority | None:
+        if found is not None:
+            return found.authority
+        return await self._profiles.authority_of(run, profile)
+
+    async def _profile(self, run: RunContext, found: FoundProfile | None) -> PresentProfile:
+        """Return the profile as it would be."""
+        if run.spec.existing:
+            if found is None:
+                raise TypeError(run.seen.key)
+            return found.profile
+        described, _ = await self._profiles.describe(run)
+        return PresentProfile(
+            "" if found is None else found.profile.id,
+            described.slug,
+            described.policy_id,
+            described.ca_id,
+            described.issuer_type,
+            described.description,
+            described.defaults,
+        )
+
+
+def _planned(case: Case, decision: Decision, violations: Sequence[str]) -> PlannedCertificate:
+    step = decision.step
+    action, need = "Keep", None
+    if decision.restore:
+        action = "Restore"
+    if isinstance(step, Mint):
+        action, need = "Issue", step.need
+    elif not isinstance(step, Keep):
+        action = "Wait"
+    shown = tuple(violations)[:_VIOLATIONS_MAX]
+    return PlannedCertificate(name=case.name, action=action, need=need, violations=shown)
+
 
 _SOON = timedelta(milliseconds=50)
 _BUDGETS = frozenset({Reason.ISSUES_USED.value, Reason.BUDGET_USED.value})
@@ -54,7 +239,7 @@ class Issuing:
         self._removal = removal
         self._telemetry = telemetry
 
-    async def issue(self, setting: Setting) -> tuple[Outcome, RunResult]:
+    async def issue(self, context: RoundContext) -> tuple[ProfileOutcome, RunResult]:
         """Do a round, take back what the manifest names no more, and return what came of it.
 
         Raises:
@@ -62,20 +247,24 @@ class Issuing:
             ReconcileError: the keyring can't be written, or the service not be asked at all.
             KubeError: the API server refuses or can't be asked.
         """
-        scene, spec, previous = setting.scene, setting.scene.spec, setting.scene.previous
-        cases, broken = await self._builder.build(scene.seen, spec, previous, setting.profile)
+        run, spec, previous = context.run, context.run.spec, context.run.previous
+        cases, broken = await self._builder.build(run.seen, spec, previous, context.profile)
         names = {entry.name for entry in spec.certificates}
         gone = [entry for entry in previous.certificate_requests if entry.name not in names]
-        work = CertificateRound(self._tools, setting, cases)
+        work = CertificateRound(self._tools, context, cases)
         await work.run()
-        due = await self._removal.retire(scene, gone, scene.secret_names, scene.time(self._clock.now()))
-        revoked = await self._removal.revoke((*previous.revocations, *due), scene.service)
-        now = scene.time(self._clock.now())
+        due = await self._removal.retire(run, gone, run.secret_names, run.time(self._clock.now()))
+        revoked = await self._removal.revoke((*previous.revocations, *due), run.service)
+        now = run.time(self._clock.now())
         signing = {one.key for one in work.authorities}
         dropped = [one for one in previous.authorities if one.key not in signing]
-        last = await last_end(setting, now) if dropped else None
+        last = await last_end(context, now) if dropped else None
         standings = _in_order(spec, cases, broken, now)
         tone, reason, message = conclude(standings)
+        contested = self._tools.secrets.contested(run.seen)
+        if contested is not None and tone is Tone.READY:
+            # Said as long as it goes on, not after each repair anew.
+            tone, reason, message = Tone.WAITING, contested.reason, contested.message
         if revoked.trouble is not None and tone is Tone.READY:
             tone, reason, message = Tone.WAITING, revoked.trouble.reason, revoked.trouble.message
         issued = Issued(
@@ -86,31 +275,34 @@ class Issuing:
             lost_keys=work.lost_keys,
             revocations=revoked.left,
             valid=sum(one.valid for one in standings),
-            aspects=aspects_of(standings, scene.service.clock_ahead),
+            aspects=aspects_of(standings, run.service.clock_ahead, contested),
         )
-        self._tell(setting, standings, cases)
-        outcome = Outcome(tone, reason, message, profile=_profile_status(setting.profile), issued=issued)
-        troubles = [one.trouble for one in standings]
+        self._tell(context, standings, cases)
+        outcome = ProfileOutcome(
+            tone, reason, message, profile=_profile_status(context.profile), issued=issued
+        )
+        known = (*(one.trouble for one in standings), revoked.trouble, contested)
+        troubles = [one for one in known if one is not None]
         # What a person must change is looked at again with the rest; only what may pass by itself backs off.
-        failed = any(
-            one is not None and not isinstance(one, StalledError) for one in (*troubles, revoked.trouble)
-        )
-        return outcome, RunResult(failed=failed, requeue_after=None if failed else _again(work, cases, now))
+        if any(one.after is None and not isinstance(one, StalledError) for one in troubles):
+            return outcome, RunResult(failed=True)
+        later = [one.after for one in troubles if one.after is not None]
+        return outcome, RunResult(requeue_after=min((_again(work, cases, now), *later)))
 
-    def _tell(self, setting: Setting, standings: Sequence[Standing], cases: Sequence[Case]) -> None:
+    def _tell(self, context: RoundContext, standings: Sequence[Standing], cases: Sequence[Case]) -> None:
         """Tell Events and metrics of what has changed."""
         metrics = self._telemetry.metrics.certificates
-        metrics.show(setting.scene.seen.key, facts_of(standings))
-        before = {entry.name: entry for entry in setting.scene.previous.certificate_requests}
+        metrics.show(context.run.seen.key, facts_of(standings))
+        before = {entry.name: entry for entry in context.run.previous.certificate_requests}
         for one in standings:
             was = before.get(one.entry.name)
             if one.entry.status is not None and (was is None or _state(was) != _state(one.entry)):
-                metrics.request_is(setting.scene.seen.key.kind, one.entry.status.value)
+                metrics.request_is(context.run.seen.key.kind, one.entry.status.value)
         for case in cases:
             if case.renewed:
                 message = f"certificate {case.name} was issued anew ({case.entry.need}) and is in Secret "
                 self._telemetry.certificate(
-                    setting.scene.seen, "Renewed", message + case.entry.secret_name, fine=True
+                    context.run.seen, "Renewed", message + case.entry.secret_name, fine=True
                 )
             was = before.get(case.name)
             if case.entry.reason in _BUDGETS and (was is None or was.reason != case.entry.reason):
@@ -123,7 +315,7 @@ class Issuing:
             ):
                 # What is served goes on, so that no condition tells of it.
                 message = f"certificate {case.name} could not be issued anew: {case.entry.message}"
-                self._telemetry.certificate(setting.scene.seen, case.entry.reason, message, fine=False)
+                self._telemetry.certificate(context.run.seen, case.entry.reason, message, fine=False)
 
 
 def _in_order(

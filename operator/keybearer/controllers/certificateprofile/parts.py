@@ -6,22 +6,24 @@ a second.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.access import ServiceAccess
-from keybearer.controllers.certificateprofile.for_signers import issuing_profile
-from keybearer.controllers.certificateprofile.named_project import named_project_id
+from keybearer.controllers.certificateprofile.gather import named_project_id
 from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
+from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.issuance.profile import IssuingProfile
 from keybearer.controllers.issuance.service import OpenedService
 from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.reading import read_spec, read_status
 from keybearer.controllers.references import References
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.restart import WorkloadRestarter
@@ -33,7 +35,33 @@ from keybearer.kube.gateway import Gateway
 if TYPE_CHECKING:
     from keybearer.controllers.certificateprofile.reconcile import CertificateProfileReconciler
 
-__all__ = ["CertificateProfiles", "ProfilesGiven"]
+__all__ = ["CertificateProfiles", "OpenService", "ProfilesGiven", "issuing_profile"]
+
+OpenService = Callable[[WorkKey, CertificateProfileSpec], Awaitable[OpenedService]]
+"""Returns the service through the identity of a profile, which must already follow its Secret."""
+
+
+def issuing_profile(seen: ObservedObject, open_service: OpenService) -> IssuingProfile:
+    """Return the profile as signers see it.
+
+    Raises:
+        StalledError: its spec can't be read.
+    """
+    spec, status = read_spec(seen, CertificateProfileSpec), read_status(seen, CertificateProfileStatus)
+    slug = spec.remote_slug(seen.key.name)
+    there = status.profile
+    if there is not None and there.slug != slug:
+        there = None  # the spec names another one by now, which its own reconcile has not found yet
+    return IssuingProfile(
+        slug=slug,
+        service_id=there.id if there is not None else None,
+        authority=there.ca_id if there is not None else None,
+        mode=spec.mode,
+        application_id=spec.application_id,
+        anchors=tuple(one.anchors for one in status.authorities),
+        former_anchors=tuple(one.anchors for one in status.former_authorities),
+        open_service=partial(open_service, seen.key, spec),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The profiles that certificates are issued from: found, or brought to what manifests say."""
+"""The profiles that certificates are issued from: found, or planned and brought to what manifests say."""
 
 from __future__ import annotations
 
@@ -7,23 +7,120 @@ from datetime import timedelta
 
 from keybearer.base.certificate_terms import IssuerType
 from keybearer.base.clock import Clock
-from keybearer.controllers.certificateprofile.authority_chains import AuthorityChains
+from keybearer.client import ProfileDefaults
+from keybearer.controllers.certificateprofile.authorities import AuthorityChains
+from keybearer.controllers.certificateprofile.context import RunContext
 from keybearer.controllers.certificateprofile.desired import client_defaults
-from keybearer.controllers.certificateprofile.gate import Authority
-from keybearer.controllers.certificateprofile.profile_plan import (
-    CreateProfile,
-    UpdateProfile,
-    plan_profile,
-)
+from keybearer.controllers.certificateprofile.policy import Authority
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.setting import Scene
-from keybearer.controllers.certificateprofile.spec_profile import NameOrId
+from keybearer.controllers.certificateprofile.resource import NameOrId
 from keybearer.controllers.issuance.service import DescribedProfile, PresentProfile, WhichOne
 from keybearer.controllers.outcome import StalledError
-from keybearer.controllers.ownership import mark_of, marked
+from keybearer.controllers.ownership import Ownership, is_own, mark_of, marked, ownership_of
 from keybearer.controllers.work import WorkKey
 
-__all__ = ["REFRESH", "FoundProfile", "Profiles"]
+__all__ = ["REFRESH", "CreateProfile", "FoundProfile", "Profiles", "UpdateProfile", "plan_profile"]
+
+_NO_DEFAULTS = ProfileDefaults()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateProfile:
+    """Nothing of the slug is there."""
+
+    described: DescribedProfile
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateProfile:
+    """It is ours, and not as described."""
+
+    id: str
+    described: DescribedProfile
+
+
+def plan_profile(
+    described: DescribedProfile,
+    present: PresentProfile | None,
+    mark: str,
+    known_id: str | None,
+    *,
+    adopts: bool,
+) -> CreateProfile | UpdateProfile | None:
+    """Return what has to be done; None where all is as described.
+
+    Args:
+        described: what the manifest describes.
+        present: the profile of the id in the status, else the one of the slug; None where there is neither.
+        mark: of the object.
+        known_id: that the status says.
+        adopts: whether a profile that nobody's object manages may be taken over.
+
+    Raises:
+        StalledError: it isn't ours, or was changed in what can't be changed.
+    """
+    if present is None:
+        return CreateProfile(described)
+    _require_ours(present, mark, takes_unmarked=present.id == known_id or adopts)
+    _require_changeable(described, present)
+    is_described = (
+        present.slug == described.slug
+        and present.description == described.description
+        and _plain(present.defaults) == _plain(described.defaults)
+    )
+    return None if is_described else UpdateProfile(present.id, described)
+
+
+def _require_ours(present: PresentProfile, mark: str, *, takes_unmarked: bool) -> None:
+    if is_own(present.description, mark, takes_unmarked=takes_unmarked):
+        return
+    if ownership_of(present.description, mark) is Ownership.OTHERS:
+        raise StalledError(
+            Reason.PROFILE_CONFLICT,
+            f"the service has a profile {present.slug} that another object, perhaps of another cluster, manages; set "
+            "existing: true to use it, or choose another slug",
+        )
+    raise StalledError(
+        Reason.PROFILE_CONFLICT,
+        f"the service has a profile {present.slug} that no object manages; set existing: true to use it as it is, "
+        "adopt: true to take it over, or choose another slug",
+    )
+
+
+def _require_changeable(described: DescribedProfile, present: PresentProfile) -> None:
+    for what, wanted, there in (
+        ("policy", described.policy_id, present.policy_id),
+        ("authority", described.ca_id, present.ca_id),
+        ("kind of issuer", described.issuer_type, present.issuer_type),
+    ):
+        if wanted != there:
+            raise StalledError(
+                Reason.IMMUTABLE_FIELD,
+                f"the {what} of profile {present.slug} is {there or 'none'} and can't become {wanted or 'none'}; "
+                "describe another profile under another slug",
+            )
+
+
+def _plain(defaults: ProfileDefaults | None) -> tuple[object, ...]:
+    """Return the defaults as they can be compared, whatever kind of sequence they hold."""
+    given = defaults or _NO_DEFAULTS
+    constraints = given.basic_constraints
+    return (
+        given.ttl_days,
+        given.common_name or None,
+        given.key_algorithm,
+        given.signature_algorithm,
+        tuple(given.key_usages or ()),
+        tuple(given.extended_key_usages or ()),
+        None if constraints is None else (constraints.is_ca, constraints.path_length),
+        *(
+            getattr(given, name) or None
+            for name in ("organization", "organizational_unit", "country", "state", "locality")
+        ),
+        tuple((one.type, one.value) for one in given.subject_alt_names or ()),
+        tuple(given.domain_components or ()),
+    )
+
 
 REFRESH = timedelta(minutes=5)
 """How often a profile and its authority are compared with what the service holds."""
@@ -67,39 +164,39 @@ class Profiles:
         """Forget the profile of an object that is gone."""
         self._kept.pop(key, None)
 
-    def remembered(self, scene: Scene) -> FoundProfile | None:
+    def remembered(self, run: RunContext) -> FoundProfile | None:
         """Return the profile, if it was looked at for this very spec a short while ago."""
-        seen = scene.seen
+        seen = run.seen
         kept = self._kept.get(seen.key)
         fits = (
             kept is not None
-            and (kept.uid, kept.generation, kept.session_id) == (seen.uid, seen.generation, scene.session_id)
+            and (kept.uid, kept.generation, kept.session_id) == (seen.uid, seen.generation, run.session_id)
             and self._clock.monotonic() < kept.until
         )
         return kept.found if kept is not None and fits else None
 
-    def remember(self, scene: Scene, found: FoundProfile) -> None:
+    def remember(self, run: RunContext, found: FoundProfile) -> None:
         """Remember how the profile was."""
-        seen, until = scene.seen, self._clock.monotonic() + REFRESH.total_seconds()
-        self._kept[seen.key] = _Kept(seen.uid, seen.generation, scene.session_id, until, found)
+        seen, until = run.seen, self._clock.monotonic() + REFRESH.total_seconds()
+        self._kept[seen.key] = _Kept(seen.uid, seen.generation, run.session_id, until, found)
 
-    async def find(self, scene: Scene, *, afresh: bool = False) -> FoundProfile | None:
+    async def find(self, run: RunContext, *, afresh: bool = False) -> FoundProfile | None:
         """Return the profile as it is; None where there is none yet.
 
         Args:
-            scene: the run.
+            run: the run.
             afresh: ask for its authority, too, whoever has just done so.
 
         Raises:
             ReconcileError: the service can't be asked.
         """
-        spec, known = scene.spec, scene.previous.profile
-        slug = spec.remote_slug(scene.seen.key.name)
-        present = await scene.service.find_profile(
+        spec, known = run.spec, run.previous.profile
+        slug = spec.remote_slug(run.seen.key.name)
+        present = await run.service.find_profile(
             # One that exists is meant by its slug, whatever it was before.
             profile_id=None if known is None or spec.existing else known.id,
             slug=slug,
-            project_id=scene.project_id,
+            project_id=run.project_id,
         )
         if present is None:
             if spec.existing:
@@ -109,33 +206,33 @@ class Profiles:
                     "the profile and leave out existing",
                 )
             return None
-        return FoundProfile(present, await self.authority_of(scene, present, afresh=afresh))
+        return FoundProfile(present, await self.authority_of(run, present, afresh=afresh))
 
-    async def bring_about(self, scene: Scene, *, afresh: bool = False) -> FoundProfile:
+    async def bring_about(self, run: RunContext, *, afresh: bool = False) -> FoundProfile:
         """Return the profile that the manifest names, made or changed as described where it is managed.
 
         Args:
-            scene: the run.
+            run: the run.
             afresh: as with `find`.
 
         Raises:
             ReconcileError: it isn't there or isn't ours, or the service refuses or can't be asked.
         """
-        if scene.spec.existing:
-            found = await self.find(scene, afresh=afresh)
+        if run.spec.existing:
+            found = await self.find(run, afresh=afresh)
             if found is None:
-                raise TypeError(scene.seen.key)
+                raise TypeError(run.seen.key)
             return found
-        described, mark = await self.describe(scene)
-        known = scene.previous.profile
+        described, mark = await self.describe(run)
+        known = run.previous.profile
         refusal: StalledError | None = None
         if known is None:
             # Most likely there is none yet, and a slug is given once: who asks first asks twice.
             try:
-                return await self._create(scene, described)
+                return await self._create(run, described)
             except StalledError as error:
                 refusal = error
-        found = await self.find(scene, afresh=afresh)
+        found = await self.find(run, afresh=afresh)
         if found is None and refusal is not None:
             raise refusal
         action = plan_profile(
@@ -143,29 +240,29 @@ class Profiles:
             None if found is None else found.profile,
             mark,
             None if known is None else known.id,
-            adopts=scene.spec.adopt,
+            adopts=run.spec.adopt,
         )
         if isinstance(action, CreateProfile):
-            return await self._create(scene, described)
+            return await self._create(run, described)
         if found is None:
             raise TypeError(action)
         if isinstance(action, UpdateProfile):
-            present = await scene.service.update_profile(action.id, described)
+            present = await run.service.update_profile(action.id, described)
             return FoundProfile(present, found.authority)
         return found
 
-    async def _create(self, scene: Scene, described: DescribedProfile) -> FoundProfile:
-        present = await scene.service.create_profile(described)
-        return FoundProfile(present, await self.authority_of(scene, present))
+    async def _create(self, run: RunContext, described: DescribedProfile) -> FoundProfile:
+        present = await run.service.create_profile(described)
+        return FoundProfile(present, await self.authority_of(run, present))
 
-    async def describe(self, scene: Scene) -> tuple[DescribedProfile, str]:
+    async def describe(self, run: RunContext) -> tuple[DescribedProfile, str]:
         """Return the profile that a manifest describes, and the mark of the object.
 
         Raises:
             ReconcileError: its policy or authority isn't there, or the service can't be asked.
         """
-        spec, service, project_id = scene.spec, scene.service, scene.project_id
-        mark = mark_of(scene.cluster_id, scene.seen.uid)
+        spec, service, project_id = run.spec, run.service, run.project_id
+        mark = mark_of(run.cluster_id, run.seen.uid)
         policy_id = None
         if spec.policy_ref is not None:
             policy_id = await service.policy_id(_which(spec.policy_ref), project_id)
@@ -183,7 +280,7 @@ class Profiles:
                     f"the service has no authority {spec.ca_ref}, or the identity can't see it; correct caRef",
                 )
         described = DescribedProfile(
-            slug=spec.remote_slug(scene.seen.key.name),
+            slug=spec.remote_slug(run.seen.key.name),
             policy_id=policy_id,
             ca_id=ca_id,
             issuer_type=spec.issuer_type or IssuerType.CA,
@@ -194,12 +291,12 @@ class Profiles:
         return described, mark
 
     async def authority_of(
-        self, scene: Scene, profile: PresentProfile, *, afresh: bool = False
+        self, run: RunContext, profile: PresentProfile, *, afresh: bool = False
     ) -> Authority | None:
         """Return who signs the certificates of a profile; None where it can't be seen, or they sign themselves.
 
         Args:
-            scene: the run.
+            run: the run.
             profile: as it is, or as it would be.
             afresh: as with `find`.
 
@@ -208,7 +305,7 @@ class Profiles:
         """
         if profile.ca_id is None:
             return None
-        return await self._chains.authority(scene.service, scene.session_id, profile.ca_id, afresh=afresh)
+        return await self._chains.authority(run.service, run.session_id, profile.ca_id, afresh=afresh)
 
 
 def _which(ref: NameOrId) -> WhichOne:

@@ -12,33 +12,34 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from keybearer.base.certificate_terms import RequestStatus
-from keybearer.controllers.certificateprofile.abreast import Abreast
-from keybearer.controllers.certificateprofile.authority_change import Rolling, plan_wave
-from keybearer.controllers.certificateprofile.budget import mints_left, with_mints
+from keybearer.controllers.certificateprofile.authorities import Rolling, plan_wave
 from keybearer.controllers.certificateprofile.case import Case
-from keybearer.controllers.certificateprofile.decisions import (
+from keybearer.controllers.certificateprofile.certificate_requests import (
+    Noting,
+    is_given_up,
+    look_for_revoked,
+    look_up_requests,
+)
+from keybearer.controllers.certificateprofile.context import Abreast, RoundContext, RoundTools
+from keybearer.controllers.certificateprofile.desired import csr_of
+from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need
+from keybearer.controllers.certificateprofile.storage import CertificateStorage
+from keybearer.controllers.certificateprofile.trigger import (
+    Allowance,
     Decision,
     Fail,
     Fetch,
     Keep,
     Mint,
     Post,
+    SecretState,
     Step,
     Wait,
+    decide,
+    mints_left,
+    with_mints,
 )
-from keybearer.controllers.certificateprofile.noting import Noting
-from keybearer.controllers.certificateprofile.plan import decide
-from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.request_lookup import (
-    is_given_up,
-    look_for_revoked,
-    look_up_requests,
-)
-from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
-from keybearer.controllers.certificateprofile.signing import csr_of
-from keybearer.controllers.certificateprofile.situation import Allowance, SecretState
-from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need
-from keybearer.controllers.certificateprofile.storage import CertificateStorage
 from keybearer.controllers.effect_budget import put_right
 from keybearer.controllers.issuance.service import REQUEST_REFUSED, Order
 from keybearer.controllers.issuance.timing import poll_interval
@@ -60,7 +61,7 @@ class CertificateRound:
 
     Attributes:
         tools: what it works with.
-        setting: what it is about.
+        context: what it is about.
         cases: the certificates.
         rolling: how far a change of the authority is.
         lost_keys: what of the budget is used, as the status will say.
@@ -68,7 +69,7 @@ class CertificateRound:
     """
 
     tools: RoundTools
-    setting: Setting
+    context: RoundContext
     cases: Sequence[Case]
     rolling: Rolling = field(default_factory=Rolling)
     lost_keys: LostKeys | None = None
@@ -78,19 +79,19 @@ class CertificateRound:
     _abreast: Abreast = field(default_factory=lambda: Abreast(_AT_ONCE), init=False)
 
     def __post_init__(self) -> None:
-        self._now = self.setting.scene.time(self.tools.now())
-        previous = self.setting.scene.previous
+        self._now = self.context.run.time(self.tools.now())
+        previous = self.context.run.previous
         self.lost_keys = previous.lost_keys
         for case in self.cases:
             if case.entry.issues:
                 case.say(issues=put_right(case.entry.issues, self._now))
-        self._storage = CertificateStorage(self.tools, self.setting, self.cases, self._now)
+        self._storage = CertificateStorage(self.tools, self.context, self.cases, self._now)
         self.rolling = plan_wave(
-            self.setting.scene.seen.uid,
-            None if self.setting.authority is None else self.setting.authority.key,
+            self.context.run.seen.uid,
+            None if self.context.authority is None else self.context.authority.key,
             {case.name: case.entry.authority for case in self.cases if case.is_valid(self._now)},
             previous.wave,
-            per_hour=self.setting.scene.spec.authority_change.per_hour,
+            per_hour=self.context.run.spec.authority_change.per_hour,
             now=self._now,
         )
 
@@ -107,8 +108,8 @@ class CertificateRound:
             ReconcileError: the keyring can't be written, or the service not be asked at all.
             KubeError: the API server refuses or can't be asked.
         """
-        if self.setting.compared:
-            await look_for_revoked(self.setting, self.cases, self._abreast)
+        if self.context.compared:
+            await look_for_revoked(self.context, self.cases, self._abreast)
         decisions = self._decide()
         # Whatever made them needed: a request by a person is answered by the run that begins what it asks for.
         is_open = any(case.entry.is_open or case.entry.is_begun for case in self.cases)
@@ -131,15 +132,15 @@ class CertificateRound:
         return self._decide()
 
     def _decide(self) -> list[Decision]:
-        left, hour_ends = mints_left(self.lost_keys, self.setting.scene.spec.hourly_mint_budget, self._now)
+        left, hour_ends = mints_left(self.lost_keys, self.context.run.spec.hourly_mint_budget, self._now)
         allowance = Allowance(
             now=self._now,
-            authority=None if self.setting.authority is None else self.setting.authority.key,
+            authority=None if self.context.authority is None else self.context.authority.key,
             rolling=self.rolling.names,
             mints=left,
-            asked=self.setting.asked,
-            renew=self.setting.renew,
-            once=self.setting.scene.spec.mode is Mode.CREATE_ONCE,
+            asked=self.context.asked,
+            renew=self.context.renew,
+            once=self.context.run.spec.mode is Mode.CREATE_ONCE,
         )
         decided: list[Decision] = []
         for case in self.cases:
@@ -162,7 +163,7 @@ class CertificateRound:
             except AlreadyExistsError:
                 pass  # a run before this one was cut off after it had noted its attempts
         await self._read_what_is_noted()
-        await look_up_requests(self.setting, self.cases, self._abreast, self.tools.orders, self._now)
+        await look_up_requests(self.context, self.cases, self._abreast, self.tools.orders, self._now)
         await self._abreast.take(self._look_at_attempted_key(case) for case in self.cases)
         decisions = await self._note(self._decide(), is_first=False)
         await self._storage.write_recovered()
@@ -174,11 +175,11 @@ class CertificateRound:
         key = None if attempt is None else self._storage.attempted_key(case, attempt)
         if key is None or not (case.desired.keeps_key and case.has_certificate):
             return
-        case.given_up = await is_given_up(self.setting, case, key.public_key)
+        case.given_up = await is_given_up(self.context, case, key.public_key)
 
     def _is_first(self) -> bool:
         """Tell whether nothing speaks for a keyring: no status, no certificate, nothing that the watch showed."""
-        is_new = not self.setting.scene.previous.certificate_requests
+        is_new = not self.context.run.previous.certificate_requests
         return (
             is_new
             and not self._storage.was_ever_noted()
@@ -186,7 +187,7 @@ class CertificateRound:
         )
 
     async def _note(self, decisions: Sequence[Decision], *, is_first: bool) -> list[Decision]:
-        noting = Noting(self.setting, self._storage, self._abreast, self._now)
+        noting = Noting(self.context, self._storage, self._abreast, self._now)
         settled = await noting.begin(self.cases, decisions, is_first=is_first)
         self.more = noting.more
         self.lost_keys = with_mints(self.lost_keys, noting.minted, self._now)
@@ -235,7 +236,7 @@ class CertificateRound:
         """Restart the workloads that read the Secret, once for each certificate."""
         value = f"{case.entry.secret_name}:{case.entry.serial_number}"
         await self.tools.restarter.restart_for(
-            self.setting.scene.seen, case.desired.entry.rollout_restart, value
+            self.context.run.seen, case.desired.entry.rollout_restart, value
         )
         case.say(restart_due=None)
 
@@ -244,10 +245,10 @@ class CertificateRound:
             case.say(reason=None, message=None, next_attempt_time=None)
         case.look_at(case.entry.renewal_time)
 
-    def _wait(self, case: Case, reason: Reason, until: datetime | None) -> None:
-        if reason is not Reason.BACKING_OFF:
+    def _wait(self, case: Case, reason: Reason | None, until: datetime | None) -> None:
+        if reason is not None:
             case.say(reason=reason.value)
-        if reason in (Reason.BACKING_OFF, Reason.ISSUES_USED):
+        if reason in (None, Reason.ISSUES_USED):
             case.say(next_attempt_time=until)
         if case.request is not None:
             if case.request.status is not case.entry.status or case.request.message != case.entry.message:
@@ -256,24 +257,24 @@ class CertificateRound:
         case.look_at(until)
 
     async def _post(self, case: Case) -> None:
-        attempt, desired, setting = case.open_attempt, case.desired, self.setting
+        attempt, desired, context = case.open_attempt, case.desired, self.context
         if attempt is None:
             raise TypeError(case.name)
         if not case.fresh:
             await self._storage.require_target(case)
         key = self._storage.attempted_key(case, attempt)
         order = Order(
-            profile_id=setting.profile.id,
-            application_id=setting.scene.spec.application_id,
+            profile_id=context.profile.id,
+            application_id=context.run.spec.application_id,
             csr=desired.csr if key is None else await self._csr(case, key),
             attributes=desired.attributes,
-            metadata=setting.scene.marks_of(case.name, attempt),
+            metadata=context.run.marks_of(case.name, attempt),
         )
         self.tools.require_lead()  # the service can't know which of two replicas leads
-        which = setting.scene.order_of(case.name, attempt)
+        which = context.run.order_of(case.name, attempt)
         self.tools.orders.begun(*which)
         try:
-            answer = await setting.scene.service.issue(order)
+            answer = await context.run.service.issue(order)
         except StalledError as error:
             self.tools.orders.ended(*which)
             if error.reason not in (REQUEST_REFUSED, "PermissionDenied"):
@@ -300,7 +301,7 @@ class CertificateRound:
         attempt = case.open_attempt
         if attempt is None:
             raise TypeError(case.name)
-        issued = await self.setting.scene.service.bundle(certificate_id)
+        issued = await self.context.run.service.bundle(certificate_id)
         if issued is None:
             self._count(
                 case, Reason.REQUEST_FAILED, "the certificate is gone from the service", attempt.revision
@@ -314,7 +315,7 @@ class CertificateRound:
         await self._abreast.take(self._advance(case, Decision(Keep(), restore=True)) for case in stale)
         if any(case.trouble is not None for case in stale):
             # Noted only when all have it, so that what failed is written again.
-            self._storage.authorities = self.setting.scene.previous.authorities or self._storage.authorities
+            self._storage.authorities = self.context.run.previous.authorities or self._storage.authorities
 
     def _count(self, case: Case, reason: Reason, message: str, revision: int | None) -> None:
         case.failed(reason, message, now=self._now, rng=self.tools.rng, revision=revision)

@@ -133,9 +133,13 @@ class CertificateRequestStatus(ResourceModel):
 
     @property
     def is_begun(self) -> bool:
-        """Whether a certificate was asked for that isn't stored yet, and that nothing was said against."""
+        """Whether a certificate was asked for that isn't stored yet, and is to be all the same.
+
+        Nothing was said against it; or a person asked for it, and the service took no request for it yet.
+        """
         is_newer = self.revision is not None and self.revision > (self.certificate_revision or 0)
-        return is_newer and not self.failures and self.status in (None, RequestStatus.ISSUED)
+        is_owed = self.status is None and self.need is Need.ASKED
+        return is_newer and (is_owed or (not self.failures and self.status in (None, RequestStatus.ISSUED)))
 
 
 class AuthorityStatus(ResourceModel):
@@ -241,7 +245,3 @@ class CertificateProfileStatus(StatusModel):
         tuple[PlannedCertificate, ...],
         Field(strict=False, max_length=_REQUESTS_MAX, description="What mode Plan would do."),
     ] = ()
-    last_handled_requested_at: Annotated[
-        str | None,
-        Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
-    ] = None

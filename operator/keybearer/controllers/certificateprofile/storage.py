@@ -5,31 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from keybearer.controllers.certificateprofile.authority_change import trusted
+from keybearer.controllers.certificateprofile.authorities import trusted
 from keybearer.controllers.certificateprofile.case import Case
-from keybearer.controllers.certificateprofile.contents import Found, contents_of, read_contents
-from keybearer.controllers.certificateprofile.gate import (
+from keybearer.controllers.certificateprofile.context import RoundContext, RoundTools
+from keybearer.controllers.certificateprofile.policy import (
     Authority,
     Judged,
     NotConformantError,
     judge,
     recognize,
 )
-from keybearer.controllers.certificateprofile.keyring import KeptAttempt, Keyring, read_keyring
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.secret_body import (
+from keybearer.controllers.certificateprofile.secret_contents import (
+    Found,
+    KeptAttempt,
+    Keyring,
     Origins,
     build_certificate_secret,
     build_keyring_secret,
+    contents_of,
+    read_contents,
+    read_keyring,
     secret_type,
 )
-from keybearer.controllers.certificateprofile.setting import RoundTools, Setting
-from keybearer.controllers.certificateprofile.situation import SecretState
 from keybearer.controllers.certificateprofile.status import AuthorityStatus
 from keybearer.controllers.certificateprofile.targets import keyring_name
+from keybearer.controllers.certificateprofile.trigger import SecretState
 from keybearer.controllers.issuance.service import IssuedCertificate
 from keybearer.controllers.objects import TargetKey
-from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.pki.errors import PkiError
@@ -49,15 +53,17 @@ class CertificateStorage:
         authorities: that `ca.crt` holds.
     """
 
-    def __init__(self, tools: RoundTools, setting: Setting, cases: Sequence[Case], now: datetime) -> None:
+    def __init__(
+        self, tools: RoundTools, context: RoundContext, cases: Sequence[Case], now: datetime
+    ) -> None:
         self._tools = tools
-        self._setting = setting
+        self._context = context
         self._cases = cases
         self._now = now
         self.keyring = Keyring()
         self._keyring_found: PresentTarget | None = None
         self._recovered = False
-        self.authorities = self.trusted(setting.scene.previous.authorities)
+        self.authorities = self.trusted(context.run.previous.authorities)
 
     async def read_keyring(self) -> None:
         """Read what is noted, and tell each case of its attempt.
@@ -65,7 +71,7 @@ class CertificateStorage:
         Raises:
             KubeError: the API server can't be asked.
         """
-        seen = self._setting.scene.seen
+        seen = self._context.run.seen
         present = await self._tools.secrets.look_at_own(self._keyring_key(), seen.uid, thorough=True)
         self._keyring_found = present
         self.keyring = read_keyring(present.body if present is not None else None)
@@ -104,8 +110,13 @@ class CertificateStorage:
 
     async def write_recovered(self) -> None:
         """Note the keys that were recovered, unless that was done with an attempt; raises as `write_keyring`."""
-        if self._recovered:
-            await self.write_keyring()
+        if not self._recovered:
+            return
+        try:
+            self._tools.secrets.take_repair(self._context.run.seen, self._keyring_key(), self._keyring_found)
+        except WaitingError:
+            return  # the Secrets hold these keys as well; the end of the run tells of it
+        await self.write_keyring()
 
     async def require_target(self, case: Case) -> None:
         """Let pass a certificate whose Secret can be written; one that is ours as the watch shows it isn't read.
@@ -116,7 +127,7 @@ class CertificateStorage:
         """
         if case.secret is SecretState.AS_WRITTEN:
             return
-        seen, entry = self._setting.scene.seen, case.desired.entry
+        seen, entry = self._context.run.seen, case.desired.entry
         await self._tools.secrets.require_free(
             TargetKey("Secret", seen.key.namespace, entry.target_name),
             secret_type(has_key=entry.csr is None),
@@ -128,7 +139,7 @@ class CertificateStorage:
         """Return the certificates whose `ca.crt` lacks an authority, or holds one that signed nothing any more."""
         self.authorities = self.trusted(self.authorities)
         before, wanted = (
-            anchors_text(self._setting.scene.previous.authorities),
+            anchors_text(self._context.run.previous.authorities),
             anchors_text(self.authorities),
         )
         return [
@@ -152,7 +163,7 @@ class CertificateStorage:
         Raises:
             KubeError: the API server can't be asked.
         """
-        case.present = await self._tools.secrets.look_at_own(self._target(case), self._setting.scene.seen.uid)
+        case.present = await self._tools.secrets.look_at_own(self._target(case), self._context.run.seen.uid)
 
     def was_ever_noted(self) -> bool:
         """Tell whether the watch showed a keyring; where it showed none, there may be one nonetheless."""
@@ -170,8 +181,8 @@ class CertificateStorage:
             KubeError: the API server refuses or can't be asked.
         """
         # Also of those that can't be asked for as they are described now: what they have is still served.
-        names = {entry.name for entry in self._setting.scene.spec.certificates}
-        entries = {entry.name: entry for entry in self._setting.scene.previous.certificate_requests}
+        names = {entry.name for entry in self._context.run.spec.certificates}
+        entries = {entry.name: entry for entry in self._context.run.previous.certificate_requests}
         entries |= {case.name: case.entry for case in self._cases}
         stored = {
             (name, entry.certificate_revision)
@@ -186,7 +197,7 @@ class CertificateStorage:
                 "the keys of all certificates don't fit into one Secret; spread them over several objects",
             )
         self._recovered = False
-        seen = self._setting.scene.seen
+        seen = self._context.run.seen
         desired = build_keyring_secret(seen, data, self._tools.fingerprinter)
         if is_first:
             await self._tools.secrets.create(seen, desired)
@@ -207,7 +218,7 @@ class CertificateStorage:
 
     async def store(self, case: Case, issued: IssuedCertificate, key: PrivateKey | None) -> None:
         """Judge what was issued, and store it if it may be."""
-        attempt, desired, setting = case.open_attempt, case.desired, self._setting
+        attempt, desired, context = case.open_attempt, case.desired, self._context
         if attempt is None:
             raise TypeError(case.name)
         if desired.csr is None and not desired.makes_key:
@@ -221,8 +232,8 @@ class CertificateStorage:
                 issued,
                 desired,
                 None if key is None else key.public_key,
-                setting.authority,
-                self_signed=setting.self_signed,
+                context.authority,
+                self_signed=context.self_signed,
                 now=self._now,
             )
         except NotConformantError as error:
@@ -233,12 +244,12 @@ class CertificateStorage:
         before = case.entry
         target = self._target_of(case, judged, key, attempt.revision, issued.certificate_id, attempt.digest)
         await self._tools.secrets.write(
-            setting.scene.seen,
+            context.run.seen,
             target,
             adopt=desired.entry.adopt,
             is_new=before.certificate_revision is None and case.secret is SecretState.MISSING,
         )
-        uid = setting.scene.seen.uid
+        uid = context.run.seen.uid
         case.stored(judged, issued.certificate_id, uid=uid, fingerprint=target.fingerprint, now=self._now)
         case.look_at(case.entry.renewal_time)
         await self._retire_old_name(before.secret_name)
@@ -254,10 +265,10 @@ class CertificateStorage:
         if found.serial == entry.serial_number:
             issued = IssuedCertificate(certificate_id, found.certificate, found.above)
         if issued is None or (key is None and case.desired.csr is None):
-            issued = await self._setting.scene.service.bundle(certificate_id)
+            issued = await self._context.run.service.bundle(certificate_id)
             key = key or (None if issued is None else _service_key(issued))
         try:
-            judged = None if issued is None else recognize(issued, self._setting.authority)
+            judged = None if issued is None else recognize(issued, self._context.authority)
         except NotConformantError:
             judged = None
         has_key = case.desired.csr is not None or key is not None
@@ -271,14 +282,20 @@ class CertificateStorage:
             return
         revision = entry.certificate_revision or 0
         target = self._target_of(case, judged, key, revision, certificate_id, entry.spec or "")
-        await self._tools.secrets.write(self._setting.scene.seen, target, adopt=case.desired.entry.adopt)
-        before = entry.secret_name
+        before, run = entry.secret_name, self._context.run
+        is_as_before = run.previous.observed_generation == run.seen.generation
+        await self._tools.secrets.write(
+            run.seen,
+            target,
+            adopt=case.desired.entry.adopt,
+            repairs=is_as_before and case.secret is not SecretState.AS_WRITTEN,
+        )
         case.written(target.fingerprint)
         await self._retire_old_name(before)
 
     def trusted(self, before: Sequence[AuthorityStatus]) -> tuple[AuthorityStatus, ...]:
         """Return which of these authorities are still to be trusted, and the present one."""
-        present = None if self._setting.authority is None else self._setting.authority.status
+        present = None if self._context.authority is None else self._context.authority.status
         return trusted(
             present, before, [case.entry.authority for case in self._cases if case.has_certificate]
         )
@@ -288,10 +305,10 @@ class CertificateStorage:
             self.authorities = (*self.authorities, authority.status)
 
     async def _retire_old_name(self, before: str) -> None:
-        if before not in self._setting.scene.secret_names:
-            namespace = self._setting.scene.seen.key.namespace
+        if before not in self._context.run.secret_names:
+            namespace = self._context.run.seen.key.namespace
             await self._tools.secrets.retire(
-                TargetKey("Secret", namespace, before), self._setting.scene.seen.uid
+                TargetKey("Secret", namespace, before), self._context.run.seen.uid
             )
 
     def _target_of(
@@ -307,7 +324,7 @@ class CertificateStorage:
         case.anchors = anchors_text(self.authorities) if is_signed and self.authorities else judged.anchors
         data = contents_of(judged, key, case.anchors, case.desired.entry.keystores, case.passwords, self._now)
         return build_certificate_secret(
-            self._setting.scene.seen,
+            self._context.run.seen,
             case.desired.entry.target_name,
             case.name,
             Origins(certificate_id or None, revision, digest),
@@ -316,12 +333,12 @@ class CertificateStorage:
         )
 
     def _keyring_key(self) -> TargetKey:
-        seen = self._setting.scene.seen
+        seen = self._context.run.seen
         return TargetKey("Secret", seen.key.namespace, keyring_name(seen.key.name))
 
     def _target(self, case: Case) -> TargetKey:
         name = case.entry.secret_name if case.has_certificate else case.desired.entry.target_name
-        return TargetKey("Secret", self._setting.scene.seen.key.namespace, name)
+        return TargetKey("Secret", self._context.run.seen.key.namespace, name)
 
     def _count(self, case: Case, reason: Reason, message: str, revision: int | None) -> None:
         case.failed(reason, message, now=self._now, rng=self._tools.rng, revision=revision)

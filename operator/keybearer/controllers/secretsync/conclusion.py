@@ -1,19 +1,29 @@
-"""How one run of a SecretSync ended, as a report for its status and a word for the queue. Pure."""
+"""How one run of a SecretSync ended: the target's part, the destination's part, and both as one outcome. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
+from keybearer.client import SecretSync
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.run_ends import failure_of
+from keybearer.controllers.outcome import ReconcileError, StalledError
+from keybearer.controllers.run_ends import Failure, failure_of
+from keybearer.controllers.secretsync.destination_names import is_parked
+from keybearer.controllers.secretsync.destination_plan import DefinitionAction, DesiredSync
 from keybearer.controllers.secretsync.gather import Material
-from keybearer.controllers.secretsync.key_problems import KeyProblemReason
-from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.report import Report
+from keybearer.controllers.secretsync.outcome import SyncOutcome
+from keybearer.controllers.secretsync.reasons import KeyProblemReason, Reason
+from keybearer.controllers.secretsync.remote_syncs import BUSY
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretSyncStatus
+from keybearer.controllers.secretsync.status import (
+    KeyState,
+    KeyStatus,
+    PushStatus,
+    RemoteSyncStatus,
+    SecretSyncStatus,
+)
 from keybearer.controllers.target.changes import KeyChanges
 from keybearer.controllers.target.decisions import TargetPlan
 from keybearer.controllers.target.desired import DesiredTarget
@@ -24,7 +34,18 @@ from keybearer.controllers.target.status import TargetStatus, told_removals
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError
 
-__all__ = ["conclude", "describe_changes", "refused_by_cluster", "suspended"]
+__all__ = [
+    "DestinationOutcome",
+    "End",
+    "conclude",
+    "describe_changes",
+    "joined",
+    "joined_with_trouble",
+    "planned_message",
+    "refused_by_cluster",
+    "suspended",
+    "told",
+]
 
 _NAMED = 5
 """Key names that an Event spells out."""
@@ -40,7 +61,7 @@ def conclude(
     settled: bool,
     refreshed_at: datetime,
     removals: Sequence[Removal] = (),
-) -> tuple[Report, RunResult]:
+) -> tuple[SyncOutcome, RunResult]:
     """Return how a run ended that came as far as a plan.
 
     Args:
@@ -53,7 +74,7 @@ def conclude(
         refreshed_at: when the oldest of its readings began.
         removals: what the guard let pass.
     """
-    report = Report(
+    outcome = SyncOutcome(
         Tone.READY,
         Reason.SYNCED,
         _synced_message(spec, desired, material),
@@ -68,13 +89,13 @@ def conclude(
         message = (
             f"{desired.key.kind} {desired.key.name} was written once, and is left alone: mode is CreateOnce"
         )
-        report = replace(report, message=message, target=previous.target, keys=None)
+        outcome = replace(outcome, message=message, target=previous.target, keys=None)
     verdict = planned.verdict
     if verdict is not None:
         held = verdict.reason in (TargetReason.PLANNED, TargetReason.GUARDED)
         tone = Tone.HELD if held else Tone.STALLED if verdict.stalled else Tone.WAITING
-        report = replace(
-            report,
+        outcome = replace(
+            outcome,
             tone=tone,
             reason=verdict.reason,
             message=verdict.message,
@@ -82,13 +103,13 @@ def conclude(
             keys=_pending(material.keys, planned.changes),
             changes=planned.changes,
         )
-        return report, RunResult(failed=not held)
+        return outcome, RunResult(failed=not held)
     failure = material.failure
     if failure is not None:
         tone = Tone.WAITING if failure.passing else Tone.STALLED
         message = f"{failure.message}; the last good target stays"
-        report = replace(report, tone=tone, reason=failure.reason, message=message)
-    return report, RunResult()
+        outcome = replace(outcome, tone=tone, reason=failure.reason, message=message)
+    return outcome, RunResult()
 
 
 def _target_status(
@@ -138,9 +159,9 @@ def describe_changes(desired: DesiredTarget, planned: TargetPlan) -> str:
     return f"{desired.key.kind} {desired.key.name}: {'; '.join(parts) or 'metadata restored'}"
 
 
-def suspended(spec: SecretSyncSpec) -> Report:
+def suspended(spec: SecretSyncSpec) -> SyncOutcome:
     """Return the end of a run that `mode: Suspended` asked to do nothing."""
-    return Report(
+    return SyncOutcome(
         Tone.PAUSED,
         Reason.SUSPENDED,
         "mode is Suspended: nothing is read or written; set mode to Apply to go on",
@@ -148,10 +169,160 @@ def suspended(spec: SecretSyncSpec) -> Report:
     )
 
 
-def refused_by_cluster(error: KubeError) -> Report:
+def refused_by_cluster(error: KubeError) -> Failure:
     """Return the end of a run that the API server refused, or could not answer."""
+    failure = failure_of(error)
     is_ending = isinstance(error, ForbiddenError) and error.namespace_terminating
     if isinstance(error, (InvalidError, ForbiddenError)) and not is_ending:
-        return Report(Tone.STALLED, Reason.TARGET_REFUSED, str(error))
-    failure = failure_of(error)
-    return Report(failure.tone, failure.reason, failure.message)
+        return replace(failure, tone=Tone.STALLED, reason=Reason.TARGET_REFUSED, message=str(error))
+    return failure
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationOutcome:
+    """How the destination's part of a run ended.
+
+    Attributes:
+        sync: the sync as the service tells of it; None where there is none.
+        push: what was given to it.
+        changes: names that are held back.
+        look_again: when its state is to be looked at again.
+    """
+
+    tone: Tone
+    reason: Reason
+    message: str
+    sync: RemoteSyncStatus | None
+    push: PushStatus
+    look_again: timedelta
+    changes: KeyChanges = field(default_factory=KeyChanges)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What a condition is to say."""
+
+    tone: Tone
+    reason: Reason
+    message: str
+
+
+def told(sync: SecretSync, push: PushStatus, keys: int, now: datetime) -> End:
+    """Return how a sync stands.
+
+    Args:
+        sync: as the service tells of it.
+        push: what is known of its names.
+        keys: how many secrets the folder has.
+        now: the present instant.
+    """
+    where = sync.destination
+    if is_parked(sync, now):
+        text = f"the service goes on pushing to {where} by itself: {sync.last_sync_message}"
+        return End(Tone.WAITING, Reason.PUSHING, text)
+    if sync.sync_status in BUSY:
+        return End(Tone.WAITING, Reason.PUSHING, f"the service pushes to {where}")
+    if sync.sync_status == "failed":
+        text = f"the last push to {where} failed: {sync.last_sync_message or 'the service says no more'}"
+        return End(Tone.STALLED, Reason.PUSH_FAILED, f"{text}{_of_failed(push)}")
+    text = f"{keys} {'secret is' if keys == 1 else 'secrets are'} pushed to {where}"
+    if sync.last_synced_at is None:
+        text = f"sync {sync.name} to {where} is ready; nothing was pushed yet"
+    elif sync.last_sync_message:
+        text = f"{text}; {sync.last_sync_message}"
+    text = f"{text}{_of_failed(push)}"
+    if push.foreign_total:
+        text = (
+            f"{text}; status.push.foreign names what came from elsewhere, and keybearer.dev/request: remove-foreign "
+            "removes that once"
+        )
+    # Of imports and removals, which people ask for one by one, `status.sync` tells; they don't make a push bad.
+    for what, status in (("import", sync.import_status), ("removal", sync.remove_status)):
+        if status == "failed":
+            text = f"{text}; the last {what} failed, see status.sync"
+    return End(Tone.READY, Reason.SYNCED, text)
+
+
+def planned_message(
+    desired: DesiredSync, action: DefinitionAction, changes: KeyChanges, *, is_named: bool
+) -> str:
+    """Return what `mode: Plan` holds back, in a sentence.
+
+    Args:
+        desired: the sync.
+        action: what has to be done about its definition.
+        changes: names that the push would change.
+        is_named: the names are known; else the service told none.
+    """
+    where = f"{desired.destination} through connection {desired.connection_id}"
+    parts = [
+        f"{verb} {len(names)}"
+        for verb, names in (("add", changes.add), ("change", changes.change), ("remove", changes.remove))
+        if names
+    ]
+    pushes = f"push what differs ({', '.join(parts)}; see status.plan)" if parts else "push what differs"
+    if not is_named:
+        pushes = f"{pushes}, which the service doesn't name"
+    told = {
+        DefinitionAction.CREATE: f"create sync {desired.name} to {where} and push {len(changes.add)} secrets",
+        DefinitionAction.UPDATE: f"change sync {desired.name} to {where} and {pushes}",
+        DefinitionAction.NONE: f"{pushes} to {where}",
+    }[action]
+    return f"would {told}; annotate keybearer.dev/request: approve-plan to let it"
+
+
+def _of_failed(push: PushStatus) -> str:
+    if not push.failed_total:
+        return ""
+    names = "1 name" if push.failed_total == 1 else f"{push.failed_total} names"
+    return f"; {names} failed, see status.push.failed"
+
+
+def joined(
+    outcome: SyncOutcome | None, result: RunResult, pushed: DestinationOutcome, *, source: str
+) -> tuple[SyncOutcome, RunResult]:
+    """Return the end of a run with a destination; `outcome` is the target's, None where there is no target.
+
+    What stands against the target is told first: a person mends one thing after the other.
+    """
+    if outcome is None:
+        whole = SyncOutcome(
+            pushed.tone,
+            pushed.reason,
+            pushed.message,
+            source=source,
+            changes=pushed.changes,
+            settled=True,
+        )
+    elif outcome.tone is not Tone.READY:
+        whole = outcome
+    elif pushed.tone is Tone.READY:
+        whole = replace(outcome, message=f"{outcome.message}; {pushed.message}")
+    else:
+        whole = replace(
+            outcome,
+            tone=pushed.tone,
+            reason=pushed.reason,
+            message=pushed.message,
+            changes=pushed.changes,
+        )
+    return replace(whole, sync=pushed.sync, push=pushed.push), _again(result, pushed.look_again)
+
+
+def joined_with_trouble(
+    outcome: SyncOutcome | None, result: RunResult, error: ReconcileError, *, source: str
+) -> tuple[SyncOutcome, RunResult]:
+    """Return the end of a run whose destination ran into this."""
+    tone = Tone.STALLED if isinstance(error, StalledError) else Tone.WAITING
+    if outcome is None:
+        whole = SyncOutcome(tone, error.reason, error.message, source=source)
+    elif outcome.tone is not Tone.READY:
+        whole = outcome
+    else:
+        whole = replace(outcome, tone=tone, reason=error.reason, message=error.message)
+    return whole, _again(replace(result, failed=result.failed or error.retry), error.after)
+
+
+def _again(result: RunResult, after: timedelta | None) -> RunResult:
+    waits = [wait for wait in (result.requeue_after, after) if wait is not None]
+    return replace(result, requeue_after=min(waits, default=None))

@@ -19,18 +19,15 @@ from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.ownership import is_own, mark_of
 from keybearer.controllers.requests import PendingRequest
-from keybearer.controllers.secretsync.definitions import Definitions
-from keybearer.controllers.secretsync.destination_outcome import DestinationOutcome
-from keybearer.controllers.secretsync.destination_plan import require_whole_folder, sync_name
+from keybearer.controllers.secretsync.conclusion import DestinationOutcome
+from keybearer.controllers.secretsync.destination_plan import Definitions, require_whole_folder, sync_name
 from keybearer.controllers.secretsync.destination_run import DestinationRun
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.remote_syncs import RemoteSyncs, mirrored
+from keybearer.controllers.secretsync.remote_syncs import BUSY, RemoteSyncs, SyncWatch, mirrored
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.spec_destination import ConnectionRef, DestinationDeletionPolicy
-from keybearer.controllers.secretsync.spec_source import Source
+from keybearer.controllers.secretsync.spec import ConnectionRef, DestinationDeletionPolicy, Source
 from keybearer.controllers.secretsync.status import RemoteSyncStatus, SecretSyncStatus
-from keybearer.controllers.secretsync.sync_watch import BUSY, SyncWatch
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.work import WorkKey
 from keybearer.wire.vocabulary import canonical_destination

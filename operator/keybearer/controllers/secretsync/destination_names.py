@@ -1,16 +1,41 @@
-"""The names at a destination, as the service tells of each, and what a push would do to them. Pure."""
+"""Names at a destination: what a push would do to them, whether the guard lets it, what the status tells. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from keybearer.controllers.target.changes import KeyChanges
+from keybearer.client import SecretSync
+from keybearer.controllers.resource_fields import told_instant
+from keybearer.controllers.secretsync.status import (
+    FAILED_MAX,
+    FOREIGN_MAX,
+    FailedName,
+    PushStatus,
+    RemoteSyncStatus,
+)
+from keybearer.controllers.target.changes import KeyChanges, some_of
+from keybearer.controllers.target.guard import GuardRules, GuardVerdict, GuardWords, Removal, judge_removals
 from keybearer.wire.key_schema import may_be_of
 
-__all__ = ["NameState", "PlacedName", "PlacedNames", "PushEffect"]
+__all__ = [
+    "PASSES",
+    "NameState",
+    "PlacedName",
+    "PlacedNames",
+    "PushEffect",
+    "has_news",
+    "is_parked",
+    "is_shown",
+    "judge_counts",
+    "judge_names",
+    "next_attempt",
+    "with_names",
+]
 
 
 class NameState(StrEnum):
@@ -121,3 +146,110 @@ def _not_foreign(names: Iterable[PlacedName]) -> Iterator[PlacedName]:
 
 def _is_wanted(one: PlacedName, folded: Collection[str]) -> bool:
     return one.state != NameState.REMOVING and one.key is not None and one.key.casefold() in folded
+
+
+PASSES = GuardVerdict(holds_back=False)
+"""Nothing is removed."""
+
+
+def judge_names(
+    effect: PushEffect,
+    rules: GuardRules,
+    *,
+    past: Sequence[Removal],
+    released: bool,
+    now: datetime,
+) -> GuardVerdict:
+    """Return whether a push may go, by the names that it removes.
+
+    Args:
+        effect: what it does.
+        rules: what may go.
+        past: removals that passed before.
+        released: a person saw these names and let them pass, this once.
+        now: the present instant.
+    """
+    remove = effect.changes.remove
+    return judge_removals(
+        remove,
+        effect.before,
+        rules,
+        past=past,
+        there=effect.kept,
+        released=released,
+        now=now,
+        words=GuardWords(
+            f"names would be removed from the destination ({some_of(remove)})", "nothing is pushed"
+        ),
+    )
+
+
+def judge_counts(before: int | None, now: int, rules: GuardRules, *, released: bool) -> GuardVerdict:
+    """Return whether a push may go, where the service tells no names: by how many secrets there are.
+
+    Args:
+        before: how many were pushed last; None before the first push.
+        now: how many there are.
+        rules: what may go.
+        released: a person let it pass, this once.
+    """
+    if released or before is None or now >= before:
+        return PASSES
+    vanishing = before - now
+    if now and vanishing * 100 <= before * rules.max_deletions:
+        return PASSES
+    what = "all of them" if not now else f"{vanishing} of them, more than {rules.max_deletions} %"
+    return GuardVerdict(
+        holds_back=True,
+        message=f"the source had {before} secrets and has {now}: {what} would be removed from the destination; if "
+        "that is meant, annotate keybearer.dev/request: release-guard with a fresh keybearer.dev/requestedAt",
+    )
+
+
+_NEXT_ATTEMPT = re.compile(r"(?:; the next attempt is at|, and the rest follows at) (\S+Z)$")
+"""How our service ends the message of a push that it tries again, or goes on with, by itself (decision 28)."""
+_BUSY = frozenset({"pending", "running"})
+
+
+def next_attempt(message: str | None) -> datetime | None:
+    """Return when the service goes on with a push by itself; None where it doesn't, or doesn't say so."""
+    found = None if message is None else _NEXT_ATTEMPT.search(message)
+    return None if found is None else told_instant(found[1])
+
+
+def is_parked(sync: SecretSync, now: datetime) -> bool:
+    """Tell whether a push waits for a time that its remote asked for: whoever sets it off now breaks into that."""
+    due_at = next_attempt(sync.last_sync_message) if sync.sync_status == "pending" else None
+    return due_at is not None and due_at > now
+
+
+def has_news(before: RemoteSyncStatus | None, now: RemoteSyncStatus) -> bool:
+    """Tell whether a push has ended since the last look and left something to say of single names."""
+    if now.sync_status in _BUSY or not (now.sync_status == "failed" or now.last_sync_message):
+        return False
+    if before is None:
+        return True
+    ends = [(one.last_sync_job_id, one.sync_status, one.last_sync_message) for one in (before, now)]
+    return ends[0] != ends[1]
+
+
+def with_names(push: PushStatus, names: PlacedNames | None) -> PushStatus:
+    """Return the status with what is told of single names; None: nothing is."""
+    known = names or PlacedNames()
+    failed = tuple(
+        FailedName(name=one.name, key=one.key, message=one.message) for one in known.failed[:FAILED_MAX]
+    )
+    return push.model_copy(
+        update={
+            "failed": failed or None,
+            "failed_total": len(known.failed) or None,
+            "foreign": known.foreign[:FOREIGN_MAX] or None,
+            "foreign_total": len(known.foreign) or None,
+        }
+    )
+
+
+def is_shown(push: PushStatus, names: PlacedNames) -> bool:
+    """Tell whether the status shows just the names of others that there are now."""
+    shown = push.foreign or (), push.foreign_total or 0
+    return shown == (names.foreign[:FOREIGN_MAX], len(names.foreign))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 from pydantic import JsonValue, ValidationError
 
+from keybearer.controllers.catalogue import CatalogueOf
 from keybearer.controllers.custom_resource import describe_invalid
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.mode import Mode
@@ -19,8 +20,9 @@ from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import is_own, marked
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.spec_source import KeySelection, Source
+from keybearer.controllers.secretsync.spec import KeySelection, Source
 from keybearer.controllers.secretsync.status import PushStatus
+from keybearer.controllers.work import WorkKey
 from keybearer.wire.vocabulary import canonical_destination
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DefinitionAction",
+    "Definitions",
     "DesiredSync",
     "PresentSync",
     "build_definition",
@@ -212,3 +215,61 @@ def _fingerprinted(desired: DesiredSync, fingerprinter: Fingerprinter) -> Desire
         orjson.dumps(dict(desired.config), option=orjson.OPT_SORT_KEYS).decode(),
     )
     return replace(desired, fingerprint=fingerprinter.of_parts("sync definition", parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """All that a definition depends on, besides the object's name."""
+
+    spec_json: bytes
+    project_id: str
+    connection_id: str
+    mark: str
+
+
+class Definitions:
+    """One for each object."""
+
+    def __init__(self, catalogue: CatalogueOf, fingerprinter: Fingerprinter) -> None:
+        self._catalogue = catalogue
+        self._fingerprinter = fingerprinter
+        self._kept: dict[WorkKey, tuple[_Ground, DesiredSync]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def of(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        source: Source,
+        *,
+        project_id: str,
+        connection_id: str,
+        mark: str,
+    ) -> DesiredSync:
+        """Return the sync that a manifest describes.
+
+        Raises:
+            StalledError: as `build_definition` says.
+        """
+        ground = _Ground(seen.spec_json, project_id, connection_id, mark)
+        kept = self._kept.get(seen.key)
+        if kept is not None and kept[0] == ground:
+            return kept[1]
+        desired = build_definition(
+            seen,
+            spec,
+            source,
+            project_id=project_id,
+            connection_id=connection_id,
+            mark=mark,
+            catalogue=self._catalogue(),
+            fingerprinter=self._fingerprinter,
+        )
+        self._kept[seen.key] = ground, desired
+        return desired
+
+    def forget(self, key: WorkKey) -> None:
+        """Drop what is kept for an object that is gone."""
+        self._kept.pop(key, None)

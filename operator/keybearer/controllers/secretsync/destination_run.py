@@ -13,17 +13,22 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.requests import PendingRequest
-from keybearer.controllers.secretsync.destination_guard import (
-    PASSES,
-    judge_counts,
-    judge_names,
-)
-from keybearer.controllers.secretsync.destination_names import PlacedNames
-from keybearer.controllers.secretsync.destination_outcome import (
+from keybearer.controllers.secretsync.conclusion import (
     DestinationOutcome,
     End,
     planned_message,
     told,
+)
+from keybearer.controllers.secretsync.destination_names import (
+    PASSES,
+    PlacedNames,
+    has_news,
+    is_parked,
+    is_shown,
+    judge_counts,
+    judge_names,
+    next_attempt,
+    with_names,
 )
 from keybearer.controllers.secretsync.destination_plan import (
     DefinitionAction,
@@ -31,24 +36,24 @@ from keybearer.controllers.secretsync.destination_plan import (
     definition_action,
 )
 from keybearer.controllers.secretsync.gather import FolderReading
-from keybearer.controllers.secretsync.push_status import (
-    has_news,
-    is_parked,
-    is_shown,
-    next_attempt,
-    with_names,
-)
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.remote_syncs import ImportBehavior, RemoteSyncs, mirrored, present_of
+from keybearer.controllers.secretsync.remote_syncs import (
+    BUSY,
+    REFRESH,
+    ImportBehavior,
+    RemoteSyncs,
+    SyncWatch,
+    is_busy,
+    mirrored,
+    present_of,
+)
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import PushStatus, SecretSyncStatus
-from keybearer.controllers.secretsync.sync_watch import BUSY, REFRESH, SyncWatch, is_busy
 from keybearer.controllers.target.changes import KeyChanges, plan_status
 from keybearer.controllers.target.guard import GuardVerdict
 from keybearer.controllers.target.status import PlanStatus, removals_of, told_removals
 
 __all__ = ["DestinationRun"]
-
 
 _ATTEMPT = timedelta(seconds=1)
 """After the service begins with its next attempt it is looked at."""

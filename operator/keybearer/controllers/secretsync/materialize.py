@@ -1,22 +1,26 @@
-"""Makes the target of a SecretSync what is desired, or says what stands against it."""
+"""Makes the target of a SecretSync what is desired, unless it is another's, and takes it back."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import replace
 
+from keybearer.base.logs import get_logger
+from keybearer.controllers.finalizer import FinalizerKeeper
+from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
-from keybearer.controllers.secretsync.cleanup import Cleaner
+from keybearer.controllers.reading import latest_status
 from keybearer.controllers.secretsync.conclusion import describe_changes
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.rivals import Rivals
 from keybearer.controllers.secretsync.status import SecretSyncStatus
-from keybearer.controllers.secretsync.status_writer import StatusWriter
 from keybearer.controllers.secretsync.targets import noted_targets
+from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.decisions import (
     CreateTarget,
@@ -26,10 +30,13 @@ from keybearer.controllers.target.decisions import (
     Verdict,
 )
 from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
-from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy
+from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy, TargetKind
+from keybearer.controllers.target.status import TargetName
 from keybearer.controllers.telemetry import Telemetry
+from keybearer.controllers.work import WorkKey
 from keybearer.kube.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -37,8 +44,91 @@ from keybearer.kube.errors import (
     InvalidError,
     NotFoundError,
 )
+from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import SECRET_SYNCS
 
-__all__ = ["Materializer"]
+__all__ = ["Materializer", "Rivals", "SyncFinalizer"]
+
+_log = get_logger(__name__)
+
+
+class SyncFinalizer(FinalizerKeeper):
+    """The finalizer of a SecretSync: only where its end leaves something that garbage collection can't take."""
+
+    async def prepare(self, seen: ObservedObject, spec: SecretSyncSpec, *, approved: bool = False) -> None:
+        """Make the finalizer present before this spec merges something that it is to clean up.
+
+        Args:
+            seen: the SecretSync.
+            spec: its spec.
+            approved: a person approved its plan, so that `mode: Plan` may write as well.
+
+        Raises:
+            ObjectGoneError: the object was deleted meanwhile.
+            KubeError: the API server refuses or can't be asked.
+        """
+        writes = approved or spec.mode is not Mode.PLAN
+        if writes and _needs_finalizer(spec):
+            await self.set(seen, present=True)
+
+    async def settle(self, seen: ObservedObject, spec: SecretSyncSpec) -> None:
+        """Remove the finalizer where nothing is left to clean: once the target of before has been retired.
+
+        Raises:
+            ObjectGoneError: the object was deleted meanwhile.
+            KubeError: the API server refuses or can't be asked.
+        """
+        if not _needs_finalizer(spec) and spec.mode is not Mode.PLAN:
+            await self.set(seen, present=False)
+
+
+def _needs_finalizer(spec: SecretSyncSpec) -> bool:
+    if spec.destination is not None:
+        return True
+    target = spec.target
+    return target.creation_policy is CreationPolicy.MERGE and target.on_delete is DeletionPolicy.DELETE
+
+
+_DEAD_MAX = 4096
+
+
+class Rivals:
+    """Tells which of the SecretSyncs that a target names are still there."""
+
+    def __init__(self, objects: ObjectStore, gateway: Gateway) -> None:
+        self._objects = objects
+        self._gateway = gateway
+        self._dead: OrderedDict[str, None] = OrderedDict()
+
+    async def of(self, present: PresentTarget | None, owner_uid: str) -> Mapping[str, WorkKey]:
+        """Return, by UID, the other living custom resources that own the target or merged into it.
+
+        Raises:
+            KubeError: the API server can't be asked about one that no watch has shown.
+        """
+        named = present.hands - {owner_uid} if present is not None else frozenset()
+        if present is None or not named:
+            return {}
+        held = {uid: key for uid in named if (key := self._objects.find(uid)) is not None}
+        unknown = named - held.keys() - self._dead.keys()
+        if unknown:
+            # Deleted long ago, or just not listed yet: whoever takes a target over must know which.
+            held |= await self._ask(present.key.namespace, unknown)
+        return held
+
+    async def _ask(self, namespace: str, uids: frozenset[str]) -> dict[str, WorkKey]:
+        found: dict[str, WorkKey] = {}
+        async for item in self._gateway.list(SECRET_SYNCS, namespace, metadata_only=True):
+            meta = mapping_of(item.get("metadata"))
+            uid = text_of(meta.get("uid"))
+            if uid in uids:
+                found[uid] = WorkKey(SECRET_SYNCS.kind, namespace, text_of(meta.get("name")))
+        for uid in uids - found.keys():  # a UID never comes back
+            self._dead[uid] = None
+        while len(self._dead) > _DEAD_MAX:
+            self._dead.popitem(last=False)
+        return found
+
 
 _ATTEMPTS = 4
 """Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""
@@ -51,17 +141,17 @@ class Materializer:
         self,
         objects: ObjectStore,
         writer: TargetWriter,
-        cleaner: Cleaner,
+        finalizer: SyncFinalizer,
         gatherer: Gatherer,
-        statuses: StatusWriter,
+        patch: StatusPatch,
         rivals: Rivals,
         telemetry: Telemetry,
     ) -> None:
         self._objects = objects
         self._writer = writer
-        self._cleaner = cleaner
+        self._finalizer = finalizer
         self._gatherer = gatherer
-        self._statuses = statuses
+        self._patch = patch
         self._rivals = rivals
         self._telemetry = telemetry
 
@@ -173,7 +263,7 @@ class Materializer:
             KubeError: the API server refuses or can't be asked.
         """
         written, owner = await asyncio.gather(
-            self._writer.carry_out(action, seen.uid), self._cleaner.require(seen), return_exceptions=True
+            self._writer.carry_out(action, seen.uid), self._finalizer.require(seen), return_exceptions=True
         )
         if isinstance(owner, ObjectGoneError) and isinstance(written, str):
             await self._writer.take_back(action.desired.key, written)
@@ -193,13 +283,14 @@ class Materializer:
         Without it, a rename that is cut off and followed by another one would leave a target that nobody knows.
         A first sync has no such note, which would be a third write: its target goes with the SecretSync.
         """
-        previous = self._statuses.latest(seen, previous)
+        previous = latest_status(self._objects, seen, previous)
         known = noted_targets(previous, seen.key.namespace)
         if not known or now in known:
             return
         for old in known[1:]:
             await self._writer.retire(old, seen.uid, retains=_retains(spec))
-        await self._statuses.note_move(seen, previous, now)
+        moving_to = TargetName(kind=TargetKind(now.kind), name=now.name)
+        await self._patch.apply(seen, previous.model_copy(update={"moving_to": moving_to}).to_wire())
 
 
 def _retains(spec: SecretSyncSpec) -> bool:

@@ -19,14 +19,14 @@ from keybearer.controllers.custom_resource import (
     CustomResource,
     PrinterColumn,
     ResourceModel,
-    RuledModel,
+    SpecModel,
     ready_column,
     rule,
 )
 from keybearer.controllers.identity_ref import IdentityRef
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.resource_fields import Duration, RefreshInterval
-from keybearer.controllers.secretsync.spec_destination import (
+from keybearer.controllers.secretsync.spec import (
     CLOUD_PARAMETERS,
     CLOUD_SECRETS,
     CODE_HOST,
@@ -34,19 +34,15 @@ from keybearer.controllers.secretsync.spec_destination import (
     Destination,
     DestinationConfigObject,
     DestinationDeletionPolicy,
+    Source,
     SyncOptionsObject,
     has_fields_of_its_scope,
 )
-from keybearer.controllers.secretsync.spec_source import Source
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.target.guard import GuardRules
 from keybearer.controllers.target.spec import Target, WriteRules
 
-__all__ = [
-    "SECRET_SYNC",
-    "Guard",
-    "SecretSyncSpec",
-]
+__all__ = ["SECRET_SYNC", "Guard", "SecretSyncSpec"]
 
 
 class Guard(ResourceModel):
@@ -87,7 +83,7 @@ _DEFAULT_TARGET = Target()
 _DEFAULT_GUARD = Guard()
 
 
-class SecretSyncSpec(RuledModel):
+class SecretSyncSpec(SpecModel):
     """What is read from the secrets service, and where it is written."""
 
     identity_ref: Annotated[
@@ -174,13 +170,6 @@ class SecretSyncSpec(RuledModel):
     guard: Annotated[
         Guard, Field(description="Protects target and destination from a source that was emptied.")
     ] = Field(default_factory=lambda: _DEFAULT_GUARD)
-    deletion_deadline: Annotated[
-        Duration,
-        Field(
-            description="How long the deletion of this object waits for cleaning up; after that it goes, and "
-            "an Event names what was left."
-        ),
-    ] = timedelta(minutes=10)
 
     @rule(cel="has(self.source) != has(self.sources)", message="give exactly one of source and sources")
     def _has_one_form_of_source(self) -> bool:

@@ -1,40 +1,40 @@
-"""From what the sources hold to keys of the target: pure, and nothing is dropped without a word.
-
-Every secret that the patterns take becomes an entry or a problem. Where several claim one key of the target,
-the last in this order has it, and each that lost is reported:
-
-1. of one source, imported secrets, import by import, below the folder's own;
-2. of a recursive listing, by path and then by name;
-3. single items of the selection above what patterns took;
-4. later sources above earlier ones.
-"""
+"""From what the sources hold to keys of the target and their states: pure, and nothing is dropped without a word."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from keybearer.base.folder_paths import lies_within
 from keybearer.controllers.listing import SourceSecret
-from keybearer.controllers.secretsync.extract import (
+from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.secretsync.key_choice import (
+    InvalidPatternError,
+    KeyChoice,
+    compile_choice,
+    is_expression,
+)
+from keybearer.controllers.secretsync.payload import (
     ExtractError,
     ExtractFault,
     JsonReader,
     extract_value,
 )
-from keybearer.controllers.secretsync.key_choice import KeyChoice, compile_choice
-from keybearer.controllers.secretsync.key_problems import KeyProblem, KeyProblemReason
-from keybearer.controllers.secretsync.patterns import InvalidPatternError, is_expression
-from keybearer.controllers.secretsync.spec_source import Decoding, KeyItem, KeySelection, Source
+from keybearer.controllers.secretsync.reasons import KeyProblem, KeyProblemReason
+from keybearer.controllers.secretsync.spec import Decoding, KeyItem, KeySelection, Source
+from keybearer.controllers.secretsync.status import KeyState, KeyStatus
 
 __all__ = [
+    "KeysRefusedError",
     "SelectedKey",
     "Selection",
     "SourceContent",
     "is_light",
+    "key_states",
     "pinned_versions",
     "place",
+    "refuse_blocked",
     "select",
 ]
 
@@ -277,3 +277,59 @@ def _take(claim: _Claim, reader: JsonReader, problems: list[KeyProblem]) -> Sele
         problems.append(KeyProblem(claim.target_key, reason, f"{ref}: {error}", ref))
         return None
     return SelectedKey(claim.target_key, value, ref, secret.version, secret.updated_at)
+
+
+_KEY_MAX = 512
+"""What `status.keys[].key` takes; a foreign service may name its secrets longer."""
+
+
+class KeysRefusedError(StalledError):
+    """Some secrets can't become keys; carries the state of each for the status."""
+
+    def __init__(self, reason: str, message: str, problems: list[KeyProblem]) -> None:
+        super().__init__(reason, message)
+        self.keys = tuple(_problem_state(problem) for problem in problems)
+
+
+def refuse_blocked(problems: tuple[KeyProblem, ...]) -> None:
+    """Return if no problem keeps the target from being written.
+
+    Raises:
+        KeysRefusedError: one does.
+    """
+    blocking = [problem for problem in problems if problem.blocking]
+    if not blocking:
+        return
+    first = blocking[0]
+    more = f" (and {len(blocking) - 1} more, see status.keys)" if len(blocking) > 1 else ""
+    raise KeysRefusedError(first.reason.value, f"{first.message}{more}", blocking)
+
+
+def key_states(selection: Selection, data: Mapping[str, bytes]) -> tuple[KeyStatus, ...]:
+    """Return the state of each key if that data is written: of those with a problem, and of those that are in it."""
+    states = [_problem_state(problem) for problem in selection.problems]
+    written = set(data)
+    for entry in selection.entries:
+        if entry.target_key in written:
+            written.discard(entry.target_key)
+            states.append(
+                KeyStatus(
+                    key=entry.target_key,
+                    state=KeyState.SYNCED,
+                    version=entry.version,
+                    last_changed=entry.updated_at,
+                    source=entry.source_ref,
+                )
+            )
+    states += [KeyStatus(key=name, state=KeyState.SYNCED, source="template") for name in sorted(written)]
+    return tuple(states)
+
+
+def _problem_state(problem: KeyProblem) -> KeyStatus:
+    return KeyStatus(
+        key=problem.key[:_KEY_MAX],
+        state=KeyState.FAILED if problem.blocking else KeyState.OVERRIDDEN,
+        reason=problem.reason.value,
+        message=problem.message,
+        source=problem.source_ref,
+    )

@@ -207,7 +207,3 @@ class SecretSyncStatus(StatusModel):
         PushStatus | None,
         Field(description="What was given to that sync last, and what its destination holds besides."),
     ] = None
-    last_handled_requested_at: Annotated[
-        str | None,
-        Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
-    ] = None

@@ -14,12 +14,11 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.run_ends import failure_of
-from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.conclusion import conclude
 from keybearer.controllers.secretsync.gather import Gatherer, Material
-from keybearer.controllers.secretsync.materialize import Materializer
+from keybearer.controllers.secretsync.materialize import Materializer, SyncFinalizer
+from keybearer.controllers.secretsync.outcome import SyncOutcome
 from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
-from keybearer.controllers.secretsync.report import Report
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
 from keybearer.controllers.sources.reader import SourceReader
@@ -48,7 +47,7 @@ class TargetRun:
         gatherer: Gatherer,
         materializer: Materializer,
         restarter: WorkloadRestarter,
-        cleaner: Cleaner,
+        finalizer: SyncFinalizer,
         fingerprinter: Fingerprinter,
         freshness: Freshness,
     ) -> None:
@@ -57,7 +56,7 @@ class TargetRun:
         self._gatherer = gatherer
         self._materializer = materializer
         self._restarter = restarter
-        self._cleaner = cleaner
+        self._finalizer = finalizer
         self._fingerprinter = fingerprinter
         self._freshness = freshness
         self._passed: OrderedDict[str, tuple[TargetKey, tuple[Removal, ...]]] = OrderedDict()
@@ -70,7 +69,7 @@ class TargetRun:
         request: PendingRequest | None,
         *,
         not_before: float,
-    ) -> tuple[Report, RunResult]:
+    ) -> tuple[SyncOutcome, RunResult]:
         """Have the target written, and return how that ended.
 
         Args:
@@ -92,7 +91,7 @@ class TargetRun:
         desired = build_target(
             seen.key, seen.uid, spec.target, payload.data, payload.text, self._fingerprinter
         )
-        await self._cleaner.prepare(seen, spec, approved=request is not None and request.approves_plan)
+        await self._finalizer.prepare(seen, spec, approved=request is not None and request.approves_plan)
         context = _context(
             seen, spec, previous, request, desired.key, found=material.found, now=self._clock.now()
         )
@@ -111,10 +110,10 @@ class TargetRun:
             await self._materializer.retire_old(seen, spec, previous, desired.key)
             await self._restart(seen, spec, previous, desired, planned)
             if previous.sync is None:  # else the sync of a former destination is still to be taken back
-                await self._cleaner.settle(seen, spec)
+                await self._finalizer.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
         refreshed_at = self._clock.now() - read_ago
-        report, result = conclude(
+        outcome, result = conclude(
             spec,
             previous,
             desired,
@@ -125,15 +124,15 @@ class TargetRun:
             removals=removals,
         )
         contested = self._materializer.contested(seen)
-        if contested is not None and (report.tone is Tone.READY or report.reason == contested.reason):
+        if contested is not None and (outcome.tone is Tone.READY or outcome.reason == contested.reason):
             # Said as long as it goes on, not after each repair anew.
             failure = failure_of(contested)
-            keys = report.keys if report.tone is Tone.READY else None
-            report = replace(
-                report, tone=failure.tone, reason=failure.reason, message=failure.message, keys=keys
+            keys = outcome.keys if outcome.tone is Tone.READY else None
+            outcome = replace(
+                outcome, tone=failure.tone, reason=failure.reason, message=failure.message, keys=keys
             )
             result = failure.result
-        return report, result
+        return outcome, result
 
     def _remembered(
         self,

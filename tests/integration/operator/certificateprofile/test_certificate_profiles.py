@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,10 +12,15 @@ from keybearer.pki.chains import verify_chain
 from keybearer.pki.keys import load_private_key
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.operator_fixtures import Installation
+from support.secretsync_objects import condition
 from support.tenant import Tenant
 from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
+
+_ISSUES_AN_HOUR = 6
+_REPAIRS_AT_ONCE = 15
+_THEIRS = base64.b64encode(b"cnry-theirs").decode()
 
 
 @pytest.fixture
@@ -105,6 +111,51 @@ def test_a_person_has_it_renewed(certificates: Certificates) -> None:
         lambda: certificates.entry("web", "front")["serialNumber"] != first, awaited="another certificate"
     )
     assert certificates.stored("front")[0].serial == certificates.entry("web", "front")["serialNumber"]
+
+
+def test_renewals_that_a_person_keeps_asking_for_end_with_the_budget_of_issues(
+    certificates: Certificates,
+) -> None:
+    certificates.create("web", certificate("front"))
+    certificates.until_reason("web", "Issued")
+
+    for _ in range(1, _ISSUES_AN_HOUR):
+        before = certificates.entry("web", "front")["serialNumber"]
+        certificates.ask("web", "renew")
+        certificates.until(
+            "web",
+            lambda found: found["status"]["certificateRequests"][0]["serialNumber"] != before,  # noqa: B023 - called at once
+            "a renewal",
+        )
+    certificates.ask("web", "renew")
+    held = certificates.until(
+        "web", lambda found: condition(found, "BudgetUsed") is not None, "the end of the budget"
+    )
+
+    used = condition(held, "BudgetUsed")
+    assert used is not None
+    assert (used["status"], used["reason"]) == ("True", "IssueBudgetUsed")
+    assert held["status"]["issued"] == "1/1"
+    assert certificates.count_requests() == _ISSUES_AN_HOUR
+
+
+def test_a_fight_over_the_secret_of_a_certificate_is_slowed_down_and_told(certificates: Certificates) -> None:
+    certificates.create("web", certificate("front"))
+    certificates.until_reason("web", "Issued")
+    tenant = certificates.tenant
+    whole = certificates.data("front")
+
+    for _ in range(_REPAIRS_AT_ONCE):
+        tenant.api.patch("Secret", tenant.namespace, "front", {"data": {"tls.crt": _THEIRS}})
+        eventually(lambda: certificates.data("front") == whole, awaited="a repair")
+    tenant.api.patch("Secret", tenant.namespace, "front", {"data": {"tls.crt": _THEIRS}})
+
+    told = certificates.until_reason("web", "TargetContested", saying="it is put right less often")
+    used = condition(told, "BudgetUsed")
+    assert used is not None
+    assert (used["status"], used["reason"]) == ("True", "TargetContested")
+    eventually(lambda: certificates.data("front") == whole, awaited="the next repair, after a pause")
+    assert certificates.count_requests() == 1
 
 
 def test_another_spec_brings_another_certificate(certificates: Certificates) -> None:

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from keybearer.controllers.certificateprofile.keyring import read_keyring
+from keybearer.controllers.certificateprofile.secret_contents import read_keyring
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.operator_fixtures import Installation
 from support.tenant import Tenant

@@ -84,6 +84,17 @@ _MISTAKES = {
     "a type without its keys": _Mistake(
         "MissingTypeKey", "needs the key tls.crt", {"target": {"type": "kubernetes.io/tls", "recreate": True}}
     ),
+    "a value that its type forbids": _Mistake(
+        "InvalidTypeValue",
+        "must be a JSON object",
+        {
+            "target": {
+                "type": "kubernetes.io/dockerconfigjson",
+                "recreate": True,
+                "template": {"data": {".dockerconfigjson": "no JSON"}},
+            }
+        },
+    ),
     "a type that is not allowed": _Mistake(
         "TypeNotAllowed",
         "ask its administrator for --allow-target-type",

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from support.operator_fixtures import Installation
 from support.tenant import Tenant
 
 pytestmark = pytest.mark.integration
@@ -106,6 +107,43 @@ def test_folders_below_are_read_too_where_that_is_asked_for(tenant: Tenant) -> N
     tenant.until_data("deep", {"APP": "cnry-1", "DB": "cnry-2", "TWICE": "cnry-lower"})
     clash = [one for one in tenant.until_ready("deep")["status"]["keys"] if one.get("reason") == "Clash"]
     assert [(one["key"], one["source"]) for one in clash] == [("TWICE", "dev:/app/TWICE")]
+
+
+def test_a_secret_of_the_folder_goes_before_an_imported_one_of_its_name(
+    tenant: Tenant, installation: Installation
+) -> None:
+    tenant.project.folder("/shared")
+    tenant.project.store({"ONE": "cnry-theirs", "TWO": "cnry-2"}, path="/shared")
+    tenant.project.store({"ONE": "cnry-own"})
+    installation.admin.client.imports.create(
+        "dev", "/shared", project_id=tenant.project.id, environment="dev"
+    )
+    tenant.sync("web")
+
+    tenant.until_data("web", {"ONE": "cnry-own", "TWO": "cnry-2"})
+    keys = tenant.until_ready("web")["status"]["keys"]
+    lost = [one for one in keys if one.get("reason") == "ImportOverridden"]
+    assert [(one["key"], one["source"]) for one in lost] == [("ONE", "dev:/shared/ONE")]
+
+
+def test_a_value_that_the_identity_may_not_read_is_told_and_the_last_good_secret_stays(
+    tenant: Tenant, installation: Installation
+) -> None:
+    tenant.project.store({"ONE": "cnry-1"})
+    tenant.sync("web", refreshInterval="1h")
+    tenant.until_ready("web")
+
+    denied = {
+        "identityId": tenant.login.identity_id,
+        "actions": ["read-value"],
+        "environment": "dev",
+        "effect": "deny",
+    }
+    installation.admin.send("POST", f"/api/v1/projects/{tenant.project.id}/grants", denied)
+    tenant.request("web")
+
+    tenant.until_reason("web", "ValueHidden", saying="grant that, or exclude the key")
+    assert tenant.data("web") == {"ONE": "cnry-1"}
 
 
 def test_references_are_replaced_unless_that_is_switched_off(tenant: Tenant) -> None:

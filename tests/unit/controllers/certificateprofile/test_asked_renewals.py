@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keybearer.controllers.outcome import WaitingError
+from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.kube.errors import UnavailableError
 from unit.controllers.fakes.certificate_service import Killed, KillingAt
 from unit.controllers.fakes.profile_world import ProfileWorld, certificate
@@ -33,6 +33,24 @@ async def test_after_a_call_that_failed(world: ProfileWorld, when: str) -> None:
             raise failure
 
     setattr(world.service, when, fail)
+    await _renew(world)
+
+
+async def test_after_a_refusal_that_ends(world: ProfileWorld) -> None:
+    refusals = iter([StalledError("RequestRefused", "another request is being worked on")])
+
+    def refuse(name: str) -> None:
+        if name == "issue" and (refusal := next(refusals, None)) is not None:
+            raise refusal
+
+    world.service.before = refuse
+    await world.reconcile()
+    assert world.ready == ("True", "Issued")
+    assert world.entry("front")["reason"] == "RequestRefused"
+
+    await world.reconcile()
+    assert world.entry("front")["reason"] == "RequestRefused"
+
     await _renew(world)
 
 

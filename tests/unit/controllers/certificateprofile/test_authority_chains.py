@@ -1,4 +1,4 @@
-"""keybearer.controllers.certificateprofile.authority_chains."""
+"""keybearer.controllers.certificateprofile.authorities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from keybearer.base.clock import Clock
-from keybearer.controllers.certificateprofile.authority_chains import AuthorityChains
+from keybearer.controllers.certificateprofile.authorities import AuthorityChains
 from keybearer.controllers.outcome import WaitingError
 from unit.controllers.fakes.certificate_service import FakeCertificateService, new_authority
 from unit.controllers.fakes.hand_clock import HandClock

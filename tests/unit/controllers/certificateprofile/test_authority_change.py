@@ -1,12 +1,12 @@
-"""keybearer.controllers.certificateprofile.authority_change and budget."""
+"""keybearer.controllers.certificateprofile.authorities and budget."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from keybearer.controllers.certificateprofile.authority_change import ANNOUNCED, Rolling, plan_wave, trusted
-from keybearer.controllers.certificateprofile.budget import mints_left, with_mints
+from keybearer.controllers.certificateprofile.authorities import ANNOUNCED, Rolling, plan_wave, trusted
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Wave
+from keybearer.controllers.certificateprofile.trigger import mints_left, with_mints
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _HOUR = timedelta(hours=1)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keybearer.client import CertificateAttributes
-from keybearer.controllers.certificateprofile.former_authorities import former_authorities
+from keybearer.controllers.certificateprofile.authorities import former_authorities
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, FormerAuthority
 from keybearer.controllers.issuance.service import Order
 from keybearer.controllers.outcome import WaitingError

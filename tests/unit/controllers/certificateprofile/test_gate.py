@@ -13,7 +13,7 @@ from keybearer.controllers.certificateprofile.desired import (
     ProfileScope,
     describe_certificate,
 )
-from keybearer.controllers.certificateprofile.gate import (
+from keybearer.controllers.certificateprofile.policy import (
     Authority,
     Judged,
     NotConformantError,

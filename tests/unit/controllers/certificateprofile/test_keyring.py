@@ -1,4 +1,4 @@
-"""keybearer.controllers.certificateprofile.keyring."""
+"""keybearer.controllers.certificateprofile.secret_contents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keybearer.controllers.certificateprofile.keyring import KeptAttempt, Keyring, read_keyring
+from keybearer.controllers.certificateprofile.secret_contents import KeptAttempt, Keyring, read_keyring
 from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.certificateprofile.targets import keyring_name
 from unit.controllers.fakes.targets import Body

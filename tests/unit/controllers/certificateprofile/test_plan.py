@@ -1,4 +1,4 @@
-"""keybearer.controllers.certificateprofile.plan."""
+"""keybearer.controllers.certificateprofile.trigger."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.base.certificate_terms import RequestStatus
-from keybearer.controllers.certificateprofile.decisions import Decision, Fail, Fetch, Keep, Mint, Post, Wait
-from keybearer.controllers.certificateprofile.plan import decide
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.situation import (
+from keybearer.controllers.certificateprofile.status import Need
+from keybearer.controllers.certificateprofile.trigger import (
     Allowance,
     Attempt,
     CertificateView,
+    Decision,
+    Fail,
     Failed,
+    Fetch,
+    Keep,
     Live,
+    Mint,
+    Post,
     SecretState,
+    Wait,
     Wanted,
+    decide,
 )
-from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.issuance.service import RequestState
 from support.rows import each_row
 
@@ -185,7 +191,7 @@ def test_what_was_counted_is_waited_out_and_then_asked_for_anew(status: RequestS
     attempt = replace(_OLD, request=_state(status, "c2"))
     view = replace(_NOTHING, attempt=attempt, failed=_FAILED)
 
-    assert decide(view, _ALLOWED).step == Wait(Reason.BACKING_OFF, _LATER)
+    assert decide(view, _ALLOWED).step == Wait(None, _LATER)
     assert decide(view, replace(_ALLOWED, now=_LATER)).step == Mint(Need.FIRST)
     assert decide(view, replace(_ALLOWED, asked=True)).step == Mint(Need.FIRST)
 

@@ -1,4 +1,4 @@
-"""keybearer.controllers.certificateprofile.policy_check."""
+"""keybearer.controllers.certificateprofile.policy."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from keybearer.controllers.certificateprofile.desired import (
     ProfileScope,
     describe_certificate,
 )
-from keybearer.controllers.certificateprofile.gate import Authority
-from keybearer.controllers.certificateprofile.policy_check import violations_of
+from keybearer.controllers.certificateprofile.policy import Authority, violations_of
 from keybearer.controllers.certificateprofile.spec_certificate import Certificate
 from keybearer.controllers.issuance.service import PresentProfile
 from keybearer.pki.keys import generate_private_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keybearer.controllers.certificateprofile.secrets_of_profile import ProfileSecrets, plan_secret
+from keybearer.controllers.certificateprofile.context import ProfileSecrets, plan_secret
 from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.objects import ObjectStore, ObservedStore
 from keybearer.controllers.outcome import StalledError

@@ -1,14 +1,16 @@
-"""keybearer.controllers.certificateprofile.signing."""
+"""keybearer.controllers.certificateprofile.desired."""
 
 from __future__ import annotations
 
 from keybearer.base.certificate_terms import KeyAlgorithm
 from keybearer.controllers.certificateprofile.desired import (
     DesiredCertificate,
+    Made,
     ProfileScope,
+    Wish,
     describe_certificate,
+    make,
 )
-from keybearer.controllers.certificateprofile.signing import Made, Wish, make
 from keybearer.controllers.certificateprofile.spec_certificate import Certificate
 from keybearer.controllers.outcome import StalledError
 from keybearer.pki.keys import generate_private_key

@@ -15,10 +15,10 @@ from prometheus_client import CollectorRegistry
 from keybearer.base.clock import Clock
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.certificateprofile.gather import ProfileGatherer
-from keybearer.controllers.certificateprofile.keyring import Keyring, read_keyring
 from keybearer.controllers.certificateprofile.reconcile import CertificateProfileReconciler
 from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
+from keybearer.controllers.certificateprofile.secret_contents import Keyring, read_keyring
 from keybearer.controllers.certificateprofile.targets import keyring_name, targets_of
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.effect_budget import EffectBudgets

@@ -10,7 +10,7 @@ import orjson
 from prometheus_client import CollectorRegistry
 
 from keybearer.controllers.certificate_metrics import CertificateMetrics
-from keybearer.controllers.certificateprofile.for_signers import issuing_profile
+from keybearer.controllers.certificateprofile.parts import issuing_profile
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.issuance.profile import IssuingProfile

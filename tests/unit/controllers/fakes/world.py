@@ -20,7 +20,6 @@ from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServicePolicy
 from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
 from keybearer.controllers.references import References
-from keybearer.controllers.secretsync.cleanup import Cleaner
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
@@ -141,7 +140,6 @@ class World:
             gatherer=self.gatherer,
             writer=self.writer,
             restarter=WorkloadRestarter(self.gateway, telemetry, budgets),
-            cleaner=Cleaner(self.clock, self.gateway, self.writer, telemetry),
             destinations=Destinations(
                 catalogue=own_catalogue,
                 clock=self.clock,

@@ -95,7 +95,8 @@ class TestCleanUp:
             assert result.failed
             assert result.requeue_after is not None
             assert timedelta() < result.requeue_after <= timedelta(seconds=1)
-            assert world.written() == []
+            assert world.written() == ["apply_status SecretSync team-a/web"]
+            assert world.condition() == ("False", "ClusterUnavailable")
 
     @in_virtual_time
     async def test_after_the_deadline_the_object_goes_and_what_is_left_is_named(self) -> None:
@@ -107,7 +108,7 @@ class TestCleanUp:
 
             assert world.written() == ["merge_patch SecretSync team-a/web"]
             (told,) = (one for one in world.recorder.told if one.reason == "Orphaned")
-            assert told.message == "keys merged into Secret shared are left behind: no right to patch"
+            assert told.message == "what was merged into Secret shared is left behind: no right to patch"
             assert (
                 world.metrics.registry.get_sample_value("keybearer_orphans_total", {"kind": "SecretSync"})
                 == 1

@@ -1,4 +1,4 @@
-"""keybearer.controllers.secretsync.definitions."""
+"""keybearer.controllers.secretsync.destination_plan."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 from keybearer.controllers.catalogue import own_catalogue
 from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import StalledError
-from keybearer.controllers.secretsync import definitions as module
-from keybearer.controllers.secretsync.definitions import Definitions
-from keybearer.controllers.secretsync.destination_plan import DesiredSync, build_definition
+from keybearer.controllers.secretsync import destination_plan as module
+from keybearer.controllers.secretsync.destination_plan import Definitions, DesiredSync, build_definition
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.targets import FINGERPRINTER, Field

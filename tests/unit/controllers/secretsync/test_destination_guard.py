@@ -1,4 +1,4 @@
-"""keybearer.controllers.secretsync.destination_guard: which pushes are held back."""
+"""keybearer.controllers.secretsync.destination_names: which pushes are held back."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.secretsync.destination_guard import judge_counts, judge_names
-from keybearer.controllers.secretsync.destination_names import PlacedName, PlacedNames
+from keybearer.controllers.secretsync.destination_names import (
+    PlacedName,
+    PlacedNames,
+    judge_counts,
+    judge_names,
+)
 from keybearer.controllers.target.guard import GuardRules, GuardVerdict, Removal
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -22,7 +22,7 @@ from keybearer.controllers.secretsync.destination_plan import (
     sync_name,
 )
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.spec_source import Source
+from keybearer.controllers.secretsync.spec import Source
 from keybearer.controllers.secretsync.status import PushStatus
 from keybearer.destinations.catalogue import CATALOGUE
 from unit.controllers.fakes.targets import FINGERPRINTER

@@ -17,17 +17,22 @@ from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.ownership import mark_of
 from keybearer.controllers.requests import PendingRequest
+from keybearer.controllers.secretsync.conclusion import DestinationOutcome
 from keybearer.controllers.secretsync.destination_names import PlacedName, PlacedNames
-from keybearer.controllers.secretsync.destination_outcome import DestinationOutcome
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, build_definition
 from keybearer.controllers.secretsync.destination_run import DestinationRun
 from keybearer.controllers.secretsync.gather import FolderReading
+from keybearer.controllers.secretsync.outcome import SyncOutcome, build_status
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.remote_syncs import ImportBehavior, RemoteSyncs, mirrored
-from keybearer.controllers.secretsync.report import Report, build_status
+from keybearer.controllers.secretsync.remote_syncs import (
+    REFRESH,
+    ImportBehavior,
+    RemoteSyncs,
+    SyncWatch,
+    mirrored,
+)
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import PushStatus, RemoteSyncStatus, SecretSyncStatus, Updates
-from keybearer.controllers.secretsync.sync_watch import REFRESH, SyncWatch
 from keybearer.destinations.catalogue import CATALOGUE
 from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.targets import FINGERPRINTER
@@ -186,7 +191,7 @@ class World:
             self.budgets,
         )
         outcome = await run.bring_about()
-        report = Report(
+        report = SyncOutcome(
             outcome.tone,
             outcome.reason,
             outcome.message,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.secretsync.extract import ExtractError, ExtractFault, JsonReader, extract_value
-from keybearer.controllers.secretsync.spec_source import Decoding
+from keybearer.controllers.secretsync.payload import ExtractError, ExtractFault, JsonReader, extract_value
+from keybearer.controllers.secretsync.spec import Decoding
 from support.rows import each_row
 
 _DOCUMENT = """{

@@ -14,9 +14,8 @@ from keybearer.controllers.reading import read_spec
 from keybearer.controllers.secretsync import gather as module
 from keybearer.controllers.secretsync import selection
 from keybearer.controllers.secretsync.gather import FolderReading, Material
-from keybearer.controllers.secretsync.key_states import KeysRefusedError
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.selection import Selection, SourceContent
+from keybearer.controllers.secretsync.selection import KeysRefusedError, Selection, SourceContent
 from keybearer.controllers.secretsync.status import KeyState
 from keybearer.controllers.sources.session import SourceFailure
 from keybearer.controllers.template.errors import RendererUnavailableError, TemplateError

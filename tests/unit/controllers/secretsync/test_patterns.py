@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keybearer.controllers.secretsync.patterns import InvalidPatternError, compile_matcher, compile_renamer
+from keybearer.controllers.secretsync.key_choice import InvalidPatternError, compile_matcher, compile_renamer
 from support.rows import each_row
 
 

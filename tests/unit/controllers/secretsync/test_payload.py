@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from keybearer.controllers.secretsync.key_problems import KeyProblemReason
 from keybearer.controllers.secretsync.payload import PAYLOAD_MAX_BYTES, judge_payload
+from keybearer.controllers.secretsync.reasons import KeyProblemReason
 from keybearer.controllers.target.spec import TargetKind
 from support.rows import each_row
 

@@ -1,4 +1,4 @@
-"""keybearer.controllers.secretsync.push_status: what is told of single names, and when the service tries again."""
+"""What is told of single names at a destination, and when the service tries again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keybearer.controllers.secretsync.destination_names import PlacedName, PlacedNames
-from keybearer.controllers.secretsync.push_status import (
+from keybearer.controllers.secretsync.destination_names import (
+    PlacedName,
+    PlacedNames,
     has_news,
     is_shown,
     next_attempt,

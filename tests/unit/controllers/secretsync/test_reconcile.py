@@ -223,7 +223,7 @@ class TestHappyPath:
 
             (told,) = world.recorder.told
             assert (told.type_, told.reason) == ("Warning", "RequestUnknown")
-            assert "'nonsense' is none of sync," in told.message
+            assert "'nonsense' is none of approve-plan," in told.message
             assert world.status["lastHandledRequestedAt"] == "1"
 
     @in_virtual_time

@@ -1,11 +1,11 @@
-"""keybearer.controllers.secretsync.refused_requests: what can't be done as a spec is."""
+"""keybearer.controllers.secretsync.reconcile: what can't be done as a spec is."""
 
 from __future__ import annotations
 
 import pytest
 
 from keybearer.controllers.requests import PendingRequest
-from keybearer.controllers.secretsync.refused_requests import why_refused
+from keybearer.controllers.secretsync.reconcile import why_refused
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 
 _DESTINATION = {

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from keybearer.controllers.custom_resource import MESSAGE_MAX, Condition, ConditionStatus, describe_invalid
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
-from keybearer.controllers.secretsync.spec_source import Decoding, Source
+from keybearer.controllers.secretsync.spec import Decoding, Source
 from keybearer.controllers.secretsync.status import KeyState, KeyStatus, SecretSyncStatus, Updates
 from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy, TargetKind
 from support.corpus import CorpusCase, corpus_cases

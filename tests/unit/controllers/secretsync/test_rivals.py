@@ -10,7 +10,7 @@ import pytest
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.queue import WorkQueue
-from keybearer.controllers.secretsync.rivals import Rivals
+from keybearer.controllers.secretsync.materialize import Rivals
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.chance import SteadyChance

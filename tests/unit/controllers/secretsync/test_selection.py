@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.listing import SourceSecret
-from keybearer.controllers.secretsync import extract
-from keybearer.controllers.secretsync.key_problems import KeyProblemReason
+from keybearer.controllers.secretsync import payload
+from keybearer.controllers.secretsync.reasons import KeyProblemReason
 from keybearer.controllers.secretsync.selection import (
     Selection,
     SourceContent,
@@ -21,7 +21,7 @@ from keybearer.controllers.secretsync.selection import (
     place,
     select,
 )
-from keybearer.controllers.secretsync.spec_source import KeySelection, Source
+from keybearer.controllers.secretsync.spec import KeySelection, Source
 from support.rows import each_row
 
 
@@ -299,7 +299,7 @@ def test_a_json_value_is_parsed_once_for_all_its_items(monkeypatch: pytest.Monke
         parsed.append(value)
         return json.loads(value)
 
-    monkeypatch.setattr(extract, "_parse", parse)
+    monkeypatch.setattr(payload, "_parse", parse)
     one, other = ('{"p": "cnry-1", "q": "cnry-2"}', '{"p": "cnry-3", "q": "cnry-4"}')
     items = [
         {"key": key, "property": name, "as": f"{key}-{name}-{number}"}

@@ -1,4 +1,4 @@
-"""keybearer.controllers.secretsync.sync_watch: when a sync is looked at again."""
+"""keybearer.controllers.secretsync.remote_syncs: when a sync is looked at again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from keybearer.client import SecretSync
 from keybearer.client.syncs import SyncConnection
-from keybearer.controllers.secretsync.sync_watch import REFRESH, SyncWatch
+from keybearer.controllers.secretsync.remote_syncs import REFRESH, SyncWatch
 from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.hand_clock import HandClock
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.secretsync.outcome import SyncOutcome, build_status, says_the_same
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.report import Report, build_status, says_the_same
 from keybearer.controllers.secretsync.status import KEYS_MAX, KeyState, KeyStatus, SecretSyncStatus, Updates
 from keybearer.controllers.target.changes import KeyChanges
 from keybearer.controllers.target.spec import TargetKind
@@ -19,17 +19,17 @@ from keybearer.controllers.target.status import PlanStatus, TargetStatus
 _T0 = datetime(2026, 3, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 _LATER = _T0 + timedelta(minutes=5)
 _TARGET = TargetStatus(kind=TargetKind.SECRET, name="web", keys=2, fingerprint="f" * 32)
-_READY = Report(Tone.READY, Reason.SYNCED, "2 keys", source="dev:/", target=_TARGET, refreshed_at=_T0)
-_WAITING = Report(Tone.WAITING, Reason.SERVICE_UNAVAILABLE, "away")
-_STALLED = Report(Tone.STALLED, Reason.SOURCE_NOT_FOUND, "no such folder")
-_GUARDED = Report(Tone.HELD, Reason.GUARDED, "too many", changes=KeyChanges(remove=("A", "B")))
-_PLANNED = Report(Tone.HELD, Reason.PLANNED, "would change", changes=KeyChanges(add=("A",)))
-_PAUSED = Report(Tone.PAUSED, Reason.SUSPENDED, "paused")
+_READY = SyncOutcome(Tone.READY, Reason.SYNCED, "2 keys", source="dev:/", target=_TARGET, refreshed_at=_T0)
+_WAITING = SyncOutcome(Tone.WAITING, Reason.SERVICE_UNAVAILABLE, "away")
+_STALLED = SyncOutcome(Tone.STALLED, Reason.SOURCE_NOT_FOUND, "no such folder")
+_GUARDED = SyncOutcome(Tone.HELD, Reason.GUARDED, "too many", changes=KeyChanges(remove=("A", "B")))
+_PLANNED = SyncOutcome(Tone.HELD, Reason.PLANNED, "would change", changes=KeyChanges(add=("A",)))
+_PAUSED = SyncOutcome(Tone.PAUSED, Reason.SUSPENDED, "paused")
 _ALL = [_READY, _WAITING, _STALLED, _GUARDED, _PLANNED, _PAUSED]
 
 
 def build(
-    report: Report, previous: SecretSyncStatus | None = None, *, now: datetime = _T0, generation: int = 1
+    report: SyncOutcome, previous: SecretSyncStatus | None = None, *, now: datetime = _T0, generation: int = 1
 ) -> SecretSyncStatus:
     return build_status(
         previous or SecretSyncStatus(), report, generation=generation, updates=Updates.POLLING, now=now
@@ -72,7 +72,7 @@ def read_back(status: SecretSyncStatus) -> SecretSyncStatus:
         ),
     ],
 )
-def test_each_outcome_has_its_conditions(report: Report, expected: dict[str, tuple[str, str]]) -> None:
+def test_each_outcome_has_its_conditions(report: SyncOutcome, expected: dict[str, tuple[str, str]]) -> None:
     status = build(report, generation=7)
 
     assert conditions(status) == expected
@@ -94,7 +94,7 @@ def test_suspending_keeps_what_was_good_good() -> None:
 
 
 @pytest.mark.parametrize("report", _ALL, ids=lambda report: str(report.reason))
-def test_a_condition_keeps_its_time_while_its_status_stays(report: Report) -> None:
+def test_a_condition_keeps_its_time_while_its_status_stays(report: SyncOutcome) -> None:
     first = build(report)
     second = build(replace(report, message="other words"), read_back(first), now=_LATER, generation=2)
 
@@ -112,7 +112,9 @@ def test_a_condition_that_turns_gets_a_new_time() -> None:
 
 @pytest.mark.parametrize("report", _ALL, ids=lambda report: str(report.reason))
 @given(before=st.sampled_from(_ALL))
-def test_the_same_outcome_again_says_the_same_and_is_not_written(report: Report, before: Report) -> None:
+def test_the_same_outcome_again_says_the_same_and_is_not_written(
+    report: SyncOutcome, before: SyncOutcome
+) -> None:
     first = build(report, build(before))
     again = build(replace(report, refreshed_at=_LATER), read_back(first), now=_LATER)
 

@@ -1,4 +1,4 @@
-"""How a reconcile's end becomes a status: conditions, keys, plan. Pure; the instant is passed in."""
+"""How one run of a SecretSync ended, and the status that this leads to. Pure; the instant is passed in."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from keybearer.controllers.conditions import BUDGET_USED, Tone, build_conditions
+from keybearer.controllers.outcome import Outcome
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import (
     KEYS_MAX,
@@ -19,38 +20,30 @@ from keybearer.controllers.secretsync.status import (
 from keybearer.controllers.target.changes import KeyChanges, plan_status
 from keybearer.controllers.target.status import PastRemoval, TargetStatus
 
-__all__ = ["Report", "build_status", "says_the_same"]
+__all__ = ["SyncOutcome", "build_status", "says_the_same", "updates_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The end of one reconcile. What is None stays as the previous status says.
+class SyncOutcome(Outcome):
+    """How one run of a SecretSync ended.
 
     Attributes:
-        tone: whose turn it is.
-        reason: of the condition that tells it.
-        message: of that condition, for people.
         source: label of the sources.
         target: what was written, or found as planned.
         settled: that target is the only one there is.
         keys: state of each key, problems included.
         changes: key names that are held back.
-        handled: the request that was answered.
         refreshed_at: when the source was last read.
         sync: the sync to the destination, as the service tells of it.
         push: what was given to it.
         drops_sync: there is none any more.
     """
 
-    tone: Tone
-    reason: Reason | str
-    message: str
     source: str | None = None
     target: TargetStatus | None = None
     settled: bool = False
     keys: tuple[KeyStatus, ...] | None = None
     changes: KeyChanges = field(default_factory=KeyChanges)
-    handled: str | None = None
     refreshed_at: datetime | None = None
     sync: RemoteSyncStatus | None = None
     push: PushStatus | None = None
@@ -82,35 +75,35 @@ def _removals(target: TargetStatus | None) -> tuple[PastRemoval, ...] | None:
 
 
 def build_status(
-    previous: SecretSyncStatus, report: Report, *, generation: int, updates: Updates, now: datetime
+    previous: SecretSyncStatus, outcome: SyncOutcome, *, generation: int, updates: Updates, now: datetime
 ) -> SecretSyncStatus:
-    """Return the whole status that the report leads to."""
+    """Return the whole status that the outcome leads to."""
     keys, total = previous.keys, previous.keys_total
-    if report.keys is not None:
-        keys = _bounded(report.keys)
-        total = sum(key.state is not KeyState.OVERRIDDEN for key in report.keys)
+    if outcome.keys is not None:
+        keys = _bounded(outcome.keys)
+        total = sum(key.state is not KeyState.OVERRIDDEN for key in outcome.keys)
     return SecretSyncStatus(
         observed_generation=generation,
         conditions=build_conditions(
             previous.conditions,
-            report.tone,
-            str(report.reason),
-            report.message,
+            outcome.tone,
+            outcome.reason,
+            outcome.message,
             generation=generation,
             now=now,
-            also=_FURTHER.get(str(report.reason), ()),
+            also=_FURTHER.get(outcome.reason, ()),
         ),
-        source=report.source or previous.source,
-        last_refresh_time=report.refreshed_at or previous.last_refresh_time,
+        source=outcome.source or previous.source,
+        last_refresh_time=outcome.refreshed_at or previous.last_refresh_time,
         updates=updates,
-        target=report.target or previous.target,
-        moving_to=None if report.settled else previous.moving_to,
+        target=outcome.target or previous.target,
+        moving_to=None if outcome.settled else previous.moving_to,
         keys=keys,
         keys_total=total,
-        plan=plan_status(report.changes) if report.tone is Tone.HELD else None,
-        sync=None if report.drops_sync else report.sync or previous.sync,
-        push=None if report.drops_sync else report.push or previous.push,
-        last_handled_requested_at=report.handled or previous.last_handled_requested_at,
+        plan=plan_status(outcome.changes) if outcome.tone is Tone.HELD else None,
+        sync=None if outcome.drops_sync else outcome.sync or previous.sync,
+        push=None if outcome.drops_sync else outcome.push or previous.push,
+        last_handled_requested_at=outcome.handled or previous.last_handled_requested_at,
     )
 
 
@@ -123,3 +116,10 @@ def _bounded(keys: tuple[KeyStatus, ...]) -> tuple[KeyStatus, ...]:
     problems = [key for key in keys if key.state is not KeyState.SYNCED or key.reason]
     fine = [key for key in keys if key.state is KeyState.SYNCED and not key.reason]
     return tuple((problems + fine)[:KEYS_MAX])
+
+
+def updates_of(previous: SecretSyncStatus, *, is_instant: bool | None) -> Updates:
+    """Return how changes arrive; as before while that isn't known, for a restart must cost no status writes."""
+    if is_instant is None:
+        return previous.updates or Updates.POLLING
+    return Updates.EVENTS if is_instant else Updates.POLLING

@@ -1,8 +1,22 @@
-"""Reads and writes the Secrets of a CertificateProfile: only those that are its own."""
+"""What a run works with, and what it is about; the Secrets of a profile; steps that are taken side by side."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from random import Random
+
+from keybearer.controllers.certificateprofile.policy import Authority
 from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
+from keybearer.controllers.certificateprofile.secret_contents import KeptAttempt
+from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
+from keybearer.controllers.certificateprofile.targets import keyring_name
+from keybearer.controllers.fingerprint import Fingerprinter
+from keybearer.controllers.issuance.service import CertificateService, PresentProfile
+from keybearer.controllers.issuance.timing import time_there
 from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
@@ -17,15 +31,58 @@ from keybearer.controllers.target.decisions import (
 )
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
+from keybearer.controllers.target.restart import WorkloadRestarter
+from keybearer.controllers.underway import UnknownOrders
+from keybearer.controllers.work import WorkKey
 from keybearer.kube.errors import (
     AlreadyExistsError,
     ConflictError,
     ForbiddenError,
     InvalidError,
+    LeaseLostError,
     NotFoundError,
 )
 
-__all__ = ["ProfileSecrets", "plan_secret", "require_own"]
+__all__ = [
+    "Abreast",
+    "ProfileSecrets",
+    "RoundContext",
+    "RoundTools",
+    "RunContext",
+    "plan_secret",
+    "require_own",
+]
+
+
+class Abreast:
+    """Takes steps side by side; who shares it shares its bound.
+
+    Args:
+        at_once: how many are under way at a time.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._rings = asyncio.Semaphore(at_once)
+
+    async def take(self, steps: Iterable[Awaitable[None]]) -> None:
+        """Take all of the steps to their end, whatever becomes of the others.
+
+        Raises:
+            LeaseLostError: one of them lost it; else what went wrong first, in the order of the steps.
+        """
+
+        async def bounded(step: Awaitable[None]) -> None:
+            async with self._rings:
+                await step
+
+        ended = await asyncio.gather(*(bounded(step) for step in steps), return_exceptions=True)
+        errors = [error for error in ended if isinstance(error, BaseException)]
+        for error in errors:
+            if isinstance(error, LeaseLostError) or not isinstance(error, Exception):
+                raise error
+        if errors:
+            raise errors[0]
+
 
 _ATTEMPTS = 4
 """Looks at a Secret before a run gives up on finding it as planned upon; others may write at the same time."""
@@ -146,6 +203,7 @@ class ProfileSecrets:
         adopt: bool = False,
         is_new: bool = False,
         found: PresentTarget | None = None,
+        repairs: bool = False,
     ) -> bool:
         """Make the Secret what is desired; return whether anything had to be done.
 
@@ -155,9 +213,11 @@ class ProfileSecrets:
             adopt: take over one that exists and belongs to nobody.
             is_new: none is expected to be there, so that it is created without a look.
             found: the Secret as it was read in this run, where it was: it isn't read again.
+            repairs: just this was written before: what has to be written now makes good what others did.
 
         Raises:
-            ReconcileError: it isn't ours, can't be what is desired, or others write it at the same time.
+            ReconcileError: it isn't ours, can't be what is desired, or others write it at the same time, or again and
+                again.
             ObjectGoneError: the CertificateProfile is gone.
             KubeError: the API server refuses or can't be asked.
         """
@@ -171,6 +231,8 @@ class ProfileSecrets:
             if action is None:
                 self._writer.expect(desired.key, None if present is None else present.fingerprint)
                 return False
+            if repairs:
+                self.take_repair(seen, desired.key, present)
             try:
                 await self._carry_out(seen, action)
             except (AlreadyExistsError, ConflictError, NotFoundError):
@@ -180,6 +242,22 @@ class ProfileSecrets:
             Reason.TARGET_CONFLICT,
             f"Secret {desired.key.name} is being written by somebody else at the same time; it is tried again",
         )
+
+    def take_repair(self, seen: ObservedObject, key: TargetKey, present: PresentTarget | None) -> None:
+        """Count a write that makes good what others did to a Secret.
+
+        Raises:
+            WaitingError: it has to wait, for they do so again and again.
+        """
+        if self._writer.take_repair(present, key, seen.uid):
+            return
+        contested = self.contested(seen)
+        if contested is not None:
+            raise contested
+
+    def contested(self, seen: ObservedObject) -> WaitingError | None:
+        """Return what stands against an object whose Secrets others keep changing; None where they don't."""
+        return self._writer.contested(seen.uid)
 
     async def _carry_out(self, seen: ObservedObject, action: TargetAction) -> None:
         current = self._objects.get(seen.key)
@@ -205,3 +283,94 @@ class ProfileSecrets:
 
 def _refused(desired: DesiredTarget, error: ForbiddenError | InvalidError) -> StalledError:
     return StalledError(Reason.TARGET_REFUSED, f"{error}; Secret {desired.key.name} can't be written so")
+
+
+_METADATA = "keybearer.dev/"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTools:
+    """What a round works with.
+
+    Attributes:
+        require_lead: raises LeaseLostError where another replica leads; asked before something is ordered.
+        orders: those of which nobody knows what became of them.
+    """
+
+    secrets: ProfileSecrets
+    fingerprinter: Fingerprinter
+    restarter: WorkloadRestarter
+    rng: Random
+    now: Callable[[], datetime]
+    require_lead: Callable[[], None]
+    orders: UnknownOrders
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What a run is about.
+
+    Attributes:
+        seen: the CertificateProfile.
+        spec: its spec.
+        previous: its status.
+        service: as its identity sees it.
+        session_id: of the session with it.
+        project_id: that the spec names.
+        cluster_id: of this cluster.
+    """
+
+    seen: ObservedObject
+    spec: CertificateProfileSpec
+    previous: CertificateProfileStatus
+    service: CertificateService
+    session_id: str
+    project_id: str | None
+    cluster_id: str
+
+    def time(self, now: datetime) -> datetime:
+        """Return the present by which decisions are made; `now` is that of our clock."""
+        return time_there(now, self.service.clock_ahead)
+
+    @property
+    def secret_names(self) -> frozenset[str]:
+        """Names of all Secrets that the object keeps: those of its certificates, and that of its keys."""
+        targets = (entry.target_name for entry in self.spec.certificates)
+        return frozenset((*targets, keyring_name(self.seen.key.name)))
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """What the metadata of all requests of this object say."""
+        return {f"{_METADATA}cluster": self.cluster_id, f"{_METADATA}uid": self.seen.uid}
+
+    def marks_of(self, name: str, attempt: KeptAttempt | None = None) -> dict[str, str]:
+        """Return what the metadata of the requests for a certificate say, or of one attempt's request."""
+        marks = {**self.marks, f"{_METADATA}certificate": name}
+        return marks if attempt is None else {**marks, f"{_METADATA}revision": attempt.label}
+
+    def order_of(self, name: str, attempt: KeptAttempt) -> tuple[WorkKey, str]:
+        """Return under what the order of an attempt is remembered until its end is known."""
+        return self.seen.key, f"{name}/{attempt.label}"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundContext:
+    """What a round is about.
+
+    Attributes:
+        run: the run.
+        profile: in the service.
+        authority: who signs; None where that isn't known, or certificates sign themselves.
+        self_signed: they do.
+        compared: the profile was compared with the service just now: certificates are to be, too.
+        asked: a person asked for another try.
+        renew: a person asked for new certificates.
+    """
+
+    run: RunContext
+    profile: PresentProfile
+    authority: Authority | None
+    self_signed: bool = False
+    compared: bool = False
+    asked: bool = False
+    renew: bool = False
