@@ -14,8 +14,8 @@ from tools.local.waiting import eventually
 
 pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
-_ROUNDS = 200
-_FREEZES = (40, 100, 160)
+_ROUNDS = 500
+_FREEZES = (100, 250, 400)
 _EDITS = 5
 
 
