@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
+import orjson
 import yaml
 
 from tools.bench.kube import KubeApi, secret_path
@@ -25,6 +26,7 @@ from tools.local.operator_process import OperatorProcess
 __all__ = ["Lane", "Place", "Surroundings", "open_lane"]
 
 IDENTITY = "keybearer-identity"
+_FOUND_BY_LIST = '"unreported_objects_found"'
 _LOOK_SECONDS = 0.5
 
 
@@ -112,6 +114,16 @@ class Lane:
         """Nobody is told any more."""
         self._proxy.posts.pop(place.namespace, None)
         place.gate.post = None
+
+    def mark(self) -> int:
+        """Return where the operator's log ends now."""
+        return self._operator.log_size()
+
+    def found_by_list(self, mark: int, namespace: str) -> list[str]:
+        """Return the names of objects of the namespace that nothing but a list showed the operator since the mark."""
+        lines = (line for line in self._operator.log(mark).splitlines() if _FOUND_BY_LIST in line)
+        found = (str(name).partition("/") for line in lines for name in orjson.loads(line)["names"])
+        return [name for place, _, name in found if place == namespace]
 
     def kill(self) -> None:
         """The operator gets SIGKILL, and is started again."""

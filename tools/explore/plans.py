@@ -30,6 +30,11 @@ class Act(StrEnum):
         """Tell whether the operator is killed."""
         return self in (Act.KILLED_BEFORE, Act.KILLED_AFTER)
 
+    @property
+    def withholds(self) -> bool:
+        """Tell whether an event is kept from the operator, so that a list may show it first."""
+        return self in (Act.EVENT_DELAYED, Act.EVENT_DROPPED)
+
 
 _OF_EVENTS = (Act.EVENT_DELAYED, Act.EVENT_DROPPED, Act.EVENT_TWICE)
 _OF_WRITES = tuple(act for act in Act if act not in _OF_EVENTS)

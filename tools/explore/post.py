@@ -42,7 +42,7 @@ class Post:
     writes: int = 0
     calls: int = 0
     changed_at: float = field(default_factory=time.monotonic)
-    late: set[asyncio.Task[web.Response]] = field(default_factory=set)
+    late: set[asyncio.Task[None] | asyncio.Task[web.Response]] = field(default_factory=set)
     _seen: Counter[str] = field(default_factory=Counter)
 
     def meet(self, what: str) -> Act | None:

@@ -25,6 +25,7 @@ __all__ = ["DELAY_SECONDS", "EVENT_DELAY_SECONDS", "KubeProxy", "ServiceGate", "
 DELAY_SECONDS = 20.0
 """Longer than the operator waits for any answer: it has given up when the request arrives."""
 EVENT_DELAY_SECONDS = 5.0
+_AGAIN_SECONDS = 2.0
 """Longer than what the scenario does meanwhile takes."""
 _PER_HOP = frozenset(
     {
@@ -158,8 +159,12 @@ class KubeProxy(_Proxy):
                         act = None if post is None or what is None else post.meet(what)
                         if act is Act.EVENT_DELAYED:
                             await asyncio.sleep(EVENT_DELAY_SECONDS)
-                        times = {Act.EVENT_DROPPED: 0, Act.EVENT_TWICE: 2}.get(act, 1) if act else 1
-                        await downstream.write((line + b"\n") * times)
+                        if act is not Act.EVENT_DROPPED:
+                            await downstream.write(line + b"\n")
+                        if act is Act.EVENT_TWICE and post is not None:
+                            again = asyncio.create_task(_written_again(downstream, line + b"\n"))
+                            post.late.add(again)
+                            again.add_done_callback(post.late.discard)
                 if rest:
                     await downstream.write(rest)
             return downstream
@@ -239,6 +244,13 @@ async def listening(proxy: _Proxy) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
+
+
+async def _written_again(downstream: web.StreamResponse, line: bytes) -> None:
+    """Send an event once more, after those that follow it, as a watch that begins anew from an old version does."""
+    await asyncio.sleep(_AGAIN_SECONDS)
+    with contextlib.suppress(ConnectionResetError):
+        await downstream.write(line)
 
 
 def _cut(request: web.BaseRequest) -> web.Response:

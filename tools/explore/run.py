@@ -148,7 +148,7 @@ class Runs:
         post, trail = Post(naming, plan.disturbances), Trail(naming, scenario.keeps)
         around = self.around
         scene = Scene(place, naming, post, self.mirror, around.api, around.admin, self.store)
-        began, ended_alone = time.monotonic(), len(lane.ended_alone)
+        began, ended_alone, mark = time.monotonic(), len(lane.ended_alone), lane.mark()
         self.mirror.listeners[place.namespace] = trail.see
         lane.attach(place, post)
         state: State | None = None
@@ -160,6 +160,9 @@ class Runs:
         seconds = time.monotonic() - began
         post.is_armed = trail.is_armed = False
         findings += trail.findings
+        if not any(one.act.withholds for one in plan.disturbances):
+            forgotten = filter(naming.is_ours, lane.found_by_list(mark, place.namespace))
+            findings += (f"{naming.plain(one)} was forgotten until a list showed it" for one in forgotten)
         most = scenario.most_writes * (1 + sum(one.act.kills for one in plan.disturbances))
         if post.writes > most:
             findings.append(f"{post.writes} writes, where {most} are the most")

@@ -18,6 +18,7 @@ __all__ = ["CATALOGUE", "Scenario"]
 _FIGHT_SECONDS = 45.0
 """Longer than it takes the operator to see that somebody fights, though an answer be lost or late."""
 _ASKED_MOST = 3
+_EDITS = 5
 _Part = Callable[[Scene], Awaitable[None]]
 
 
@@ -214,6 +215,9 @@ async def _two_claimants(scene: Scene) -> None:
 
 
 async def _made_anew(scene: Scene) -> None:
+    # Edits of the former object that come late, and all at once, are what lets its end come after the new one.
+    for number in range(_EDITS):
+        await scene.patch("SecretSync", "web", {"metadata": {"labels": {"edit": str(number)}}})
     await scene.delete("SecretSync", "web")
     await scene.until_gone("SecretSync", "web")
     await scene.sync("web", target={"labels": {"round": "second"}})
@@ -224,6 +228,10 @@ async def _made_anew(scene: Scene) -> None:
         "the label",
         kind="Secret",
     )
+    # Whoever takes it for the former one has forgotten it by now.
+    await scene.until_quiet()
+    await scene.store_values(A="cnry-newer")
+    await scene.until_data("web", A="cnry-newer", B="cnry-2")
 
 
 async def _connected(scene: Scene) -> None:

@@ -21,6 +21,9 @@ __all__ = ["ObjectResync"]
 
 _log = get_logger(__name__)
 
+_NAMED = 10
+"""Objects that a log line names."""
+
 _SETTLING_SECONDS = 2.0
 """After a watch began anew: several begin together, and what happened meanwhile comes first."""
 _SPACING = timedelta(seconds=10)
@@ -82,7 +85,7 @@ class ObjectResync:
     async def _compare(self, resource: Resource, namespace: str | None) -> None:
         before = self._objects.before_list(resource.kind, namespace)
         listed = await self._gateway.identities(resource, namespace)
-        compared, found = self._objects.compare(before, listed), 0
+        compared, found = self._objects.compare(before, listed), list[str]()
         if compared.missing:
             await asyncio.sleep(_GRACE_SECONDS)
         for key in compared.missing:
@@ -90,8 +93,14 @@ class ObjectResync:
                 continue  # its event came
             body = await self._gateway.get(resource, key)
             if body is not None:
-                found += 1
+                found.append(str(key))
                 self._intake.custom_resource(resource.kind, None, body)
         self._objects.note_list(before, listed)
         if compared.ended or found:
-            _log.warning("unreported_objects_found", kind=resource.kind, ended=compared.ended, found=found)
+            _log.warning(
+                "unreported_objects_found",
+                kind=resource.kind,
+                ended=compared.ended,
+                found=len(found),
+                names=found[:_NAMED],
+            )
