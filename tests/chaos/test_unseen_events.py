@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.deep, pytest.mark.integration]
 _ROUNDS = 500
 _FREEZES = (100, 250, 400)
 _EDITS = 5
+_MORE_THAN_KOPF_MAKES = 10
+"""Attempts: with its own settings it makes eight, and ends."""
 
 
 @pytest.fixture
@@ -81,6 +83,10 @@ def test_kinds_that_are_taken_away_and_return_are_a_pause(scene: LoneScene) -> N
     for resource in CUSTOM_RESOURCES:
         scene.plane.kubectl("delete", "crd", resource.name)
     eventually(lambda: _held(scene) == 0, awaited="an operator that knows of no SecretSync")
+    attempt = f"Request attempt #{_MORE_THAN_KOPF_MAKES} failed"
+    eventually(
+        lambda: attempt in scene.operator.log(), awaited="an operator that goes on asking for its kinds"
+    )
     tenant.project.store({"A": "cnry-2"})
     install_crds(scene.plane)
     assert tenant.data("kept") == {"A": "cnry-1"}
