@@ -15,8 +15,9 @@ from sqlalchemy import URL
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock, SystemClock
-from keybearer.base.ids import ProjectId
+from keybearer.base.ids import IdentityId, ProjectId, new_uuid
 from keybearer.domain.audit_trail import AuditTrail
+from keybearer.domain.authorization import OrganizationRole, ProjectRole
 from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.domain.secrets.changes import ChangedSecret, NewSecret
 from keybearer.domain.secrets.dependents import dependent_changes
@@ -28,7 +29,7 @@ from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
 from keybearer.domain.syncs.triggers import SyncTriggers
 from keybearer.store.database import Database
-from keybearer.store.records import Project
+from keybearer.store.records import Identity, Membership, Project
 from keybearer.store.revisions import ListChange
 from keybearer.store.secret_syncs import JobKind, JobStatus, Progress, SyncRecord, progress_of
 from keybearer.store.unit import UnitOfWork
@@ -146,9 +147,10 @@ class SyncScene:
         connection: str = "one",
         is_automatic: bool = True,
         name: str | None = None,
+        owner: IdentityId | None = None,
         **options: JsonValue,
     ) -> str:
-        """Make a sync of a folder of dev to a remote, as the service does, and return its id."""
+        """Make a sync of a folder of dev to a remote, as the service does; by default the admin owns it."""
         now = self.clock.now()
         connection_id = await self.connection(project, connection)
         async with self.database.writing() as unit:
@@ -160,6 +162,7 @@ class SyncScene:
                 record,
                 name=name or record.name,
                 is_auto_sync_enabled=is_automatic,
+                owner_id=owner or self.domain.admin.identity_id,
                 sync_options={"initialSyncBehavior": "overwrite-destination", **options},
             )
             await unit.secret_syncs.add(record)
@@ -168,6 +171,26 @@ class SyncScene:
                 assert stored is not None
                 await queue(unit, stored, JobKind.SYNC, {}, now)
         return record.id
+
+    async def member(self, project: Project, role: ProjectRole = ProjectRole.MEMBER) -> IdentityId:
+        """Return an identity with this role in the project, and with nothing else."""
+        now = self.clock.now()
+        identity = Identity(
+            IdentityId(new_uuid()), project.organization_id, "member", OrganizationRole.NO_ACCESS, 1, now, now
+        )
+        async with self.database.writing() as unit:
+            await unit.identities.add(identity)
+            await unit.projects.add_membership(
+                Membership(new_uuid(), project.id, identity.id, (role,), now, now)
+            )
+        return identity.id
+
+    async def let_go(self, project: Project, member: IdentityId) -> None:
+        """Take an identity out of the project."""
+        async with self.database.writing() as unit:
+            membership = await unit.projects.membership(project.id, member)
+            assert membership is not None
+            await unit.projects.delete_membership(membership.id)
 
     async def ask(self, sync_id: str, kind: JobKind = JobKind.SYNC, **parameters: JsonValue) -> None:
         """Have something done for a sync, as people do."""
@@ -323,6 +346,7 @@ def blank_record(
         reached=None,
         is_settled=False,
         listed_at=None,
+        owner_id=None,
         created_at=now,
         updated_at=now,
         **never,

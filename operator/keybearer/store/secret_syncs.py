@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from sqlalchemy import Select, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
+from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId, ProjectId
 from keybearer.base.runs import in_chunks
 from keybearer.store.columns import record_columns
 from keybearer.store.tables.app_connections import AppConnectionRow
@@ -73,6 +73,7 @@ class SyncRecord:
         reached: the revision of each project that this was read from, by id.
         is_settled: whether the ledger tells all that the remote holds of ours.
         listed_at: when the remote was last looked at as a whole.
+        owner_id: of the identity whose rights it reads and writes with; None where nobody knows it any more.
     """
 
     id: str
@@ -103,6 +104,7 @@ class SyncRecord:
     reached: Mapping[str, int] | None
     is_settled: bool
     listed_at: datetime | None
+    owner_id: IdentityId | None
     created_at: datetime
     updated_at: datetime
 
@@ -198,6 +200,11 @@ class SecretSyncs:
         if destination is not None:
             statement = statement.where(SecretSyncRow.destination == destination)
         return await self._all(statement.order_by(SecretSyncRow.name))
+
+    async def owned_by(self, owner_id: IdentityId) -> list[SecretSync]:
+        """Return the syncs that act for an identity, by project and name."""
+        statement = _SYNCS.where(SecretSyncRow.owner_id == owner_id)
+        return await self._all(statement.order_by(SecretSyncRow.project_id, SecretSyncRow.name))
 
     async def count_of(self, project_id: ProjectId) -> int:
         """Return how many syncs the project has."""

@@ -275,3 +275,50 @@ async def test_the_audit_log_tells_who_did_what(house: House) -> None:
         ("request-secret-sync-job", {**common, "name": "renamed", "job": "remove"}),
         ("delete-secret-sync", {**common, "name": "renamed", "removeSecrets": True}),
     ]
+
+
+class TestWhatASyncLeadsTo:
+    """A sync pushes nothing that who says where it goes may not read (wire.md 2.6 and 3.4)."""
+
+    @pytest_asyncio.fixture(loop_scope="module")
+    async def member(self, house: House) -> AsyncClient:
+        """A member who is denied all of /secret in dev; /pub imports it, and refers to it in another way."""
+        admin, place = house.quiet.admin, {"projectId": house.project, "environment": "dev"}
+        for name in ("secret", "pub", "named"):
+            await admin.json("POST", "/api/v1/folders", json={**place, "name": name, "path": "/"})
+        for key, path, value in (
+            ("DENIED", "/secret", "cnry-denied"),
+            ("NAMED", "/named", "${dev.secret.DENIED}"),
+        ):
+            body = {**place, "secretPath": path, "secretValue": value}
+            await admin.json("POST", f"/api/v4/secrets/{key}", json=body)
+        imported = {"path": "/pub", "import": {"environment": "dev", "path": "/secret"}}
+        await admin.json("POST", "/api/v1/secret-imports", json={**place, **imported})
+        member = await house.quiet.member({house.project: "member"})
+        await deny(house, member, "read", "read-value", path="/secret/**")
+        return member
+
+    @pytest.mark.parametrize("path", ["/pub", "/named", "/secret"])
+    async def test_who_may_not_read_it_makes_no_sync_of_it(
+        self, house: House, member: AsyncClient, path: str
+    ) -> None:
+        refusal = await create(house, member, status=403, name="one", secretPath=path)
+
+        assert "cnry" not in str(refusal)
+        listed = await house.quiet.admin.json("GET", SYNCS, params={"projectId": house.project})
+        assert listed["secretSyncs"] == []
+
+    @pytest.mark.parametrize("path", ["/pub", "/named"])
+    async def test_nor_changes_one_to_it_nor_where_it_goes_nor_brings_back(
+        self, house: House, member: AsyncClient, path: str
+    ) -> None:
+        own = (await create(house, member, name="own", secretPath="/"))["secretSync"]
+        await member.json("PATCH", house.path(own), status=403, json={"secretPath": path})
+        of_admin = await house.create(name="theirs", secretPath=path)
+        elsewhere = {"destinationConfig": {**of_admin["destinationConfig"], "path": "mine"}}
+        await member.json("PATCH", house.path(of_admin), status=403, json=elsewhere)
+        await member.json("POST", f"{house.path(of_admin)}/{IMPORT}", status=403)
+        # What isn't about pushing stays theirs to change.
+        await member.json("PATCH", house.path(of_admin), json={"description": "of the admin"})
+
+        assert (await house.get(own))["folder"]["path"] == "/"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from keybearer.base.steps import unhurried
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject
-from keybearer.domain.errors import InvalidError
+from keybearer.domain.errors import Denial, ForbiddenError, InvalidError
 from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.imports import (
     Block,
@@ -53,12 +53,14 @@ async def imported_blocks(
     recursive: bool,
     with_values: bool,
     max_bytes: int = LISTED_MAX_BYTES,
+    strict: bool = False,
 ) -> list[ImportedBlock]:
     """Return what the folder imports, or all folders under it to the depth of lists, in their order.
 
-    What the principal may not read is left out, and so is what a later block provides.
+    What the principal may not read is left out, or refused where `strict`; what a later block provides is left out.
 
     Raises:
+        ForbiddenError: `strict`, and the principal may not read the values of a folder that is imported.
         InvalidError: it is more than is answered at once.
     """
     steps = ImportSteps()
@@ -68,7 +70,7 @@ async def imported_blocks(
         Action.READ, Subject.SECRETS, [(at.environment, place.importer_path) for place in near]
     )
     places = [place for place in near if (at.environment, place.importer_path) in importers]
-    blocks, readable = await _followed(unit, access, places, steps)
+    blocks, readable = await _followed(unit, access, places, steps, strict=strict)
     secrets_of = await _secrets_of(unit, readable, with_values=with_values, max_bytes=max_bytes)
     shown = without_shadowed(
         [
@@ -113,7 +115,12 @@ async def _direct(
 
 
 async def _followed(
-    unit: UnitOfWork, access: ProjectAccess, places: Sequence[ImportedPlace], steps: ImportSteps
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    places: Sequence[ImportedPlace],
+    steps: ImportSteps,
+    *,
+    strict: bool = False,
 ) -> tuple[list[Block], list[str]]:
     """Return the blocks of these imports, and the folders of all of them that the principal may read."""
     imports_of: dict[str, list[ImportedPlace]] = {}
@@ -139,7 +146,15 @@ async def _followed(
         for block in blocks
         for folder in block.folder_ids
     }
-    readable = await access.permissions.places(Action.READ, Subject.SECRETS, entered.values())
+    action = Action.READ_VALUE if strict else Action.READ
+    readable = await access.permissions.places(action, Subject.SECRETS, entered.values())
+    if strict and (refused := set(entered.values()) - readable):
+        environment, path = min(refused)
+        raise ForbiddenError(
+            f"You do not have permission to read secrets in environment '{environment}' at path '{path}', which an "
+            "import leads to",
+            denial=Denial(action, Subject.SECRETS, environment, path, project_id=access.project.id),
+        )
     return blocks, [folder for folder, place in entered.items() if place in readable]
 
 

@@ -16,6 +16,7 @@ from keybearer.domain.syncs.rules import (
     require_removable,
     require_source,
 )
+from keybearer.domain.syncs.source import folder_of, read_folder
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.wire.destination_forms import ImportBehavior
@@ -75,6 +76,7 @@ class SyncRequests:
             if not offered.can_import:
                 raise InvalidError(f"{offered.title} does not support importing secrets.")
             require_may_import(access, require_source(sync), behavior)
+            await read_folder(unit, access, folder_of(sync))
             await require_idle(unit, sync)
             parameters = {IMPORT_BEHAVIOR: behavior.value}
             sync = await queue(unit, sync, JobKind.IMPORT, parameters, self._clock.now(), is_urgent=True)

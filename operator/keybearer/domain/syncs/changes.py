@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from enum import Enum, auto
 
-from keybearer.base.ids import ProjectId, new_uuid
+from keybearer.base.ids import IdentityId, ProjectId, new_uuid
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.syncs.requests import NewSync, SyncChange, Unchanged
 from keybearer.domain.syncs.rules import destination_digest
@@ -26,7 +26,12 @@ class Loss(Enum):
 
 
 def new_record(
-    project_id: ProjectId, folder_id: str, model: DestinationKind, new: NewSync, now: datetime
+    project_id: ProjectId,
+    folder_id: str,
+    model: DestinationKind,
+    new: NewSync,
+    owner_id: IdentityId,
+    now: datetime,
 ) -> SyncRecord:
     """Return a sync that never ran."""
     return SyncRecord(
@@ -58,15 +63,21 @@ def new_record(
         reached=None,
         is_settled=False,
         listed_at=None,
+        owner_id=owner_id,
         created_at=now,
         updated_at=now,
     )
 
 
 def changed_record(
-    old: SyncRecord, model: DestinationKind, change: SyncChange, folder_id: str | None, now: datetime
+    old: SyncRecord,
+    model: DestinationKind,
+    change: SyncChange,
+    folder_id: str | None,
+    owner_id: IdentityId | None,
+    now: datetime,
 ) -> SyncRecord:
-    """Return the changed sync, which reads the folder with this id."""
+    """Return the changed sync, which reads the folder with this id, with the rights of this owner."""
     changed = replace(
         old,
         name=change.name or old.name,
@@ -76,6 +87,7 @@ def changed_record(
         ),
         connection_id=change.connection_id or old.connection_id,
         folder_id=folder_id,
+        owner_id=owner_id,
         version=old.version + 1,
         updated_at=now,
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from keybearer.destinations.protocol import Present
+from keybearer.domain.authorization import Where
 from keybearer.domain.errors import DomainError, InvalidError, SchemaViolationError
 from keybearer.domain.secrets.text import checked_name, checked_value
 from keybearer.domain.secrets.writing import SecretWriting
+from keybearer.domain.syncs.rules import require_may_import
 from keybearer.domain.syncs.source import access_of, folder_of, read_source
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
@@ -91,6 +93,7 @@ async def take_in(
     at = folder_of(sync)
     await unit.move_project(sync.record.project_id)
     access = await access_of(unit, sync)
+    require_may_import(access, Where(at.environment, at.path), behavior)
     present = (await read_source(unit, sync, with_metadata=False)).values
     values: dict[str, str] = {}
     taken_keys: set[str] = set()

@@ -11,7 +11,7 @@ from keybearer.destinations.catalogue import Catalogue, OfferedDestination
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where, require_organization
-from keybearer.domain.errors import Denial, ForbiddenError, InvalidError, NotFoundError, SchemaViolationError
+from keybearer.domain.errors import ForbiddenError, InvalidError, NotFoundError, SchemaViolationError
 from keybearer.domain.syncs.source import folder_of
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.records import Folder
@@ -26,7 +26,6 @@ __all__ = [
     "existing_destination",
     "require_idle",
     "require_may_import",
-    "require_may_push",
     "require_removable",
     "require_source",
     "require_together",
@@ -105,25 +104,6 @@ async def usable_connection(
             f'App Connection with ID {connection_id} is for App "{connection.app}"'
         )
     return connection
-
-
-def require_may_push(access: ProjectAccess, where: Where) -> None:
-    """Check that the principal may read the values that will leave the service.
-
-    Raises:
-        ForbiddenError: it may not.
-    """
-    if not access.allows(Action.READ_VALUE, Subject.SECRETS, where):
-        raise ForbiddenError(
-            f"You do not have permission to read secrets at path {where.path}",
-            denial=Denial(
-                Action.READ_VALUE,
-                Subject.SECRETS,
-                where.environment,
-                where.path,
-                project_id=access.project.id,
-            ),
-        )
 
 
 def require_may_import(access: ProjectAccess, where: Where, behavior: str) -> None:

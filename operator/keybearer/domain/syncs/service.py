@@ -13,6 +13,7 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project, ope
 from keybearer.domain.audit import EventType
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError
+from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.domain.syncs.auditing import sync_event
 from keybearer.domain.syncs.changes import changed_record, new_record
 from keybearer.domain.syncs.leaving import store_changed
@@ -25,13 +26,13 @@ from keybearer.domain.syncs.rules import (
     existing_destination,
     require_idle,
     require_may_import,
-    require_may_push,
     require_removable,
     require_source,
     require_together,
     source_folder,
     usable_connection,
 )
+from keybearer.domain.syncs.source import read_folder, require_may_push
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, SecretSync, SyncRecord
 from keybearer.store.unit import UnitOfWork
@@ -115,7 +116,9 @@ class SecretSyncs:
             folder_id = await _source(unit, access, new.environment, new.path, new.options)
             await _require_room(unit, access.project.id)
             await _require_free_name(unit, access.project.id, new.name)
-            record = new_record(access.project.id, folder_id, model, new, self._clock.now())
+            record = new_record(
+                access.project.id, folder_id, model, new, principal.identity_id, self._clock.now()
+            )
             await unit.secret_syncs.add(record)
             sync = await stored_sync(unit, record.id)
             if new.is_auto_sync_enabled:
@@ -137,13 +140,14 @@ class SecretSyncs:
         async with self._database.writing() as unit:
             access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
             old = sync.record
-            folder_id = old.folder_id
+            folder_id, owner_id = old.folder_id, old.owner_id
             if change.touches_pushing:
+                owner_id = principal.identity_id  # whoever says what goes where answers for it
                 folder_id = await _source_after(unit, access, offered, sync, change)
             if change.name is not None and change.name != old.name:
                 await _require_free_name(unit, old.project_id, change.name)
             now = self._clock.now()
-            changed = changed_record(old, driven(offered), change, folder_id, now)
+            changed = changed_record(old, driven(offered), change, folder_id, owner_id, now)
             sync = await store_changed(unit, driven(offered), sync, changed, now)
             if changed.is_auto_sync_enabled and changed.folder_id is not None:
                 sync = await queue(unit, sync, JobKind.SYNC, {}, now, is_urgent=True)
@@ -234,7 +238,9 @@ async def _source(
     where = Where(environment, path)
     require_may_push(access, where)
     require_may_import(access, where, options.initial_sync_behavior)
-    return (await source_folder(unit, access, environment, path)).id
+    folder = await source_folder(unit, access, environment, path)
+    await read_folder(unit, access, SecretsAt(ProjectRef(id=access.project.id), environment, path))
+    return folder.id
 
 
 async def _require_room(unit: UnitOfWork, project_id: ProjectId) -> None:

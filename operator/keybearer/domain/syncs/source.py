@@ -1,8 +1,7 @@
 """Reads what a sync pushes: the secrets of its folder and its imports, references replaced (wire.md 3.4, rule 1).
 
-A sync reads with its own permissions, not with those of its creator: all of its own project that references and
-imports lead to, and nothing of other projects. Otherwise people who may write to a folder could push secrets of other
-projects that they can't read.
+A sync reads with the rights of its owner: who created it, or last changed what it pushes. What the owner may not read
+is pushed to nobody, whoever wrote the import or the reference that leads there.
 """
 
 from __future__ import annotations
@@ -11,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from keybearer.base.ids import IdentityId
-from keybearer.domain.access import ProjectAccess, ProjectRef
-from keybearer.domain.authorization import ActorKind, OrganizationRole, Principal, ProjectRole
-from keybearer.domain.errors import InvalidError, NotFoundError
-from keybearer.domain.permissions import Permissions
+from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
+from keybearer.domain.authorization import Action, ActorKind, OrganizationRole, Principal, Subject, Where
+from keybearer.domain.errors import Denial, ForbiddenError, InvalidError
 from keybearer.domain.secrets.expansion import expand_all
 from keybearer.domain.secrets.imported import imported_blocks
 from keybearer.domain.secrets.questions import SecretsAt
@@ -25,7 +23,7 @@ from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["Source", "access_of", "folder_of", "read_source", "reader_of"]
+__all__ = ["Source", "access_of", "folder_of", "read_folder", "read_source", "reader_of", "require_may_push"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Source:
 
 
 def reader_of(sync: SecretSync) -> Principal:
-    """Return the principal that reads and writes for the sync: no identity, and no role in the organization."""
+    """Return who the audit log names for what the sync does by itself."""
     return Principal(
         IdentityId(""),
         sync.organization_id,
@@ -60,16 +58,29 @@ def reader_of(sync: SecretSync) -> Principal:
 
 
 async def access_of(unit: UnitOfWork, sync: SecretSync) -> ProjectAccess:
-    """Return access to the sync's project, with all permissions in it.
+    """Return its owner's access to the sync's project; personal secrets are not among what it reaches.
 
     Raises:
+        InvalidError: it has no owner, or that is gone.
         NotFoundError: the project is gone.
     """
-    projects = await unit.projects.by_ids([sync.record.project_id])
-    if not projects:
-        raise NotFoundError("The project of the sync is gone")
-    permissions = Permissions((ProjectRole.ADMIN,), (), projects[0].id)
-    return ProjectAccess(reader_of(sync), projects[0], permissions)
+    owner_id = sync.record.owner_id
+    owner = None if owner_id is None else await unit.identities.get(owner_id)
+    if owner is None or owner.organization_id != sync.organization_id:
+        raise InvalidError(
+            "The sync has no owner whose rights it could read with; change what it pushes, or have an admin give it "
+            "one: keybearer syncs owner"
+        )
+    principal = Principal(
+        owner.id,
+        owner.organization_id,
+        owner.role,
+        owner.permission_revision,
+        "",
+        ActorKind.MACHINE,  # whatever it is: personal secrets are pushed to nobody
+        owner.name,
+    )
+    return await open_project(unit, principal, ProjectRef(id=sync.record.project_id))
 
 
 def folder_of(sync: SecretSync) -> SecretsAt:
@@ -90,11 +101,31 @@ async def read_source(unit: UnitOfWork, sync: SecretSync, *, with_metadata: bool
     """Return what the sync pushes, from one snapshot.
 
     Raises:
-        ForbiddenError: a secret refers to one of another project.
-        InvalidError: the folder is gone, or it holds more than is read at once.
+        ForbiddenError: its owner may not read all of it.
+        InvalidError: the folder or the owner is gone, or it holds more than is read at once.
     """
-    at = folder_of(sync)
-    access = await access_of(unit, sync)
+    at, access = folder_of(sync), await access_of(unit, sync)
+    try:
+        return await read_folder(unit, access, at, with_metadata=with_metadata)
+    except ForbiddenError as error:
+        raise ForbiddenError(
+            f"The sync reads with the rights of its owner, {access.principal.name}: {error.message}; grant that, or "
+            "give the sync to somebody who may",
+            details=error.details,
+            denial=error.denial,
+        ) from error
+
+
+async def read_folder(
+    unit: UnitOfWork, access: ProjectAccess, at: SecretsAt, *, with_metadata: bool = False
+) -> Source:
+    """Return all that a sync of the folder would push, as the principal reads it; nothing is left out.
+
+    Raises:
+        ForbiddenError: the principal may not read the folder, or what its imports and references lead to.
+        InvalidError: it holds more than is read at once.
+    """
+    require_may_push(access, Where(at.environment, at.path))
     try:
         direct = await unit.secrets.listed(
             access.project.id, at.environment, at.path, recursive=False, with_values=True
@@ -104,7 +135,9 @@ async def read_source(unit: UnitOfWork, sync: SecretSync, *, with_metadata: bool
             f"The secrets of the folder hold more than {LISTED_MAX_BYTES >> 20} MiB, more than a sync carries"
         ) from error
     room = LISTED_MAX_BYTES - sum(len(secret.value or "") for secret in direct)
-    blocks = await imported_blocks(unit, access, at, recursive=False, with_values=True, max_bytes=room)
+    blocks = await imported_blocks(
+        unit, access, at, recursive=False, with_values=True, max_bytes=room, strict=True
+    )
     by_key: dict[str, Secret] = {}
     for block in blocks:
         by_key.update((secret.key, secret) for secret in block.secrets)
@@ -118,6 +151,25 @@ async def read_source(unit: UnitOfWork, sync: SecretSync, *, with_metadata: bool
         for key, secret in sorted(by_key.items())
     )
     return Source(secrets, await revisions_of(unit, access, expanded.reach))
+
+
+def require_may_push(access: ProjectAccess, where: Where) -> None:
+    """Check that the principal may read the values that will leave the service.
+
+    Raises:
+        ForbiddenError: it may not.
+    """
+    if not access.allows(Action.READ_VALUE, Subject.SECRETS, where):
+        raise ForbiddenError(
+            f"You do not have permission to read secrets at path {where.path}",
+            denial=Denial(
+                Action.READ_VALUE,
+                Subject.SECRETS,
+                where.environment,
+                where.path,
+                project_id=access.project.id,
+            ),
+        )
 
 
 def _metadata(secret: Secret) -> tuple[tuple[str, str], ...]:

@@ -21,7 +21,8 @@ class SecretSyncRow(Row):
     last settled run carried, and `reached` the revision of each project that this was read from, so that a change
     nobody was told of is found. `is_settled` says that the ledger tells all that the remote holds of ours: no run was
     cut off. `unpushed_since` is when the oldest change came that isn't pushed yet, and `unpushed_keys` how many names
-    the last run had still to write or remove.
+    the last run had still to write or remove. `owner_id` is of the identity whose rights it reads and writes with; it
+    refers to nothing, so that what it was is known when the identity is gone.
     """
 
     __tablename__ = "secret_syncs"
@@ -63,6 +64,7 @@ class SecretSyncRow(Row):
     listed_at: Mapped[datetime | None] = mapped_column(Instant)
     unpushed_since: Mapped[datetime | None] = mapped_column(Instant)
     unpushed_keys: Mapped[int] = mapped_column(Integer, default=0)
+    owner_id: Mapped[str | None] = mapped_column(Uuid, index=True)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
 

@@ -60,21 +60,49 @@ async def test_imports_and_references_are_carried_and_a_change_in_either_sets_th
         assert (remote.listings, remote.puts) == (0, ["S", "URL"])
 
 
-async def test_a_reference_into_another_project_is_not_carried_and_the_message_says_so(
+async def test_a_reference_that_its_owner_may_not_follow_is_not_carried_and_the_message_says_so(
     scene: SyncScene, project: Project
 ) -> None:
     other = await scene.domain.project("other")
     await scene.put(other, SECRET="cnry-of-others")
     await scene.put(project, OURS="x", THEIRS="${@other.dev.SECRET}", OWN="${@home.dev.OURS}")
     async with scene.running():
-        sync_id = await scene.sync(project)
+        sync_id = await scene.sync(project, owner=await scene.member(project))
         message = await scene.failed(sync_id)
-        assert "Failed to expand" in message
+        assert "the rights of its owner, member: Failed to expand" in message
         assert "THEIRS" in message
         assert "cnry" not in message
         assert scene.remotes["one"].content == {}
         await scene.delete(project, "THEIRS")
         await scene.holds(scene.remotes["one"], OURS="x", OWN="x")
+
+
+async def test_a_sync_whose_owner_lost_a_right_or_is_gone_stops_and_what_was_pushed_stays(
+    scene: SyncScene, project: Project
+) -> None:
+    remote, owner = scene.remotes["one"], await scene.member(project)
+    await scene.domain.folder(project, "/shared")
+    await scene.domain.folder(project, "/app")
+    await scene.domain.add_import(project, "/app", "/shared")
+    await scene.put(project, "/shared", A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project, path="/app", owner=owner)
+        await scene.succeeded(sync_id)
+        await scene.let_go(project, owner)
+        await scene.put(project, "/shared", A="cnry-2")
+        message = await scene.failed(sync_id)
+        assert "the rights of its owner, member: You do not have permission" in message
+        assert remote.content == {"A": "cnry-1"}
+
+        async with scene.database.writing() as unit:
+            await unit.identities.delete(owner)
+        await scene.ask(sync_id)
+
+        async def told() -> bool:
+            return "no owner" in ((await scene.progress(sync_id)).message or "")
+
+        await until(told, awaited="a message about the owner")
+        assert remote.content == {"A": "cnry-1"}
 
 
 async def test_what_came_from_elsewhere_stays_is_counted_and_goes_only_where_that_is_asked_for(

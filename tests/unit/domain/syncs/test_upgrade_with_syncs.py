@@ -12,6 +12,8 @@ from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from keybearer.destinations.protocol import Traits
+from keybearer.domain.audit import EventType
+from keybearer.domain.syncs.auditing import sync_event
 from keybearer.store.database import Database
 from keybearer.store.migrate import migration_config
 from keybearer.store.records import Project
@@ -47,6 +49,11 @@ async def test_nothing_is_written_or_removed_at_a_destination_because_of_the_upg
     async with scene.running():
         sync_id = await scene.sync(project)
         await scene.succeeded(sync_id, saying=ONE_STAYED)
+    async with scene.database.writing() as unit:
+        sync = await unit.secret_syncs.get(sync_id)
+        assert sync is not None
+        # As its creation is noted, which tells whose it is.
+        await unit.audit(sync_event(scene.domain.admin, EventType.CREATE_SECRET_SYNC, sync))
     url = own_database.engine_url(tmp_path)
     engine = create_async_engine(url)
     async with engine.begin() as connection:
