@@ -75,7 +75,7 @@ class SyncedSecrets:
             source, _ = await self._pushing.source_of(unit, sync)
             return source, reach.place(setup, opened)
         except (DomainError, RemoteError, ValidationError) as error:
-            # The sync reads with its own permissions: its refusal is not one of the principal.
+            # The sync reads with its owner's rights: its refusal is not one of the principal.
             raise InvalidError(failure_of(error, reach.confidential).message) from error
 
 

@@ -68,8 +68,8 @@ async def access_of(unit: UnitOfWork, sync: SecretSync) -> ProjectAccess:
     owner = None if owner_id is None else await unit.identities.get(owner_id)
     if owner is None or owner.organization_id != sync.organization_id:
         raise InvalidError(
-            "The sync has no owner whose rights it could read with; change what it pushes, or have an admin give it "
-            "one: keybearer syncs owner"
+            "The sync has no owner whose rights it could read with; whoever saves its options or its source anew, as "
+            "they are, becomes its owner"
         )
     principal = Principal(
         owner.id,
@@ -109,8 +109,8 @@ async def read_source(unit: UnitOfWork, sync: SecretSync, *, with_metadata: bool
         return await read_folder(unit, access, at, with_metadata=with_metadata)
     except ForbiddenError as error:
         raise ForbiddenError(
-            f"The sync reads with the rights of its owner, {access.principal.name}: {error.message}; grant that, or "
-            "give the sync to somebody who may",
+            f"The sync reads with the rights of its owner, {access.principal.name}: {error.message}; grant that, "
+            "or have somebody who may save its options anew, who then is its owner",
             details=error.details,
             denial=error.denial,
         ) from error

@@ -79,3 +79,29 @@ async def test_nothing_is_written_or_removed_at_a_destination_because_of_the_upg
         await scene.holds(remote, A="cnry-3", OTHERS="x")
     assert (remote.puts, remote.deletes) == (["A"], ["B"])
     await upgraded.close()
+
+
+async def test_a_sync_of_which_nobody_knows_who_made_it_stops_and_what_was_pushed_stays(
+    scene: SyncScene, project: Project, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    remote = scene.remotes["one"]
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        sync_id = await scene.sync(project)
+        await scene.succeeded(sync_id)
+    url = own_database.engine_url(tmp_path)
+    engine = create_async_engine(url)
+    async with engine.begin() as connection:
+        await connection.run_sync(go_back)
+    await engine.dispose()
+    upgraded = Database(url, scene.clock)
+    await upgraded.prepare()
+    upgraded.unlock(scene.database.keyring)
+
+    await scene.delete(project, "A")
+    async with upgraded.following(), scene.running(upgraded):
+        await scene.ask(sync_id)
+        assert "no owner" in await scene.failed(sync_id)
+
+    assert remote.content == {"A": "cnry-1"}
+    await upgraded.close()

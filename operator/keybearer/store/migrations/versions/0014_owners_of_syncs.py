@@ -7,12 +7,16 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
+from keybearer.base.logs import get_logger
+
 __all__ = ["branch_labels", "depends_on", "down_revision", "downgrade", "revision", "upgrade"]
 
 revision = "0014"
 down_revision: str | None = "0013"
 branch_labels: str | None = None
 depends_on: str | None = None
+
+_log = get_logger(__name__)
 
 _AT_ONCE = 500
 
@@ -22,7 +26,7 @@ def upgrade() -> None:
     op.add_column("secret_syncs", sa.Column("owner_id", sa.String(length=36)))
     op.create_index("ix_secret_syncs_owner_id", "secret_syncs", ["owner_id"])
     connection = op.get_bind()
-    syncs = sa.table("secret_syncs", sa.column("id"), sa.column("owner_id"))
+    syncs = sa.table("secret_syncs", sa.column("id"), sa.column("name"), sa.column("owner_id"))
     owners = _owners(connection)
     rows = [{"sync": sync, "owner": owner} for sync, owner in owners.items()]
     for start in range(0, len(rows), _AT_ONCE):
@@ -30,6 +34,11 @@ def upgrade() -> None:
             sa.update(syncs).where(syncs.c.id == sa.bindparam("sync")).values(owner_id=sa.bindparam("owner")),
             rows[start : start + _AT_ONCE],
         )
+    # What nobody owns is pushed no more, and what was pushed stays: say so once, where the upgrade is watched.
+    for sync, name in connection.execute(
+        sa.select(syncs.c.id, syncs.c.name).where(syncs.c.owner_id.is_(None)).order_by(syncs.c.name)
+    ):
+        _log.warning("secret_sync_has_no_owner", sync_id=sync, name=name)
 
 
 def _owners(connection: sa.Connection) -> dict[str, str]:
