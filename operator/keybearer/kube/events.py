@@ -1,8 +1,8 @@
 """Which Events are posted anew, which are counted into one that exists, and which are left out.
 
 Decides only; `event_recorder` posts. The rules are those of client-go: the same thing said again about the same
-object within a window raises the `series.count` of its Event, at once the first time and then after pauses. One object
-may cause a burst of 25 requests and then one in five minutes, so that a hot loop can't fill etcd.
+object within a window raises the `series.count` of its Event, at once the first time and then after pauses. One
+object may cause a burst of 25 requests and then one in five minutes, so that a hot loop can't fill etcd.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class EventBook:
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
 
     def judge(self, occurrence: Occurrence, now: float) -> NewEvent | RepeatedEvent | None:
-        """Return what to send about the occurrence; None where it is only counted, or its object has used up its share.
+        """Return what to send about the occurrence; None where it is only counted, or its object used up its share.
 
         Args:
             occurrence: what happened.
