@@ -5,8 +5,6 @@ Each scenario prepares something, which is not disturbed, and then acts. It ends
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -15,8 +13,8 @@ from tools.local.kube_api import Body
 
 __all__ = ["CATALOGUE", "Scenario"]
 
-_FIGHT_SECONDS = 45.0
-"""Longer than it takes the operator to see that somebody fights, though an answer be lost or late."""
+_FIGHT_ROUNDS = 40
+"""More than it takes the operator to see that somebody fights, though an answer be lost or late."""
 _ASKED_MOST = 3
 _EDITS = 5
 _Part = Callable[[Scene], Awaitable[None]]
@@ -102,14 +100,12 @@ async def _fight(scene: Scene) -> None:
         is_contested = sync is not None and scene.ready(sync).get("reason") == "TargetContested"
         return is_contested or found.get("data") == good
 
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_FIGHT_SECONDS):
-            while True:
-                found = await scene.until("web", is_over, "a repair", kind="Secret")
-                if found.get("data") != good:
-                    break
-                await scene.patch("Secret", "web", {"data": scene.encoded(A="cnry-theirs")})
-                await scene.until("web", lambda now: now.get("data") != good, "the edit", kind="Secret")
+    for _ in range(_FIGHT_ROUNDS):
+        found = await scene.until("web", is_over, "a repair", kind="Secret")
+        if found.get("data") != good:
+            break
+        await scene.patch("Secret", "web", {"data": scene.encoded(A="cnry-theirs")})
+        await scene.until("web", lambda now: now.get("data") != good, "the edit", kind="Secret")
     await scene.until_data("web", A="cnry-1", B="cnry-2")
     await scene.until_reason("web", "TargetContested")
 

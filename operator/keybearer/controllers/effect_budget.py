@@ -184,10 +184,6 @@ class EffectBudgets:
         self._ledgers: dict[Limit, OrderedDict[str, Ledger]] = {}
         self._overruns: OrderedDict[tuple[str, Limit], tuple[datetime, str]] = OrderedDict()
 
-    def held(self) -> int:
-        """Return how many ledgers are held."""
-        return sum(map(len, self._ledgers.values()))
-
     def take(self, of: str, limit: Limit, why: str = "") -> datetime | None:
         """Count that the effect is caused now, and return None; or return when it may be caused.
 

@@ -43,7 +43,7 @@ class EventCounts:
     Attributes:
         posted: as an Event of their own.
         repeated: by raising the count of one.
-        held_back: their object had used up its share.
+        held_back: they are counted only, or their object had used up its share.
         overflowed: they came faster than they could be posted.
         failed: the API server refused, or could not be reached.
     """

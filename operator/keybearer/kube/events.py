@@ -1,8 +1,8 @@
 """Which Events are posted anew, which are counted into one that exists, and which are left out.
 
-Decides only; `event_recorder` posts. The rules are those of client-go's correlator: the same thing said again
-about the same object within a window raises the `series.count` of its Event, and one object may cause a burst
-of 25 requests and then one in five minutes, so that a hot loop can't fill etcd.
+Decides only; `event_recorder` posts. The rules are those of client-go: the same thing said again about the same
+object within a window raises the `series.count` of its Event, at once the first time and then after pauses. One
+object may cause a burst of 25 requests and then one in five minutes, so that a hot loop can't fill etcd.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ EventType = Literal["Normal", "Warning"]
 _SERIES_WINDOW = timedelta(minutes=10)
 """From the last occurrence; well under the hour for which the API server keeps an Event (`--event-ttl`)."""
 
+_SERIES_PAUSE = timedelta(minutes=5)
+"""Between two counts of a series that are sent, but for the first (client-go: half an hour)."""
 _BURST = 25
 _REFILL = timedelta(minutes=5)
 _MAX_REMEMBERED = 4096
@@ -75,6 +77,7 @@ class _Series:
     serial: int
     count: int
     last_at: float
+    counted_at: float | None = None
 
 
 @dataclass(slots=True)
@@ -92,7 +95,7 @@ class EventBook:
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
 
     def judge(self, occurrence: Occurrence, now: float) -> NewEvent | RepeatedEvent | None:
-        """Return what to send about the occurrence, or None when its object has used up its share.
+        """Return what to send about the occurrence; None where it is only counted, or its object used up its share.
 
         Args:
             occurrence: what happened.
@@ -108,9 +111,12 @@ class EventBook:
             series.count += 1
             series.last_at = now
             self._series.move_to_end(identity)
+            if series.counted_at is not None and now - series.counted_at < _SERIES_PAUSE.total_seconds():
+                return None
         if not self._take_token(occurrence.regarding.uid, now):
             return None
         if series is not None:
+            series.counted_at = now
             return RepeatedEvent(series.serial, series.count)
         self._serial += 1
         self._series[identity] = _Series(self._serial, 1, now)

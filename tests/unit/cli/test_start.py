@@ -86,3 +86,12 @@ def test_a_mistyped_command_is_told_what_it_resembles() -> None:
     answer = CliRunner().invoke(app, ["secretz"])
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert "Did you mean 'secrets'" in answer.stderr
+
+
+def test_the_operator_loads_what_knows_certificates_with_its_first_certificate_profile() -> None:
+    program = "import keybearer.controllers.process, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
+    )
+
+    assert not {"cryptography", "keybearer.pki"} & set(done.stdout.split())

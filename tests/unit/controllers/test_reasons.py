@@ -14,7 +14,6 @@ _TESTS = Path(__file__).parents[2]
 _ON_A_REAL_API_SERVER = ("integration", "chaos", "system")
 _NOT_SEEN_THERE = {
     "InternalError": "a fault in the operator, which no test can bring about in one that is whole",
-    "Pushing": "what passes while the service pushes; a test of it would have to be quicker than the service",
     "RendererUnavailable": "the process that renders templates is gone twice in a row; tests of the renderer kill it",
 }
 

@@ -141,15 +141,15 @@ async def test_an_event_about_what_lives_in_no_namespace_is_kept_in_default() ->
     assert body["regarding"] == {"apiVersion": "v1", "kind": "Namespace", "name": "team-a", "uid": "u9"}
 
 
-async def test_a_repetition_raises_the_count_of_the_first() -> None:
+async def test_a_repetition_raises_the_count_of_the_first_and_further_ones_wait() -> None:
     desk = Desk()
     for _ in range(3):
         desk.recorder.record(occurrence())
     await desk.work_off()
 
     (body,) = desk.gateway.stored.values()
-    assert body["series"] == {"count": 3, "lastObservedTime": "2026-03-01T12:00:00.123456Z"}
-    assert desk.recorder.counts == EventCounts(posted=1, repeated=2)
+    assert body["series"] == {"count": 2, "lastObservedTime": "2026-03-01T12:00:00.123456Z"}
+    assert desk.recorder.counts == EventCounts(posted=1, repeated=1, held_back=1)
 
 
 async def test_an_event_that_has_expired_is_posted_anew() -> None:

@@ -20,6 +20,13 @@ def test_what_is_said_again_within_ten_minutes_is_counted() -> None:
     assert book.judge(occurrence(), 1198) == RepeatedEvent(1, 3)
 
 
+def test_the_first_repetition_is_told_at_once_and_later_ones_every_five_minutes() -> None:
+    book = EventBook()
+    told = {second: verdict for second in range(600) if (verdict := book.judge(occurrence(), second))}
+
+    assert told == {0: NewEvent(1), 1: RepeatedEvent(1, 2), 301: RepeatedEvent(1, 302)}
+
+
 def test_what_is_said_again_after_ten_minutes_is_a_new_event() -> None:
     book = EventBook()
     book.judge(occurrence(), 0)
@@ -59,7 +66,7 @@ def test_repetitions_that_were_held_back_are_in_the_next_count() -> None:
     for _ in range(40):
         book.judge(occurrence(), 0)
 
-    assert book.judge(occurrence(), 300) == RepeatedEvent(1, 41)
+    assert book.judge(occurrence(), 301) == RepeatedEvent(1, 41)
 
 
 def test_a_forgotten_event_is_posted_anew() -> None:

@@ -13,7 +13,7 @@ from keybearer.controllers.certificateprofile.context import ProfileSecrets
 from keybearer.controllers.certificateprofile.desired import ProfileScope, describe_certificate
 from keybearer.controllers.certificateprofile.policy import Authority
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.remote import RemoteCertificates
+from keybearer.controllers.certificateprofile.remote import RemoteCertificates, named_project_id
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.secret_contents import (
     CA_KEY,
@@ -42,19 +42,7 @@ from keybearer.pki.certificates import parse_certificates
 from keybearer.pki.chains import ordered_chain
 from keybearer.pki.errors import PkiError
 
-__all__ = ["Broken", "CaseBuilder", "ProfileGatherer", "named_project_id", "recall_entry"]
-
-
-async def named_project_id(session: ServiceSession, spec: CertificateProfileSpec) -> str | None:
-    """Return the id of the project that the spec names; None where it names none.
-
-    Raises:
-        StalledError: there is none of that slug.
-        WaitingError: the service can't be asked.
-    """
-    if spec.project_slug is None:
-        return spec.project_id
-    return await session.project_id(spec.project_slug, missing=Reason.PROJECT_NOT_FOUND)
+__all__ = ["Broken", "CaseBuilder", "ProfileGatherer", "recall_entry"]
 
 
 _CSR_MAX = 4096

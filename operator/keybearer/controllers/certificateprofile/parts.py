@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.access import ServiceAccess
-from keybearer.controllers.certificateprofile.gather import named_project_id
-from keybearer.controllers.certificateprofile.remote import RemoteCertificates
+from keybearer.controllers.certificateprofile.remote import RemoteCertificates, named_project_id
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
 from keybearer.controllers.cluster_identity import ClusterIdentity

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from support.operator_fixtures import FarService, Installation, NewTenant
+from support.pushing_objects import PUSHING, open_pushing
 from support.secretsync_objects import condition, message_of
 from support.service_proxy import listing_of
 from support.tenant import Tenant
@@ -62,6 +63,26 @@ def test_a_new_sync_waits_for_a_service_that_is_down(far: FarService, new_tenant
 
     tenant.until_data("web", {"KEY": "cnry-1"})
     tenant.until_ready("web")
+
+
+def test_a_push_whose_remote_is_down_is_under_way_until_it_is_back(
+    far: FarService, tenant: Tenant, installation: Installation
+) -> None:
+    pushing = open_pushing(tenant, installation)
+    tenant.project.store({"KEY": "cnry-1"})
+    pushing.connect()
+    tenant.sync(PUSHING, **pushing.spec())
+    pushing.until_succeeded()
+
+    far.process.stop()
+    tenant.project.store({"KEY": "cnry-2"})
+
+    # The service tries again for half a minute before it tells of a failure.
+    told = tenant.until_reason(PUSHING, "Pushing", saying="the service pushes to external-infisical")
+    assert (condition(told, "Reconciling") or {})["status"] == "True"
+    far.process.start()
+    pushing.until_arrived({"KEY": "cnry-2"})
+    pushing.until_succeeded()
 
 
 def test_a_sync_that_was_deleted_while_its_source_was_read_does_not_come_back(
