@@ -99,8 +99,8 @@ async def test_a_sync_of_which_nobody_knows_who_made_it_stops_and_what_was_pushe
     upgraded.unlock(scene.database.keyring)
 
     await scene.delete(project, "A")
+    await scene.ask(sync_id)
     async with upgraded.following(), scene.running(upgraded):
-        await scene.ask(sync_id)
         assert "no owner" in await scene.failed(sync_id)
 
     assert remote.content == {"A": "cnry-1"}
