@@ -245,6 +245,7 @@ async def killed_runs(directory: Path, shape: Shape) -> AsyncIterator[KilledRuns
                 destination=shape.kind.name,
                 destination_config=dict(shape.config),
                 sync_options={"initialSyncBehavior": "overwrite-destination"},
+                owner_id=domain.admin.identity_id,
             )
             await unit.secret_syncs.add(record)
         yield KilledRuns(directory, domain, shape, record.id, project)
