@@ -14,7 +14,7 @@ from keybearer.domain.authorization import (
     Subject,
     Where,
 )
-from keybearer.domain.errors import NotFoundError
+from keybearer.domain.errors import Denial, ForbiddenError, NotFoundError
 from keybearer.domain.permissions import Permissions, Rule, require_may_give, rule_of, rules_of_role
 from keybearer.store.records import Project
 from keybearer.store.unit import UnitOfWork
@@ -52,6 +52,20 @@ class ProjectAccess:
     def allows(self, action: Action, subject: Subject, where: Where | None = None) -> bool:
         """Return whether it is allowed at the place; without one, in the whole project."""
         return self.permissions.allows(action, subject, where)
+
+    def refusal(
+        self,
+        message: str,
+        action: Action,
+        subject: Subject,
+        where: Where | None = None,
+        *,
+        name: str | None = None,
+    ) -> ForbiddenError:
+        """Return a refusal in words of its own, which names the rule that is missing (wire.md section 8.2)."""
+        environment, path = (None, None) if where is None else (where.environment, where.path)
+        denial = Denial(action, subject, environment, path, project_id=self.project.id)
+        return ForbiddenError(message, name=name, denial=denial)
 
     def require_may_give_roles(self, roles: Iterable[str]) -> None:
         """Let pass who may do all that these roles give.

@@ -201,11 +201,6 @@ class SecretSyncs:
             statement = statement.where(SecretSyncRow.destination == destination)
         return await self._all(statement.order_by(SecretSyncRow.name))
 
-    async def owned_by(self, owner_id: IdentityId) -> list[SecretSync]:
-        """Return the syncs that act for an identity, by project and name."""
-        statement = _SYNCS.where(SecretSyncRow.owner_id == owner_id)
-        return await self._all(statement.order_by(SecretSyncRow.project_id, SecretSyncRow.name))
-
     async def count_of(self, project_id: ProjectId) -> int:
         """Return how many syncs the project has."""
         statement = (

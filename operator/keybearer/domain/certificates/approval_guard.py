@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject
-from keybearer.domain.errors import Denial, ForbiddenError
 from keybearer.store.certificate_authorities import CertificateAuthority
 from keybearer.store.certificate_profiles import CertificateProfile
 from keybearer.store.unit import UnitOfWork
@@ -26,12 +25,11 @@ async def require_free_authority(
     """
     if _may_govern(access, Action.EDIT) or not await unit.certificate_approvals.is_needed_of(authority.id):
         return
-    raise _refusal(
-        access,
-        Action.EDIT,
+    message = (
         f"Certificates of certificate authority {authority.name} need approval: who may change approval policies has "
-        "to make this profile, or to give it its authority",
+        "to make this profile, or to give it its authority"
     )
+    raise access.refusal(message, Action.EDIT, Subject.CERTIFICATE_APPROVALS)
 
 
 async def require_unguarded(unit: UnitOfWork, access: ProjectAccess, profile: CertificateProfile) -> None:
@@ -43,18 +41,12 @@ async def require_unguarded(unit: UnitOfWork, access: ProjectAccess, profile: Ce
     policy = await unit.certificate_approvals.policy_of_profile(profile.id)
     if policy is None or not policy.is_enabled or _may_govern(access, Action.DELETE):
         return
-    raise _refusal(
-        access,
-        Action.DELETE,
+    message = (
         f"Certificates of certificate profile {profile.slug} need approval: who may delete approval policies has to "
-        "delete that one first",
+        "delete that one first"
     )
+    raise access.refusal(message, Action.DELETE, Subject.CERTIFICATE_APPROVALS)
 
 
 def _may_govern(access: ProjectAccess, action: Action) -> bool:
     return access.allows(action, Subject.CERTIFICATE_APPROVALS)
-
-
-def _refusal(access: ProjectAccess, action: Action, message: str) -> ForbiddenError:
-    missing = Denial(action, Subject.CERTIFICATE_APPROVALS, project_id=access.project.id)
-    return ForbiddenError(message, denial=missing)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from keybearer.base.steps import unhurried
 from keybearer.domain.access import ProjectAccess
-from keybearer.domain.authorization import Action, Subject
-from keybearer.domain.errors import Denial, ForbiddenError, InvalidError
+from keybearer.domain.authorization import Action, Subject, Where
+from keybearer.domain.errors import InvalidError
 from keybearer.domain.paths import depth_between
 from keybearer.domain.secrets.imports import (
     Block,
@@ -150,11 +150,11 @@ async def _followed(
     readable = await access.permissions.places(action, Subject.SECRETS, entered.values())
     if strict and (refused := set(entered.values()) - readable):
         environment, path = min(refused)
-        raise ForbiddenError(
+        message = (
             f"You do not have permission to read secrets in environment '{environment}' at path '{path}', which an "
-            "import leads to",
-            denial=Denial(action, Subject.SECRETS, environment, path, project_id=access.project.id),
+            "import leads to"
         )
+        raise access.refusal(message, action, Subject.SECRETS, Where(environment, path))
     return blocks, [folder for folder, place in entered.items() if place in readable]
 
 

@@ -8,7 +8,7 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.authorization import Action, Principal, Subject, Where
-from keybearer.domain.errors import Denial, ForbiddenError, NotFoundError
+from keybearer.domain.errors import NotFoundError
 from keybearer.domain.secrets.entity_tags import EntityTags, FurtherReach, candidates
 from keybearer.domain.secrets.expansion import Expanded, expand_all, target_of
 from keybearer.domain.secrets.folder_lookup import folder_missing
@@ -176,16 +176,12 @@ class SecretReading:
         if not query.view_value:
             return shown(secret, {})
         if not await visible(access, [secret]):
-            raise ForbiddenError(
+            raise access.refusal(
                 f"You do not have permission to view secret value on secret with name '{secret.key}'",
+                Action.READ_VALUE,
+                Subject.SECRETS,
+                Where(secret.environment, secret.path),
                 name="ForbiddenReadSecretError",
-                denial=Denial(
-                    Action.READ_VALUE,
-                    Subject.SECRETS,
-                    secret.environment,
-                    secret.path,
-                    project_id=access.project.id,
-                ),
             )
         values: Mapping[str, str] = {secret.id: secret.value or ""}
         if query.expand:

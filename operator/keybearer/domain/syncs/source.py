@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from keybearer.base.ids import IdentityId
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.authorization import Action, ActorKind, OrganizationRole, Principal, Subject, Where
-from keybearer.domain.errors import Denial, ForbiddenError, InvalidError
+from keybearer.domain.errors import ForbiddenError, InvalidError
 from keybearer.domain.secrets.expansion import expand_all
 from keybearer.domain.secrets.imported import imported_blocks
 from keybearer.domain.secrets.questions import SecretsAt
@@ -45,7 +45,7 @@ class Source:
 
 
 def reader_of(sync: SecretSync) -> Principal:
-    """Return who the audit log names for what the sync does by itself."""
+    """Return the actor of what the sync does by itself, for the audit log."""
     return Principal(
         IdentityId(""),
         sync.organization_id,
@@ -72,13 +72,13 @@ async def access_of(unit: UnitOfWork, sync: SecretSync) -> ProjectAccess:
             "they are, becomes its owner"
         )
     principal = Principal(
-        owner.id,
-        owner.organization_id,
-        owner.role,
-        owner.permission_revision,
-        "",
-        ActorKind.MACHINE,  # whatever it is: personal secrets are pushed to nobody
-        owner.name,
+        identity_id=owner.id,
+        organization_id=owner.organization_id,
+        organization_role=owner.role,
+        permission_revision=owner.permission_revision,
+        token_id="",
+        kind=ActorKind.MACHINE,  # whatever it is: personal secrets are pushed to nobody
+        name=owner.name,
     )
     return await open_project(unit, principal, ProjectRef(id=sync.record.project_id))
 
@@ -160,16 +160,8 @@ def require_may_push(access: ProjectAccess, where: Where) -> None:
         ForbiddenError: it may not.
     """
     if not access.allows(Action.READ_VALUE, Subject.SECRETS, where):
-        raise ForbiddenError(
-            f"You do not have permission to read secrets at path {where.path}",
-            denial=Denial(
-                Action.READ_VALUE,
-                Subject.SECRETS,
-                where.environment,
-                where.path,
-                project_id=access.project.id,
-            ),
-        )
+        message = f"You do not have permission to read secrets at path {where.path}"
+        raise access.refusal(message, Action.READ_VALUE, Subject.SECRETS, where)
 
 
 def _metadata(secret: Secret) -> tuple[tuple[str, str], ...]:
