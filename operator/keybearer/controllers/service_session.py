@@ -200,6 +200,15 @@ class ServiceSession:
         self._breaker.succeeded()
         return outcome
 
+    async def named_project(self, project_id: str | None, slug: str | None, *, missing: str) -> str | None:
+        """Return the id of the project that a spec names by its id or its slug; None where it names none.
+
+        Raises:
+            StalledError: the identity sees none of that slug, or the service refuses.
+            WaitingError: the service can't be asked for a while.
+        """
+        return project_id if slug is None else await self.project_id(slug, missing=missing)
+
     async def project_id(self, slug: str, *, missing: str) -> str:
         """Return the id of the project of that slug, which a spec names as `projectSlug`.
 

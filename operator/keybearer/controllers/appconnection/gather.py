@@ -54,9 +54,9 @@ class ConnectionGatherer:
             StalledError: there is none of that slug.
             WaitingError: the service can't be asked.
         """
-        if spec.project_slug is None:
-            return spec.project_id
-        return await session.project_id(spec.project_slug, missing=Reason.PROJECT_NOT_FOUND)
+        return await session.named_project(
+            spec.project_id, spec.project_slug, missing=Reason.PROJECT_NOT_FOUND
+        )
 
     async def credentials(self, follower: WorkKey, spec: AppConnectionSpec) -> Mapping[str, str]:
         """Return the fields of the credentials, those of Secrets as well.

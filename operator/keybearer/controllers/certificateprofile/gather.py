@@ -13,7 +13,7 @@ from keybearer.controllers.certificateprofile.context import ProfileSecrets
 from keybearer.controllers.certificateprofile.desired import ProfileScope, describe_certificate
 from keybearer.controllers.certificateprofile.policy import Authority
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.remote import RemoteCertificates, named_project_id
+from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.secret_contents import (
     CA_KEY,
@@ -43,7 +43,6 @@ from keybearer.pki.chains import ordered_chain
 from keybearer.pki.errors import PkiError
 
 __all__ = ["Broken", "CaseBuilder", "ProfileGatherer", "recall_entry"]
-
 
 _CSR_MAX = 4096
 _PASSWORD_MAX = 1024
@@ -87,7 +86,9 @@ class ProfileGatherer:
             StalledError: there is none of that slug.
             WaitingError: the service can't be asked.
         """
-        return await named_project_id(session, spec)
+        return await session.named_project(
+            spec.project_id, spec.project_slug, missing=Reason.PROJECT_NOT_FOUND
+        )
 
     async def csr(self, follower: WorkKey, entry: Certificate) -> str | None:
         """Return the certificate signing request that an entry names; None where it names none.

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.access import ServiceAccess
-from keybearer.controllers.certificateprofile.remote import RemoteCertificates, named_project_id
+from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
 from keybearer.controllers.cluster_identity import ClusterIdentity
@@ -111,7 +112,10 @@ class CertificateProfiles:
             KubeError: the API server can't be asked.
         """
         session = await self._given.access.named_session(follower, spec.identity_ref.name)
-        return OpenedService(RemoteCertificates(session), await named_project_id(session, spec))
+        project_id = await session.named_project(
+            spec.project_id, spec.project_slug, missing=Reason.PROJECT_NOT_FOUND
+        )
+        return OpenedService(RemoteCertificates(session), project_id)
 
     async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
         """Run once for a key.

@@ -18,7 +18,6 @@ from keybearer.client import (
     ProfileDefaults,
 )
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.issuance.service import (
     REQUEST_REFUSED,
     DescribedProfile,
@@ -32,7 +31,7 @@ from keybearer.controllers.issuance.service import (
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.service_session import ServiceSession
 
-__all__ = ["RemoteCertificates", "named_project_id"]
+__all__ = ["RemoteCertificates"]
 
 _T = TypeVar("_T")
 
@@ -42,18 +41,6 @@ _PAGE = 100
 _LISTED_MAX = 20 * _PAGE
 _SETTLED_WORDS = ("already", "revoked")
 """What a refusal to revoke says of a certificate that is revoked (wire.md section 5.3: 400)."""
-
-
-async def named_project_id(session: ServiceSession, spec: CertificateProfileSpec) -> str | None:
-    """Return the id of the project that the spec names; None where it names none.
-
-    Raises:
-        StalledError: there is none of that slug.
-        WaitingError: the service can't be asked.
-    """
-    if spec.project_slug is None:
-        return spec.project_id
-    return await session.project_id(spec.project_slug, missing=Reason.PROJECT_NOT_FOUND)
 
 
 class RemoteCertificates:
