@@ -25,8 +25,9 @@ __all__ = ["DELAY_SECONDS", "EVENT_DELAY_SECONDS", "KubeProxy", "ServiceGate", "
 DELAY_SECONDS = 20.0
 """Longer than the operator waits for any answer: it has given up when the request arrives."""
 EVENT_DELAY_SECONDS = 5.0
-_AGAIN_SECONDS = 2.0
 """Longer than what the scenario does meanwhile takes."""
+_AGAIN_SECONDS = 2.0
+"""Long enough for the events that follow to arrive first."""
 _PER_HOP = frozenset(
     {
         "accept-encoding",

@@ -85,7 +85,8 @@ class ObjectResync:
     async def _compare(self, resource: Resource, namespace: str | None) -> None:
         before = self._objects.before_list(resource.kind, namespace)
         listed = await self._gateway.identities(resource, namespace)
-        compared, found = self._objects.compare(before, listed), list[str]()
+        compared = self._objects.compare(before, listed)
+        found: list[str] = []
         if compared.missing:
             await asyncio.sleep(_GRACE_SECONDS)
         for key in compared.missing:

@@ -172,7 +172,7 @@ def aspects_of(
     Args:
         standings: of all certificates.
         ahead: by how much the service's clock is ahead of ours; None where that isn't known.
-        contested: what tells that others keep changing the Secrets.
+        contested: the refusal of a repair, when others keep changing the Secrets.
     """
     aspects: list[Aspect] = []
     held = [one for one in standings if one.entry.held_since is not None]

@@ -115,7 +115,7 @@ class CertificateStorage:
         try:
             self._tools.secrets.take_repair(self._context.run.seen, self._keyring_key(), self._keyring_found)
         except WaitingError:
-            return  # the Secrets hold these keys as well; the end of the run tells of it
+            return  # the Secrets hold these keys as well, and the run reports the conflict at its end
         await self.write_keyring()
 
     async def require_target(self, case: Case) -> None:
