@@ -269,6 +269,26 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
         ("GET", f"{SYNCS}/cloud-parameter-store/s-1/secrets", {}, None),
     ),
     (
+        "syncs of an owner",
+        secret_syncs.ListOwnedSyncs("i-1"),
+        ("GET", f"{SYNCS}/owned", {"ownerId": "i-1"}, None),
+    ),
+    (
+        "syncs of an owner in a project",
+        secret_syncs.ListOwnedSyncs("i-1", project_id="p-1"),
+        ("GET", f"{SYNCS}/owned", {"ownerId": "i-1", "projectId": "p-1"}, None),
+    ),
+    (
+        "an owner",
+        secret_syncs.GetSyncOwner("s-1", **STORE),
+        ("GET", f"{SYNCS}/cloud-parameter-store/s-1/owner", {}, None),
+    ),
+    (
+        "another owner",
+        secret_syncs.ChangeSyncOwner("s-1", owner_id="i-1", **STORE),
+        ("PATCH", f"{SYNCS}/cloud-parameter-store/s-1/owner", {}, {"ownerId": "i-1"}),
+    ),
+    (
         "a run",
         secret_syncs.SyncSecrets("s-1", **STORE),
         ("POST", f"{SYNCS}/cloud-parameter-store/s-1/sync-secrets", {}, None),
