@@ -141,6 +141,19 @@ class TestChanging:
         changed = await house.get(sync)
         assert (changed["version"], changed["syncStatus"]) == (sync["version"] + 1, "pending")
 
+    async def test_or_a_user(self, house: House) -> None:
+        email = f"{uuid4()}@example.com"
+        body = {"email": email, "password": "cnry-correct horse", "role": "member"}
+        user = (await house.quiet.admin.json("POST", "/api/v1/users", json=body))["user"]
+        sync = await house.create(name="one")
+        await give(house, house.quiet.admin, sync, user["id"], status=400)
+        path = f"/api/v1/projects/{house.project}/memberships"
+        await house.quiet.admin.json("POST", path, json={"emails": [email], "roleSlugs": ["member"]})
+
+        given = await give(house, house.quiet.admin, sync, user["id"])
+
+        assert (given["owner"]["id"], given["owner"]["kind"]) == (user["id"], "user")
+
     async def test_an_owner_that_may_not_read_it_all_is_refused_with_what_is_missing(
         self, house: House
     ) -> None:
