@@ -150,6 +150,7 @@ ROUTES: tuple[tuple[str, str, Shape], ...] = (
     ("GET", "/api/v1/secret-syncs/*", syncs.SYNCS),
     ("POST", "/api/v1/secret-syncs/*/check-destination", syncs.CHECKED),
     ("GET", "/api/v1/secret-syncs/*/*/secrets", syncs.SYNCED_SECRETS),
+    ("GET|PATCH", "/api/v1/secret-syncs/*/*/owner", syncs.SYNC_OWNER),
     (_ANY, "/api/v1/secret-syncs/*/**", syncs.ONE_SYNC),
     # Users, organizations, the audit log, the instance
     ("GET", "/api/v1/user", administration.ONE_USER),

@@ -20,6 +20,7 @@ __all__ = [
     "SYNCED_SECRETS",
     "SYNCS",
     "SYNC_OPTIONS",
+    "SYNC_OWNER",
     "expected_options",
 ]
 
@@ -269,6 +270,17 @@ _STANDING = shape(
     },
 )
 SYNCED_SECRETS = only("secrets", listed(_STANDING))
+_OWNER = shape(
+    "owner of a sync",
+    {
+        "id": Uuid | None,
+        "name": _FILLED | None,
+        "kind": Literal["machine", "user"] | None,
+        "canReadSource": bool,
+        "message": _FILLED | None,
+    },
+)
+SYNC_OWNER = only("owner", _OWNER)
 CHECKED = shape("checked place", {"hasDuplicate": bool}, {"duplicateProjectId": Uuid})
 
 

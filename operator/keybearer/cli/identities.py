@@ -23,6 +23,7 @@ from keybearer.cli.output import (
     print_table,
     require_confirmed,
 )
+from keybearer.cli.sync_owners import Heir, announce_syncs, hand_over, syncs_of
 from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
 if TYPE_CHECKING:
@@ -83,10 +84,21 @@ def create_identity(
 
 
 @identities.command("delete")
-def delete_identity(identity_id: IdentityId, yes: Yes = False, output: Output = OutputFormat.TABLE) -> None:
-    """Delete an identity; its tokens end at once."""
-    require_confirmed(f"Delete identity {identity_id}?", yes=yes)
+def delete_identity(
+    identity_id: IdentityId,
+    transfer_syncs_to: Heir = None,
+    yes: Yes = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Delete an identity; its tokens end at once.
+
+    Its syncs stop, unless --transfer-syncs-to.
+    """
     with connected() as client:
+        owned = syncs_of(client, identity_id)
+        announce_syncs(owned, f"identity {identity_id}", transfer_syncs_to)
+        require_confirmed(f"Delete identity {identity_id}?", yes=yes)
+        hand_over(client, owned, identity_id, transfer_syncs_to)
         deleted = client.identities.delete(identity_id)
     print_done(output, asdict(deleted), f"Identity {deleted.name} is deleted.")
 

@@ -17,6 +17,7 @@ from keybearer.cli.output import (
     print_found,
     require_confirmed,
 )
+from keybearer.cli.sync_owners import Heir, announce_syncs, hand_over, syncs_of
 from keybearer.cli.words import ProjectRole
 
 if TYPE_CHECKING:
@@ -75,16 +76,24 @@ def set_member(
 def remove_member(
     who: Member,
     project: ProjectName,
+    transfer_syncs_to: Heir = None,
     yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Take somebody out of a project."""
-    require_confirmed(f"Take {who} out of {project}?", yes=yes)
+    """Take somebody out of a project.
+
+    The member's syncs stop, unless --transfer-syncs-to.
+    """
     removed: UserMembership | IdentityMembership
     with connected() as client:
         project_id = project_id_of(client, project)
-        if "@" in who:
-            found = _membership_of(client, project_id, who)
+        found = _membership_of(client, project_id, who) if "@" in who else None
+        member_id = who if found is None else found.user.id
+        owned = syncs_of(client, member_id, project_id=project_id)
+        announce_syncs(owned, who, transfer_syncs_to)
+        require_confirmed(f"Take {who} out of {project}?", yes=yes)
+        hand_over(client, owned, member_id, transfer_syncs_to, project_id=project_id)
+        if found is not None:
             removed = client.memberships.remove_user(found.id, project_id=project_id)
         else:
             removed = client.memberships.remove_identity(who, project_id=project_id)

@@ -12,6 +12,7 @@ from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
 from keybearer.cli.sync_finding import Which, connection_id_of, named_sync
 from keybearer.cli.sync_jobs import import_secrets, remove_pushed, run_sync
+from keybearer.cli.sync_owners import show_owner, transfer_sync
 from keybearer.cli.sync_rows import COLUMNS, fields_of_sync, row_of
 from keybearer.cli.wire_fields import fields_of
 from keybearer.cli.words import FirstSync
@@ -245,6 +246,8 @@ def delete_sync(
 syncs.command("run")(run_sync)
 syncs.command("import")(import_secrets)
 syncs.command("remove")(remove_pushed)
+syncs.command("owner")(show_owner)
+syncs.command("transfer")(transfer_sync)
 
 
 def _options(

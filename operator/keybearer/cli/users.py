@@ -20,6 +20,7 @@ from keybearer.cli.output import (
 )
 from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.private_input import private_text
+from keybearer.cli.sync_owners import Heir, announce_syncs, hand_over, syncs_of
 from keybearer.wire.roles import OrganizationRoleSlug
 
 if TYPE_CHECKING:
@@ -114,14 +115,23 @@ def update_user(
 
 
 @users.command("delete")
-def delete_user(who: Who, yes: Yes = False, output: Output = OutputFormat.TABLE) -> None:
+def delete_user(
+    who: Who,
+    transfer_syncs_to: Heir = None,
+    yes: Yes = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
     """Delete a person, with the personal secrets.
 
-    Sessions end at once.
+    Sessions end at once. The person's syncs stop, unless --transfer-syncs-to.
     """
-    require_confirmed(f"Delete {who} with all personal secrets?", yes=yes)
     with connected() as client:
-        deleted = client.users.delete(_user_of(client, who).id)
+        user = _user_of(client, who)
+        owned = syncs_of(client, user.id)
+        announce_syncs(owned, who, transfer_syncs_to)
+        require_confirmed(f"Delete {who} with all personal secrets?", yes=yes)
+        hand_over(client, owned, user.id, transfer_syncs_to)
+        deleted = client.users.delete(user.id)
     print_done(output, asdict(deleted), f"{deleted.email} is deleted.")
 
 

@@ -136,6 +136,7 @@ __all__ = [
     "SyncConnection",
     "SyncEnvironment",
     "SyncFolder",
+    "SyncOwner",
     "SyncedSecret",
     "Tag",
     "TransportError",
@@ -262,6 +263,7 @@ _HOMES = {
         "SyncConnection",
         "SyncEnvironment",
         "SyncFolder",
+        "SyncOwner",
         "SyncedSecret",
     ),
     "keybearer.client.credentials": (

@@ -129,6 +129,7 @@ from keybearer.client.syncs import SyncConnection as SyncConnection
 from keybearer.client.syncs import SyncedSecret as SyncedSecret
 from keybearer.client.syncs import SyncEnvironment as SyncEnvironment
 from keybearer.client.syncs import SyncFolder as SyncFolder
+from keybearer.client.syncs import SyncOwner as SyncOwner
 from keybearer.client.transport import AsyncPools as AsyncPools
 from keybearer.client.transport import new_async_http as new_async_http
 from keybearer.client.transport import new_http as new_http
@@ -255,6 +256,7 @@ __all__ = [
     "SyncConnection",
     "SyncEnvironment",
     "SyncFolder",
+    "SyncOwner",
     "SyncedSecret",
     "Tag",
     "TransportError",

@@ -18,6 +18,7 @@ __all__ = [
     "SyncConnection",
     "SyncEnvironment",
     "SyncFolder",
+    "SyncOwner",
     "SyncedSecret",
 ]
 
@@ -114,6 +115,24 @@ class DestinationCheck:
 
     has_duplicate: bool
     duplicate_project_id: str | None = None
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncOwner:
+    """Whose rights a sync has.
+
+    Attributes:
+        id: None where nobody knows the owner any more.
+        name, kind: `kind` is `machine` or `user`; both are None where the owner is gone.
+        message: what is missing if the owner may not read all that the sync pushes.
+    """
+
+    id: str | None = None
+    name: str | None = None
+    kind: str | None = None
+    can_read_source: bool
+    message: str | None = None
 
 
 @from_wire

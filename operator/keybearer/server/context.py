@@ -68,6 +68,7 @@ from keybearer.domain.server_keys import RootKeySource, ServerKeys
 from keybearer.domain.syncs.asking import SyncRequests
 from keybearer.domain.syncs.engine import SyncEngine
 from keybearer.domain.syncs.jobs import JobTerms
+from keybearer.domain.syncs.owners import SyncOwners
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.seeing import SyncedSecrets
 from keybearer.domain.syncs.service import SecretSyncs
@@ -133,6 +134,7 @@ class ServiceContext:
     secret_syncs: SecretSyncs
     sync_requests: SyncRequests
     synced_secrets: SyncedSecrets
+    sync_owners: SyncOwners
     sync_engine: SyncEngine
     audit: AuditTrail
     audit_list: AuditList
@@ -237,6 +239,7 @@ def build_context(
         secret_syncs=SecretSyncs(database, catalogue, clock),
         sync_requests=SyncRequests(database, catalogue, clock),
         synced_secrets=SyncedSecrets(database, pushing),
+        sync_owners=SyncOwners(database, catalogue, clock),
         sync_engine=SyncEngine(database, pushing, triggers, clock, terms.job_terms),
         audit=audit,
         audit_list=AuditList(database, audit),

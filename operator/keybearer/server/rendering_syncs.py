@@ -6,11 +6,12 @@ from datetime import datetime
 
 from keybearer.destinations.catalogue import OfferedDestination
 from keybearer.domain.syncs.key_states import KeyStanding
+from keybearer.domain.syncs.owners import SyncOwner
 from keybearer.store.secret_syncs import JobKind, SecretSync, progress_of
 from keybearer.wire.base import write_instant
 from keybearer.wire.vocabulary import Vocabulary
 
-__all__ = ["standing_json", "sync_json", "sync_option_json"]
+__all__ = ["owner_json", "standing_json", "sync_json", "sync_option_json"]
 
 Json = dict[str, object]
 
@@ -52,6 +53,17 @@ def standing_json(standing: KeyStanding) -> Json:
         "secretKey": standing.key,
         "state": standing.state.value,
         "message": standing.message,
+    }
+
+
+def owner_json(owner: SyncOwner) -> Json:
+    """Return whose rights a sync has."""
+    return {
+        "id": owner.id,
+        "name": owner.name,
+        "kind": owner.kind,
+        "canReadSource": owner.message is None,
+        "message": owner.message,
     }
 
 

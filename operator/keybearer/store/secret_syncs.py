@@ -201,6 +201,17 @@ class SecretSyncs:
             statement = statement.where(SecretSyncRow.destination == destination)
         return await self._all(statement.order_by(SecretSyncRow.name))
 
+    async def of_owner(
+        self, organization_id: OrganizationId, owner_id: IdentityId, project_id: ProjectId | None = None
+    ) -> list[SecretSync]:
+        """Return the syncs of the organization, or of one project, that have this owner, by project and name."""
+        statement = _SYNCS.where(
+            ProjectRow.organization_id == organization_id, SecretSyncRow.owner_id == owner_id
+        )
+        if project_id is not None:
+            statement = statement.where(SecretSyncRow.project_id == project_id)
+        return await self._all(statement.order_by(SecretSyncRow.project_id, SecretSyncRow.name))
+
     async def count_of(self, project_id: ProjectId) -> int:
         """Return how many syncs the project has."""
         statement = (

@@ -66,6 +66,13 @@ class SyncsQuery(WireModel):
     project_id: NonEmpty
 
 
+class OwnedSyncsQuery(WireModel):
+    """Query of GET …/owned: whose syncs, and of which project; an addition to interface.md."""
+
+    owner_id: UUID
+    project_id: NonEmpty | None = None
+
+
 class DeleteSyncQuery(WireModel):
     """Query of DELETE …/{syncId}: whether what was pushed goes as well."""
 
@@ -202,6 +209,34 @@ class SecretSyncList(WireModel):
     """`{secretSyncs}`, by name."""
 
     secret_syncs: list[SecretSync]
+
+
+class ChangeSyncOwner(WireModel):
+    """Body of PATCH …/{syncId}/owner; an addition to interface.md."""
+
+    owner_id: UUID
+
+
+class SyncOwner(WireModel):
+    """Whose rights a sync has; an addition to interface.md.
+
+    Attributes:
+        id: null where nobody knows the owner any more.
+        name, kind: null where the owner is gone.
+        message: what is missing if the owner may not read all of the source.
+    """
+
+    id: UUID | None
+    name: str | None
+    kind: Literal["machine", "user"] | None
+    can_read_source: bool
+    message: str | None
+
+
+class SyncOwnerAnswer(WireModel):
+    """`{owner}`."""
+
+    owner: SyncOwner
 
 
 class SyncedSecret(WireModel):

@@ -110,6 +110,36 @@ def test_a_role_is_assumed_in_the_name_of_the_organization(
     assert "(AccessDenied)" in refused["message"]
 
 
+def test_a_sync_that_its_owner_may_no_longer_read_goes_on_with_another(
+    house: House,
+    service: ServiceProcess,
+    connection: dict[str, Any],
+    secrets: ProjectSecrets,
+    cloud: CloudFixture,
+) -> None:
+    project = house.project.id
+    heir = service.create_identity(organization_role="member", roles={project: "member"})
+    secrets.create("ONE", "cnry-1")
+    sync = house.ended(house.sync("cloud-parameter-store", connection, STORE), "succeeded")
+    path = f"{SYNCS}/cloud-parameter-store/{sync['id']}/owner"
+    first = house.admin.json("GET", path)["owner"]
+    house.admin.json("PATCH", path, json={"ownerId": heir.identity_id})
+    sync = house.ended(sync, "succeeded", after=sync["lastSyncJobId"])
+    membership = f"/api/v1/projects/{project}/memberships/identities/{heir.identity_id}"
+    house.admin.json("DELETE", membership)
+    secrets.update("ONE", secretValue="cnry-2")
+    sync = house.ended(sync, "failed", after=sync["lastSyncJobId"])
+    shown = house.admin.json("GET", path)["owner"]
+    assert (shown["id"], shown["canReadSource"]) == (heir.identity_id, False)
+    assert shown["message"] == sync["lastSyncMessage"]
+    assert cloud.parameter_values() == {"/shop/ONE": "cnry-1"}
+    owned = house.admin.json("GET", f"{SYNCS}/owned", params={"ownerId": heir.identity_id})["secretSyncs"]
+    assert [one["id"] for one in owned] == [sync["id"]]
+    house.admin.json("PATCH", path, json={"ownerId": first["id"]})
+    house.ended(sync, "succeeded", after=sync["lastSyncJobId"])
+    assert cloud.parameter_values() == {"/shop/ONE": "cnry-2"}
+
+
 def test_a_key_is_rotated(
     house: House, connection: dict[str, Any], secrets: ProjectSecrets, cloud: CloudFixture
 ) -> None:

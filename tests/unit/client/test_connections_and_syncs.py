@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from keybearer.client.connections import RotationTerms
 from keybearer.client.errors import InvalidArgument
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations import app_connection_writes, app_connections, secret_syncs
+from keybearer.client.operations import app_connection_writes, app_connections, secret_syncs, sync_owners
 from keybearer.destinations.app import App
 from keybearer.destinations.catalogue import CATALOGUE
 from support.rows import each_row
@@ -269,6 +269,26 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
         ("GET", f"{SYNCS}/cloud-parameter-store/s-1/secrets", {}, None),
     ),
     (
+        "syncs of an owner",
+        sync_owners.ListOwnedSyncs("i-1"),
+        ("GET", f"{SYNCS}/owned", {"ownerId": "i-1"}, None),
+    ),
+    (
+        "syncs of an owner in a project",
+        sync_owners.ListOwnedSyncs("i-1", project_id="p-1"),
+        ("GET", f"{SYNCS}/owned", {"ownerId": "i-1", "projectId": "p-1"}, None),
+    ),
+    (
+        "an owner",
+        sync_owners.GetSyncOwner("s-1", **STORE),
+        ("GET", f"{SYNCS}/cloud-parameter-store/s-1/owner", {}, None),
+    ),
+    (
+        "another owner",
+        sync_owners.ChangeSyncOwner("s-1", owner_id="i-1", **STORE),
+        ("PATCH", f"{SYNCS}/cloud-parameter-store/s-1/owner", {}, {"ownerId": "i-1"}),
+    ),
+    (
         "a run",
         secret_syncs.SyncSecrets("s-1", **STORE),
         ("POST", f"{SYNCS}/cloud-parameter-store/s-1/sync-secrets", {}, None),
@@ -324,9 +344,8 @@ def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], exp
 
 def test_every_operation_is_among_the_requests() -> None:
     asked = {type(operation).__name__ for _, operation, _ in REQUESTS}
-    assert asked == {*app_connections.__all__, *app_connection_writes.__all__, *secret_syncs.__all__} - {
-        "ImportBehavior"
-    }
+    modules = (app_connections, app_connection_writes, secret_syncs, sync_owners)
+    assert asked == {name for module in modules for name in module.__all__} - {"ImportBehavior"}
 
 
 SECRETS: list[tuple[str, dict[str, Any], set[str]]] = [

@@ -136,6 +136,7 @@ def test_the_client_package_exports_exactly_these_names() -> None:
         "SyncConnection",
         "SyncEnvironment",
         "SyncFolder",
+        "SyncOwner",
         "SyncedSecret",
         "Tag",
         "TransportError",

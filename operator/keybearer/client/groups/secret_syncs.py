@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations import secret_syncs
+from keybearer.client.operations import secret_syncs, sync_owners
 from keybearer.client.resources import Resource, Shell, call
 
 __all__ = ["SecretSyncsApi"]
@@ -16,6 +16,9 @@ class SecretSyncsApi(Resource[Shell]):
     get = call(secret_syncs.GetSecretSync)
     get_by_name = call(secret_syncs.GetSecretSyncByName)
     list_secrets = call(secret_syncs.ListSyncedSecrets)
+    list_owned = call(sync_owners.ListOwnedSyncs)
+    get_owner = call(sync_owners.GetSyncOwner)
+    change_owner = call(sync_owners.ChangeSyncOwner)
     create = call(secret_syncs.CreateSecretSync)
     update = call(secret_syncs.UpdateSecretSync)
     delete = call(secret_syncs.DeleteSecretSync)

@@ -18,12 +18,21 @@ from keybearer.domain.secrets.imported import imported_blocks
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.domain.secrets.reading import revisions_of
 from keybearer.domain.syncs.plan import Wanted
-from keybearer.store.records import Secret
+from keybearer.store.records import Identity, Secret
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["Source", "access_of", "folder_of", "read_folder", "read_source", "reader_of", "require_may_push"]
+__all__ = [
+    "Source",
+    "access_as",
+    "access_of",
+    "folder_of",
+    "read_folder",
+    "read_source",
+    "reader_of",
+    "require_may_push",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +77,18 @@ async def access_of(unit: UnitOfWork, sync: SecretSync) -> ProjectAccess:
     owner = None if owner_id is None else await unit.identities.get(owner_id)
     if owner is None or owner.organization_id != sync.organization_id:
         raise InvalidError(
-            "The sync has no owner whose rights it could read with; whoever saves its options or its source anew, as "
-            "they are, becomes its owner"
+            "The sync has no owner whose rights it could read with; give it one, or save its options or its "
+            "source anew, as they are"
         )
+    return await access_as(unit, owner, sync)
+
+
+async def access_as(unit: UnitOfWork, owner: Identity, sync: SecretSync) -> ProjectAccess:
+    """Return the access to the sync's project that the sync has with this owner; without personal secrets.
+
+    Raises:
+        NotFoundError: the project is gone, or it is of another organization.
+    """
     principal = Principal(
         identity_id=owner.id,
         organization_id=owner.organization_id,
@@ -110,7 +128,7 @@ async def read_source(unit: UnitOfWork, sync: SecretSync, *, with_metadata: bool
     except ForbiddenError as error:
         raise ForbiddenError(
             f"The sync reads with the rights of its owner, {access.principal.name}: {error.message}; grant that, "
-            "or have somebody who may save its options anew, who then is its owner",
+            "or give the sync another owner",
             details=error.details,
             denial=error.denial,
         ) from error

@@ -27,21 +27,24 @@ from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
-from keybearer.server.rendering_syncs import standing_json, sync_json, sync_option_json
+from keybearer.server.rendering_syncs import owner_json, standing_json, sync_json, sync_option_json
 from keybearer.server.routing import add_with_words, new_router
 from keybearer.store.secret_syncs import SecretSync
 from keybearer.wire.secret_syncs import (
+    ChangeSyncOwner,
     CheckDestination,
     CheckedDestination,
     CreateSecretSync,
     DeleteSyncQuery,
     ImportQuery,
+    OwnedSyncsQuery,
     PushSecretSync,
     SecretSyncAnswer,
     SecretSyncList,
     SecretSyncOptionList,
     SyncBodies,
     SyncedSecretList,
+    SyncOwnerAnswer,
     SyncsQuery,
     UpdateSecretSync,
     bodies_of,
@@ -80,6 +83,20 @@ async def list_secret_syncs(request: Request) -> Response:
 async def list_destinations(request: Request) -> Response:
     options = context_of(request).secret_syncs.options()
     return json_response({"secretSyncOptions": [sync_option_json(option) for option in options]})
+
+
+@_general.get(
+    f"{_ROOT}/owned",
+    response_model=SecretSyncList,
+    openapi_extra=parameters_of(OwnedSyncsQuery),
+    summary="List the secret syncs that act for somebody",
+)
+async def list_owned_syncs(request: Request) -> Response:
+    query = query_of(request, OwnedSyncsQuery)
+    syncs = await context_of(request).sync_owners.owned(
+        principal_of(request), str(query.owner_id), query.project_id
+    )
+    return json_response({"secretSyncs": [sync_json(sync) for sync in syncs]})
 
 
 @_general.get(
@@ -126,6 +143,28 @@ async def list_synced_secrets(request: Request, destination: str, sync_id: UUID)
         principal_of(request), named.destination.name, str(sync_id)
     )
     return json_response({"secrets": [standing_json(one) for one in found]})
+
+
+@_general.get(f"{_ONE}/owner", response_model=SyncOwnerAnswer, summary="Get whose rights a secret sync has")
+async def get_sync_owner(request: Request, destination: str, sync_id: UUID) -> Response:
+    named = _named(request, destination)
+    owner = await context_of(request).sync_owners.get(
+        principal_of(request), named.destination.name, str(sync_id)
+    )
+    return json_response({"owner": owner_json(owner)})
+
+
+@_general.patch(
+    f"{_ONE}/owner", response_model=SyncOwnerAnswer, summary="Change whose rights a secret sync has"
+)
+async def change_sync_owner(
+    request: Request, destination: str, sync_id: UUID, body: ChangeSyncOwner
+) -> Response:
+    named = _named(request, destination)
+    owner = await context_of(request).sync_owners.change(
+        principal_of(request), named.destination.name, str(sync_id), str(body.owner_id)
+    )
+    return json_response({"owner": owner_json(owner)})
 
 
 @_general.delete(
