@@ -76,7 +76,7 @@ class AuthMethods:
     async def change_kubernetes(
         self, principal: Principal, identity_id: str, change: KubernetesAuthChange
     ) -> KubernetesAuth:
-        """Change the terms of logins to come.
+        """Change the terms of logins, and of the tokens they gave.
 
         Raises:
             SchemaViolationError: a field can't be used.
@@ -88,6 +88,7 @@ class AuthMethods:
             former = await unit.auth_methods.kubernetes(identity.id, for_change=True)
             auth = changed_kubernetes_auth(_found(former, kubernetes_not_configured()), change, self.clock)
             await unit.auth_methods.update_kubernetes(auth)
+            unit.drop_identity(identity.id)
             await unit.audit(audited(principal, EventType.UPDATE_KUBERNETES_AUTH, identityId=identity.id))
             return auth
 
@@ -129,7 +130,7 @@ class AuthMethods:
             return _found(await unit.auth_methods.ldap(identity.id), ldap_not_configured())
 
     async def change_ldap(self, principal: Principal, identity_id: str, change: LdapAuthChange) -> LdapAuth:
-        """Change the terms of logins to come.
+        """Change the terms of logins, and of the tokens they gave.
 
         Raises:
             SchemaViolationError: a field can't be used.
@@ -141,6 +142,7 @@ class AuthMethods:
             former = await unit.auth_methods.ldap(identity.id, for_change=True)
             auth = changed_ldap_auth(_found(former, ldap_not_configured()), change, self.clock)
             await unit.auth_methods.update_ldap(auth)
+            unit.drop_identity(identity.id)
             await unit.audit(audited(principal, EventType.UPDATE_LDAP_AUTH, identityId=identity.id))
             return auth
 

@@ -11,7 +11,7 @@ from keybearer.domain.addresses import is_trusted, require_address
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import DomainError, UnauthenticatedError
-from keybearer.domain.issuing import IssuedToken, issue_token
+from keybearer.domain.issuing import IssuedToken, issue_token, token_at_present
 from keybearer.domain.lifetimes import NO_FAILURES, Lockout, is_locked, lockout_after, token_terms
 from keybearer.domain.login_terms import LOCKED, grant_of, login_actor, member_of
 from keybearer.domain.principals import CheckedToken, PrincipalCache, token_digest
@@ -89,19 +89,21 @@ class Authentication:
         """
         return read_token(self._keys.token_signing, text).expires_at
 
-    async def recheck(self, principal: Principal) -> Principal:
+    async def recheck(self, principal: Principal, address: str | None) -> Principal:
         """Return who the principal is by now, for what outlasts a request; it counts as no use of the token.
 
         Raises:
             UnauthenticatedError: the token was revoked or has expired, or the identity is gone.
+            ForbiddenError: the token may not be used from this address.
         """
         async with self._database.reading() as unit:
-            token = await unit.credentials.token(principal.token_id)
+            token = await token_at_present(unit, principal.token_id)
             identity = None if token is None else await unit.identities.get(token.identity_id)
         if token is None or identity is None:
             raise UnauthenticatedError(_NOT_ALLOWED)
         if token.expires_at is not None and self._clock.now() >= token.expires_at:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
+        require_address(token.trusted_ips, address)
         return _principal(identity, token)
 
     async def login_universal(
@@ -142,7 +144,7 @@ class Authentication:
         if claims.expires_at is not None and now >= claims.expires_at:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
         async with self._database.writing() as unit:
-            token = await unit.credentials.token(claims.token_id)
+            token = await token_at_present(unit, claims.token_id, for_change=True)
             if token is None:
                 raise UnauthenticatedError(_NOT_ALLOWED)
             require_address(token.trusted_ips, address)
@@ -174,7 +176,7 @@ class Authentication:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
         generation = self._cache.generation
         async with self._database.reading() as unit:
-            token = await unit.credentials.token(claims.token_id)
+            token = await token_at_present(unit, claims.token_id)
             identity = None if token is None else await unit.identities.get(token.identity_id)
         if token is None or identity is None or identity.id != claims.identity_id:
             raise UnauthenticatedError(_NOT_ALLOWED)
@@ -192,7 +194,7 @@ class Authentication:
     async def _use(self, token: AccessToken) -> None:
         async with self._database.writing() as unit:
             present = await unit.credentials.token(token.id, for_change=True)
-            used_up = present is None or present.num_uses >= present.num_uses_limit
+            used_up = present is None or present.num_uses >= token.num_uses_limit
             if used_up:
                 await unit.credentials.delete_token(token.id)
             else:

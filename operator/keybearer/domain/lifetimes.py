@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from keybearer.store.records import AccessToken
+from keybearer.store.records import AccessToken, GrantedTerms
 from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "TokenTerms",
     "is_locked",
     "lockout_after",
+    "on_present_terms",
     "token_terms",
 ]
 
@@ -48,6 +49,23 @@ def token_terms(token: AccessToken, now: datetime) -> TokenTerms:
     expires_at = min(ends, default=None)
     remaining = TOKEN_TTL_MAX_SECONDS if expires_at is None else int((expires_at - now).total_seconds())
     return TokenTerms(expires_at, max(remaining, 1), token.max_ttl or TOKEN_TTL_MAX_SECONDS)
+
+
+def on_present_terms(token: AccessToken, terms: GrantedTerms) -> AccessToken:
+    """Return the token as these terms have it, which may be others than those it was given on.
+
+    It ends when they say, counted from its last renewal, and never later than it was promised to.
+    """
+    present = replace(
+        token,
+        ttl=terms.ttl,
+        max_ttl=terms.max_ttl,
+        period=terms.period,
+        num_uses_limit=terms.num_uses_limit,
+        trusted_ips=terms.trusted_ips,
+    )
+    ends = (token.expires_at, token_terms(present, token.renewed_at or token.created_at).expires_at)
+    return replace(present, expires_at=min((end for end in ends if end is not None), default=None))
 
 
 class _Lockable(Protocol):

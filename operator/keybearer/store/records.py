@@ -139,6 +139,17 @@ class AccessToken:
 
 
 @dataclass(frozen=True, slots=True)
+class GrantedTerms:
+    """What a way to log in grants at present; times in seconds, 0 means without end or unlimited."""
+
+    ttl: int
+    max_ttl: int
+    period: int
+    num_uses_limit: int
+    trusted_ips: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Project:
     """A project; `revision` moves with every change of an answer about it."""
 

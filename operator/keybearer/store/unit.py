@@ -190,6 +190,10 @@ class UnitOfWork:
         await self._connection.execute(statement)
         self.changes.identities.add(identity_id)
 
+    def drop_identity(self, identity_id: IdentityId) -> None:
+        """Have caches forget the identity's tokens when this unit commits; what it may do stays."""
+        self.changes.identities.add(identity_id)
+
     def drop_token(self, token_id: str) -> None:
         """Have caches forget the token when this unit commits."""
         self.changes.tokens.add(token_id)
