@@ -1,4 +1,4 @@
-"""Making access tokens, what every way to log in ends with, and the terms they are judged by (wire.md section 1.2)."""
+"""Making access tokens, what every login ends with, and the terms they are judged by (wire.md section 1.2)."""
 
 from __future__ import annotations
 

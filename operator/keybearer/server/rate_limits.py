@@ -5,7 +5,6 @@ None by default. Each process counts by itself and in memory; a window begins wi
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import re
 from collections import Counter
@@ -20,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from keybearer.base.clock import Clock
 from keybearer.base.durations import parse_duration
 from keybearer.base.errors import ConfigurationError
+from keybearer.domain.addresses import source_of
 from keybearer.server.answers import json_response
 from keybearer.server.request_scope import request_id_of
 from keybearer.wire.errors import ErrorBody
@@ -129,7 +129,7 @@ class RateLimits:
         self.refused: Counter[RequestClass] = Counter()
         """How many were refused of each class, for metrics."""
 
-    def take(self, kind: RequestClass, address: str) -> Standing | None:
+    def take(self, kind: RequestClass, address: str | None) -> Standing | None:
         """Count a request and return how the limit that is nearest to its end stands; nothing without limits.
 
         A refused request is not counted: who keeps asking is served again when the window ends.
@@ -137,7 +137,7 @@ class RateLimits:
         counters = [self._counters[each] for each in (kind, RequestClass.ALL) if each in self._counters]
         if not counters:
             return None
-        source = _source_of(address)
+        source = source_of(address)
         windows = [(counter, counter.window_of(source)) for counter in counters]
         full = [
             counter.standing(window, is_refused=True)
@@ -191,8 +191,7 @@ class RateLimitShell:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve or refuse one request."""
         kind = class_of(scope["method"], scope["path"]) if scope["type"] == "http" else None
-        # Without an address it is a socket of this machine: all who come by it count as one.
-        client = scope.get("client") or ("", 0)
+        client = scope.get("client") or (None, 0)
         standing = None if kind is None else self._limits.take(kind, client[0])
         if standing is None:
             await self._app(scope, receive, send)
@@ -230,13 +229,3 @@ def _headers(standing: Standing) -> dict[str, str]:
 
 def _nearness(standing: Standing) -> tuple[int, int]:
     return (standing.remaining, -standing.reset)
-
-
-def _source_of(address: str) -> str:
-    """Return what counts as one address: of IPv6 the network of 64 bits, which one household has whole."""
-    if ":" not in address:
-        return address
-    parsed = ipaddress.IPv6Address(address.partition("%")[0])
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.IPv6Network((parsed, 64), strict=False))

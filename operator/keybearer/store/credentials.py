@@ -83,21 +83,6 @@ class Credentials:
             delete(UniversalAuthRow).where(UniversalAuthRow.identity_id == identity_id)
         )
 
-    async def record_lockout(
-        self,
-        identity_id: IdentityId,
-        *,
-        failures: int,
-        last_failure_at: datetime | None,
-        locked_until: datetime | None,
-    ) -> None:
-        """Store the lockout counter."""
-        await self._connection.execute(
-            update(UniversalAuthRow)
-            .where(UniversalAuthRow.identity_id == identity_id)
-            .values(failures=failures, last_failure_at=last_failure_at, locked_until=locked_until)
-        )
-
     async def add_client_secret(self, secret: ClientSecret) -> None:
         """Store a new client secret."""
         await self._connection.execute(insert(ClientSecretRow).values(asdict(secret)))
