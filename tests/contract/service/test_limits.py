@@ -397,7 +397,7 @@ class TestLists:
 class TestSettings:
     @pytest.mark.parametrize("given", ["auth=1/1s", "auth=1000000/1h", "auth=1000000/3600s", "auth=1/60m"])
     def test_a_rate_limit_within_its_bounds_is_taken(self, given: str) -> None:
-        (limit,) = parse_rate_limits([given])
+        limit, *_ = parse_rate_limits([given])
         assert 1 <= limit.requests <= 1_000_000
 
     @pytest.mark.parametrize(
