@@ -227,6 +227,15 @@ class BoundedProtocol(HttpToolsProtocol):
         """Whether the latest request came with a token that was accepted."""
         return self.cycle is not None and PRINCIPAL_KEY in self.cycle.scope
 
+    def end_if_idle(self) -> bool:
+        """Close and return True, if the latest answer was given and taken, and no other request has begun."""
+        if self.cycle is None or not self.cycle.response_complete or not self._awaits_head:
+            return False
+        if self._has_begun or self._loose or self.transport.get_write_buffer_size():
+            return False
+        self.transport.close()
+        return True
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what can't be parsed, or what was too much in the midst of parsing."""
         del msg
@@ -303,7 +312,7 @@ def bounded_protocol(
         pass
 
     Bounded.connections_max = connections_max
-    Bounded.shares = ConnectionShares(per_address, lambda connection: connection.is_admitted)
+    Bounded.shares = ConnectionShares(per_address, lambda one: one.is_admitted, lambda one: one.end_if_idle())
     return Bounded
 
 

@@ -13,30 +13,42 @@ Connection = TypeVar("Connection", bound=Hashable)
 
 
 class ConnectionShares(Generic[Connection]):
-    """The connections that count, by source of addresses.
+    """The connections that count, by source of addresses, the oldest first.
 
-    Whether a token was accepted is asked only when an address has too many: so it costs requests nothing.
+    Which of them need not count is asked only when an address has too many: so it costs requests nothing.
     """
 
-    def __init__(self, most: int, is_admitted: Callable[[Connection], bool]) -> None:
+    def __init__(
+        self,
+        most: int,
+        is_admitted: Callable[[Connection], bool],
+        end_if_idle: Callable[[Connection], bool],
+    ) -> None:
         """Begin without connections.
 
         Args:
             most: of one address.
             is_admitted: tells whether an accepted token came by the connection; it counts no more from then on.
+            end_if_idle: ends the connection if it only waits for another request, and tells whether it did: logins
+                leave such ones behind, each for seconds.
         """
         self._most = most
         self._is_admitted = is_admitted
-        self._by_source: dict[str, set[Connection]] = {}
+        self._end_if_idle = end_if_idle
+        self._by_source: dict[str, dict[Connection, None]] = {}
 
     def take(self, address: str | None, connection: Connection) -> bool:
         """Count the connection, or return False where its address has as many as it may."""
-        present = self._by_source.setdefault(source_of(address), set())
+        present = self._by_source.setdefault(source_of(address), {})
         if len(present) >= self._most:
-            present -= {other for other in present if self._is_admitted(other)}
+            for other in [other for other in present if self._is_admitted(other)]:
+                del present[other]
         if len(present) >= self._most:
-            return False
-        present.add(connection)
+            idle = next((other for other in present if self._end_if_idle(other)), None)
+            if idle is None:
+                return False
+            del present[idle]
+        present[connection] = None
         return True
 
     def give_back(self, address: str | None, connection: Connection) -> None:
@@ -44,6 +56,6 @@ class ConnectionShares(Generic[Connection]):
         source = source_of(address)
         present = self._by_source.get(source)
         if present is not None:
-            present.discard(connection)
+            present.pop(connection, None)
             if not present:
                 del self._by_source[source]

@@ -19,6 +19,7 @@ from tools.local.waiting import PATIENCE_SECONDS, PROBE_SECONDS, eventually
 
 LOGIN = "/api/v1/auth/universal-auth/login"
 HEAD = f"POST {LOGIN} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n".encode()
+ASKING = b"GET /api/status HTTP/1.1\r\nhost: x\r\n\r\n"
 STRANGER = "127.0.0.2"
 PER_ADDRESS = 64
 
@@ -93,15 +94,24 @@ def test_connections_by_which_a_token_was_accepted_do_not_count(running: Service
     check = (
         f"POST /api/v1/auth/checkAuth HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n".encode()
     )
-    asking = b"GET /api/status HTTP/1.1\r\nhost: x\r\n\r\n"
     with ExitStack() as opened:
-        for sent in [check] * (PER_ADDRESS + 10) + [asking] * PER_ADDRESS:
+        for _ in range(PER_ADDRESS + 10):
             connection = opened.enter_context(knock(running, "127.0.0.3"))
-            connection.sendall(sent)
+            connection.sendall(check)
             assert connection.recv(12) == b"HTTP/1.1 200"
+        for _ in range(PER_ADDRESS):
+            opened.enter_context(knock(running, "127.0.0.3")).sendall(HEAD)
         late = opened.enter_context(knock(running, "127.0.0.3"))
-        late.sendall(asking)
+        late.sendall(ASKING)
         assert late.recv(12) == b"HTTP/1.1 503"
+
+
+def test_connections_that_are_idle_make_room_for_others(running: ServiceProcess) -> None:
+    with ExitStack() as opened:
+        for _ in range(2 * PER_ADDRESS):
+            connection = opened.enter_context(knock(running, "127.0.0.6"))
+            connection.sendall(ASKING)
+            assert connection.recv(12) == b"HTTP/1.1 200"
 
 
 def test_an_address_that_fails_to_log_in_often_waits_and_the_others_do_not(running: ServiceProcess) -> None:
@@ -128,16 +138,19 @@ def test_the_body_of_a_login_that_does_not_come_is_not_waited_for(running: Servi
 
 
 @pytest.mark.deep
-def test_a_thousand_identities_log_in_from_one_address(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("many_files")
+def test_a_thousand_identities_log_in_from_one_address_and_keep_their_connections(tmp_path: Path) -> None:
     service = start_service(tmp_path / "data")
     with ThreadPoolExecutor(8) as threads:
         identities = list(threads.map(lambda _: service.create_identity(), range(1000)))
 
-    def log_in(identity: Credentials) -> int:
-        body = {"clientId": identity.client_id, "clientSecret": identity.client_secret}
-        return httpx.post(f"{service.url}{LOGIN}", json=body, timeout=PATIENCE_SECONDS).status_code
+    with ExitStack() as opened, ThreadPoolExecutor(32) as threads:
 
-    with ThreadPoolExecutor(32) as threads:
+        def log_in(identity: Credentials) -> int:
+            body = {"clientId": identity.client_id, "clientSecret": identity.client_secret}
+            client = opened.enter_context(from_address(service, "127.0.0.1"))
+            return client.post(LOGIN, json=body).status_code
+
         told = list(threads.map(log_in, identities))
     assert told == [200] * 1000
     service.stop()
