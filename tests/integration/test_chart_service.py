@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
 _OTHER_USER = 65532
 _CONTAINER = ("spec", "template", "spec", "containers", 0)
-_GIVEN_BY_THE_TEST = {"serve", "--data-dir", "--listen"}
+_GIVEN_BY_THE_TEST = {"serve", "--data-dir", "--listen", "--probe-listen"}
 
 
 @dataclass(frozen=True, slots=True)

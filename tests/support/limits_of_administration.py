@@ -7,7 +7,7 @@ from typing import Any
 
 from support.limit_cases import Limit, World, items, number, text
 
-__all__ = ["LIMITS_OF_ADMINISTRATION"]
+__all__ = ["LIMITS_OF_ADMINISTRATION", "strong_password"]
 
 _INT = 2**31 - 1
 _TEN_YEARS = 315_360_000
@@ -28,6 +28,11 @@ _GRANTS = "/api/v1/projects/{project}/grants"
 
 def _ascii(length: int) -> str:
     return "a" * length
+
+
+def strong_password(length: int) -> str:
+    """Return so many characters of four bytes, of which none follows from the one before."""
+    return "".join(chr(0x1F000 + 3 * number) for number in range(length))
 
 
 def _organization(world: World) -> Mapping[str, Any]:
@@ -231,7 +236,16 @@ _LOGINS = (
 _ACTORS = (
     text("POST /api/v1/identities", "name", 1, 64, rest=_organization),
     text("PATCH /api/v1/identities/{bare_identity}", "name", 1, 64),
-    text("POST /api/v1/users", "password", 12, 256, "PASSWORD_MIN", "PASSWORD_MAX", rest=_person),
+    text(
+        "POST /api/v1/users",
+        "password",
+        12,
+        256,
+        "PASSWORD_MIN",
+        "PASSWORD_MAX",
+        rest=_person,
+        make=strong_password,
+    ),
     text("POST /api/v1/users", "firstName", 0, 64, rest=_person),
     text("POST /api/v1/users", "lastName", 0, 64, rest=_person),
     Limit(
@@ -241,7 +255,7 @@ _ACTORS = (
         254,
         lambda world, length: {"password": "cnry-long-enough", "email": _email(world, length)},
     ),
-    text("PATCH /api/v1/users/{user}", "password", 12, 256),
+    text("PATCH /api/v1/users/{user}", "password", 12, 256, make=strong_password),
     text("PATCH /api/v1/users/{user}", "firstName", 0, 64),
     *(
         Limit(

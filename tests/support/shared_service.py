@@ -33,7 +33,9 @@ def shared_service(
 @contextmanager
 def service_process(data_dir: Path, database_url: str | None) -> Iterator[Service]:
     """Yield `keybearer serve` as people start it, on SQLite without a URL."""
-    running = start_service(data_dir, "--public-url", f"{PUBLIC_URL}/", database_url=database_url, anew=True)
+    # Its tests fail to log in on purpose, all from one address.
+    flags = ("--public-url", f"{PUBLIC_URL}/", "--rate-limit", "failed-logins=1000000/1s")
+    running = start_service(data_dir, *flags, database_url=database_url, anew=True)
     yield running
     running.stop()
 

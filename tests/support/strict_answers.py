@@ -34,6 +34,10 @@ def check_answer(response: httpx.Response) -> None:
     if not path.startswith("/api/") or kind.startswith(("text/event-stream", "text/html")):
         return
     response.read()
+    # What may hold a secret is kept by nobody on the way; public things say themselves how long they are good.
+    assert "cache-control" in response.headers
+    assert kind != "application/json" or response.headers["cache-control"] == "no-store"
+    assert response.headers["x-content-type-options"] == "nosniff"
     if response.status_code == 304:
         assert not response.content
         assert response.headers["etag"]

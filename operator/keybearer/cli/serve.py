@@ -129,7 +129,8 @@ def serve(
         typer.Option(
             metavar="CLASS=N/WINDOW",
             help="At most N requests of a class from one address within the window, for example auth=60/60s; "
-            "repeatable. Classes: all, read, write, secrets, auth, creation. No limits without.",
+            "repeatable. Classes: all, read, write, secrets, auth, creation, failed-logins (60/60s without; 401s of "
+            "auth). No others without.",
         ),
     ] = None,
     max_connections: Annotated[
@@ -141,6 +142,23 @@ def serve(
             "descriptor.",
         ),
     ] = 900,
+    max_connections_per_address: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=100_000,
+            help="Of these, from one address (of IPv6: one network of 64 bits) and without an accepted token. Raise "
+            "it where a proxy stands before the service.",
+        ),
+    ] = 64,
+    probe_listen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Answer GET /api/status there as well, plainly and whatever happens at --listen: for probes of "
+            "Kubernetes. Nothing without.",
+        ),
+    ] = None,
     sync_workers: Annotated[
         int, typer.Option(min=1, max=200, help="Secret syncs that this process runs at the same time.")
     ] = 10,
@@ -210,6 +228,7 @@ def serve(
         from keybearer.cli.service_options import (
             job_terms,
             metrics_listen_of,
+            probe_listen_of,
             public_url_of,
             service_options,
         )
@@ -237,7 +256,12 @@ def serve(
             bootstrap_token,
             admin_dir,
         )
-        options = replace(options, connections_max=max_connections)
+        options = replace(
+            options,
+            connections_max=max_connections,
+            connections_per_address=max_connections_per_address,
+            probes=probe_listen_of(probe_listen),
+        )
         bounds = Bounds(pool_size=database_pool_size, statement=timedelta(seconds=database_statement_timeout))
         account = None if service_account_dir is None else service_account_dir.absolute()
         outbound = OutboundSettings(

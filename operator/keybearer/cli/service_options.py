@@ -15,13 +15,14 @@ from keybearer.domain.bootstrap import AdminLogin
 from keybearer.domain.server_keys import RootKeySource
 from keybearer.domain.syncs.jobs import JobTerms
 from keybearer.server.listening import address_of_option
+from keybearer.server.probes import PROBE_OPTION, ProbeListen
 from keybearer.server.run import ServiceOptions
 from keybearer.server.tls import CertificateFiles
 
 if TYPE_CHECKING:
     from keybearer.server.metrics_listener import MetricsListen
 
-__all__ = ["job_terms", "metrics_listen_of", "public_url_of", "service_options"]
+__all__ = ["job_terms", "metrics_listen_of", "probe_listen_of", "public_url_of", "service_options"]
 
 _CLIENT_SECRET_MIN = 32
 """128 random bits in hex: kept as an unstretched digest, a client secret must be nothing one could guess."""
@@ -71,6 +72,15 @@ def service_options(
         bootstrap_token=bootstrap_token,
         admin=None if admin_dir is None else _admin_login(admin_dir.absolute()),
     )
+
+
+def probe_listen_of(given: str | None) -> ProbeListen | None:
+    """Return where probes are answered.
+
+    Raises:
+        ConfigurationError: it is no HOST:PORT.
+    """
+    return None if given is None else address_of_option(PROBE_OPTION, given, "127.0.0.1:8081")
 
 
 def metrics_listen_of(given: str | None) -> MetricsListen | None:

@@ -6,7 +6,7 @@ import ipaddress
 
 from keybearer.domain.errors import ForbiddenError, InvalidError
 
-__all__ = ["EVERY_ADDRESS", "is_trusted", "networks", "require_address"]
+__all__ = ["EVERY_ADDRESS", "is_trusted", "networks", "require_address", "source_of"]
 
 EVERY_ADDRESS = ("0.0.0.0/0", "::/0")
 """The trusted ranges of a credential that may be used from anywhere."""
@@ -45,3 +45,16 @@ def require_address(ranges: tuple[str, ...], address: str | None) -> None:
     """
     if not is_trusted(ranges, address):
         raise ForbiddenError("This credential may not be used from this IP address", name="ForbiddenError")
+
+
+def source_of(address: str | None) -> str:
+    """Return what counts as one address: of IPv6 the network of 64 bits, which one household has whole.
+
+    Without an address it is a socket of this machine: all who come by it count as one.
+    """
+    if address is None or ":" not in address:
+        return address or ""
+    parsed = ipaddress.IPv6Address(address.partition("%")[0])
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((parsed, 64), strict=False))

@@ -14,7 +14,7 @@ from keybearer.domain.authorization import OrganizationRole
 from keybearer.domain.errors import ForbiddenError, InvalidError, UnauthenticatedError
 from keybearer.domain.issuing import TokenGrant, issue_token
 from keybearer.domain.login_terms import login_actor
-from keybearer.domain.passwords import Passwords
+from keybearer.domain.passwords import Passwords, require_strong
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.users import NewUser, UserView, make_user
 from keybearer.store.database import Database
@@ -86,10 +86,12 @@ class InstanceSetup:
 
         Raises:
             InvalidError: somebody did already.
+            SchemaViolationError: the password is too weak.
             LimitReachedError: too many passwords are being hashed.
         """
         if not await self.is_needed():
             raise InvalidError(_DONE)
+        require_strong(password, email, field="password")
         hashed = await self._passwords.hash(password)
         async with self._database.writing() as unit:
             if not await unit.identities.claim_empty():

@@ -23,10 +23,9 @@ from keybearer.domain.ldap_auth import (
     LdapAuthChange,
     LdapAuthTerms,
     changed_ldap_auth,
-    counted,
     ldap_auth_of,
 )
-from keybearer.domain.lifetimes import NO_FAILURES
+from keybearer.domain.lockouts import Lockouts
 from keybearer.store.auth_methods import KubernetesAuth, LdapAuth
 from keybearer.store.database import Database
 
@@ -44,6 +43,7 @@ class AuthMethods:
     """
 
     database: Database
+    lockouts: Lockouts
     clock: Clock
 
     async def attach_kubernetes(
@@ -76,7 +76,7 @@ class AuthMethods:
     async def change_kubernetes(
         self, principal: Principal, identity_id: str, change: KubernetesAuthChange
     ) -> KubernetesAuth:
-        """Change the terms of logins to come.
+        """Change the terms of logins, and of the tokens they gave.
 
         Raises:
             SchemaViolationError: a field can't be used.
@@ -88,6 +88,7 @@ class AuthMethods:
             former = await unit.auth_methods.kubernetes(identity.id, for_change=True)
             auth = changed_kubernetes_auth(_found(former, kubernetes_not_configured()), change, self.clock)
             await unit.auth_methods.update_kubernetes(auth)
+            unit.drop_identity(identity.id)
             await unit.audit(audited(principal, EventType.UPDATE_KUBERNETES_AUTH, identityId=identity.id))
             return auth
 
@@ -129,7 +130,7 @@ class AuthMethods:
             return _found(await unit.auth_methods.ldap(identity.id), ldap_not_configured())
 
     async def change_ldap(self, principal: Principal, identity_id: str, change: LdapAuthChange) -> LdapAuth:
-        """Change the terms of logins to come.
+        """Change the terms of logins, and of the tokens they gave.
 
         Raises:
             SchemaViolationError: a field can't be used.
@@ -141,6 +142,7 @@ class AuthMethods:
             former = await unit.auth_methods.ldap(identity.id, for_change=True)
             auth = changed_ldap_auth(_found(former, ldap_not_configured()), change, self.clock)
             await unit.auth_methods.update_ldap(auth)
+            unit.drop_identity(identity.id)
             await unit.audit(audited(principal, EventType.UPDATE_LDAP_AUTH, identityId=identity.id))
             return auth
 
@@ -156,32 +158,28 @@ class AuthMethods:
             return auth
 
     async def clear_ldap_lockouts(self, principal: Principal, identity_id: str) -> int:
-        """Let the identity log in again at once; return how many lockouts there were."""
+        """Let the identity log in again at once from everywhere; return how many lockouts there were."""
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
             identity = await machine_identity(unit, principal, identity_id)
-            auth = _found(await unit.auth_methods.ldap(identity.id, for_change=True), ldap_not_configured())
-            await unit.auth_methods.update_ldap(counted(auth, NO_FAILURES))
+            _found(await unit.auth_methods.ldap(identity.id, for_change=True), ldap_not_configured())
             await unit.audit(
                 audited(principal, EventType.CLEAR_LOCKOUTS, identityId=identity.id, authMethod=LDAP_AUTH)
             )
-            return int(auth.locked_until is not None and self.clock.now() < auth.locked_until)
+            return await self.lockouts.clear(unit, LDAP_AUTH, identity.id, self.clock.now())
 
     async def clear_universal_lockouts(self, principal: Principal, identity_id: str) -> int:
-        """Let the identity log in again at once; return how many lockouts there were."""
+        """Let the identity log in again at once from everywhere; return how many lockouts there were."""
         require_organization(principal, Action.EDIT, Subject.IDENTITIES)
         async with self.database.writing() as unit:
             identity = await machine_identity(unit, principal, identity_id)
-            auth = await required_universal_auth(unit, identity, for_change=True)
-            await unit.credentials.record_lockout(
-                identity.id, failures=0, last_failure_at=None, locked_until=None
-            )
+            await required_universal_auth(unit, identity, for_change=True)
             await unit.audit(
                 audited(
                     principal, EventType.CLEAR_LOCKOUTS, identityId=identity.id, authMethod="universal-auth"
                 )
             )
-            return int(auth.locked_until is not None and self.clock.now() < auth.locked_until)
+            return await self.lockouts.clear(unit, "universal-auth", identity.id, self.clock.now())
 
 
 def kubernetes_not_configured() -> NotFoundError:

@@ -11,8 +11,9 @@ from keybearer.domain.addresses import is_trusted, require_address
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import DomainError, UnauthenticatedError
-from keybearer.domain.issuing import IssuedToken, issue_token
-from keybearer.domain.lifetimes import NO_FAILURES, Lockout, is_locked, lockout_after, token_terms
+from keybearer.domain.issuing import IssuedToken, issue_token, token_at_present
+from keybearer.domain.lifetimes import is_locked, token_terms
+from keybearer.domain.lockouts import Lockouts
 from keybearer.domain.login_terms import LOCKED, grant_of, login_actor, member_of
 from keybearer.domain.principals import CheckedToken, PrincipalCache, token_digest
 from keybearer.domain.server_keys import ServerKeys
@@ -26,6 +27,7 @@ __all__ = ["Authentication"]
 
 _INVALID = "Invalid credentials"
 _NOT_ALLOWED = "You are not allowed to access this resource"
+_UNIVERSAL_AUTH = "universal-auth"
 _EXPIRED = "Your token has expired. Please re-authenticate."
 
 
@@ -48,6 +50,7 @@ class Authentication:
         self._keys = keys
         self._clock = clock
         self._cache = PrincipalCache()
+        self._lockouts = Lockouts(keys)
         # At once for commits of this process, and for those of others as soon as they are heard.
         database.revisions.subscribe(self._cache.forget)
         database.bus.subscribe(self._cache.forget, self._cache.clear)
@@ -89,19 +92,21 @@ class Authentication:
         """
         return read_token(self._keys.token_signing, text).expires_at
 
-    async def recheck(self, principal: Principal) -> Principal:
+    async def recheck(self, principal: Principal, address: str | None) -> Principal:
         """Return who the principal is by now, for what outlasts a request; it counts as no use of the token.
 
         Raises:
             UnauthenticatedError: the token was revoked or has expired, or the identity is gone.
+            ForbiddenError: the token may not be used from this address.
         """
         async with self._database.reading() as unit:
-            token = await unit.credentials.token(principal.token_id)
+            token = await token_at_present(unit, principal.token_id)
             identity = None if token is None else await unit.identities.get(token.identity_id)
         if token is None or identity is None:
             raise UnauthenticatedError(_NOT_ALLOWED)
         if token.expires_at is not None and self._clock.now() >= token.expires_at:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
+        require_address(token.trusted_ips, address)
         return _principal(identity, token)
 
     async def login_universal(
@@ -142,7 +147,7 @@ class Authentication:
         if claims.expires_at is not None and now >= claims.expires_at:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
         async with self._database.writing() as unit:
-            token = await unit.credentials.token(claims.token_id)
+            token = await token_at_present(unit, claims.token_id, for_change=True)
             if token is None:
                 raise UnauthenticatedError(_NOT_ALLOWED)
             require_address(token.trusted_ips, address)
@@ -174,7 +179,7 @@ class Authentication:
             raise UnauthenticatedError(_EXPIRED, name="TokenError")
         generation = self._cache.generation
         async with self._database.reading() as unit:
-            token = await unit.credentials.token(claims.token_id)
+            token = await token_at_present(unit, claims.token_id)
             identity = None if token is None else await unit.identities.get(token.identity_id)
         if token is None or identity is None or identity.id != claims.identity_id:
             raise UnauthenticatedError(_NOT_ALLOWED)
@@ -192,7 +197,7 @@ class Authentication:
     async def _use(self, token: AccessToken) -> None:
         async with self._database.writing() as unit:
             present = await unit.credentials.token(token.id, for_change=True)
-            used_up = present is None or present.num_uses >= present.num_uses_limit
+            used_up = present is None or present.num_uses >= token.num_uses_limit
             if used_up:
                 await unit.credentials.delete_token(token.id)
             else:
@@ -204,19 +209,23 @@ class Authentication:
         auth = await unit.credentials.universal_auth_of_client(attempt.client_id)
         if auth is None:
             raise UnauthenticatedError(_INVALID)
-        if is_locked(auth, attempt.now):
+        counter = self._lockouts.counter(_UNIVERSAL_AUTH, auth.identity_id, attempt.address)
+        # Logins to one account take turns at its row, which this unit holds.
+        failures = await unit.failed_logins.find(counter.digest)
+        if is_locked(auth, failures, attempt.now):
             raise UnauthenticatedError(LOCKED, attempted=auth.identity_id)
         require_address(auth.client_secret_trusted_ips, attempt.address)
         secret = await self._matching(unit, auth, attempt.digest)
         if secret is None:
-            if auth.lockout_enabled:
-                await _count(unit, auth, lockout_after(auth, attempt.now))
+            await self._lockouts.count(unit, counter, auth, attempt.now)
             raise UnauthenticatedError(_INVALID, attempted=auth.identity_id)
         ended = _ended(secret, attempt.now)
         if ended is not None:
             await unit.credentials.revoke_client_secret(secret.id, attempt.now)
             raise ended
         identity = await member_of(unit, auth.identity_id, attempt.organization_slug)
+        if failures is not None:
+            await self._lockouts.forget(unit, counter)
         return await self._issue(unit, auth, secret, identity, attempt.now)
 
     async def _matching(self, unit: UnitOfWork, auth: UniversalAuth, digest: bytes) -> ClientSecret | None:
@@ -230,8 +239,6 @@ class Authentication:
     async def _issue(
         self, unit: UnitOfWork, auth: UniversalAuth, secret: ClientSecret, identity: Identity, now: datetime
     ) -> IssuedToken:
-        if auth.failures or auth.locked_until is not None:
-            await _count(unit, auth, NO_FAILURES)
         await unit.credentials.count_use(secret.id, now)
         await unit.audit(
             audited(
@@ -241,7 +248,7 @@ class Authentication:
                 clientSecretId=secret.id,
             )
         )
-        grant = replace(grant_of(auth, "universal-auth"), client_secret_id=secret.id)
+        grant = replace(grant_of(auth, _UNIVERSAL_AUTH), client_secret_id=secret.id)
         return await issue_token(unit, self._keys.token_signing, grant, now)
 
 
@@ -251,15 +258,6 @@ async def _audit(unit: UnitOfWork, event: EventType, token: AccessToken) -> None
         await unit.audit(
             audited(login_actor(identity), event, tokenId=token.id, authMethod=token.auth_method)
         )
-
-
-async def _count(unit: UnitOfWork, auth: UniversalAuth, counter: Lockout) -> None:
-    await unit.credentials.record_lockout(
-        auth.identity_id,
-        failures=counter.failures,
-        last_failure_at=counter.last_failure_at,
-        locked_until=counter.locked_until,
-    )
 
 
 def _principal(identity: Identity, token: AccessToken) -> Principal:

@@ -69,6 +69,7 @@ class Events:
         project_id: str,
         registrations: Sequence[Registration],
         ends_at: datetime | None,
+        address: str | None,
     ) -> EventStream:
         """Return a new stream; nothing is kept for it before `listening` was entered.
 
@@ -77,6 +78,7 @@ class Events:
             project_id: the project.
             registrations: what is asked for.
             ends_at: when the principal's token ends.
+            address: where the principal listens from.
 
         Raises:
             NotFoundError: no such project.
@@ -85,7 +87,7 @@ class Events:
 
         async def recheck() -> ProjectAccess:
             return await self._permit(
-                await self._authentication.recheck(principal), project_id, registrations
+                await self._authentication.recheck(principal, address), project_id, registrations
             )
 
         access = await self._permit(principal, project_id, registrations)

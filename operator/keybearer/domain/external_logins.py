@@ -21,14 +21,12 @@ from keybearer.domain.kubernetes_auth import (
 from keybearer.domain.ldap_auth import (
     LDAP_AUTH,
     access_of,
-    counted,
-    is_same_configuration,
     require_fields,
     search_for,
     wanted_attributes,
 )
-from keybearer.domain.lifetimes import NO_FAILURES, is_locked, lockout_after
 from keybearer.domain.lines import Lines
+from keybearer.domain.lockouts import Counter, Lockouts
 from keybearer.domain.login_terms import LOCKED, grant_of, login_actor, member_of
 from keybearer.domain.outbound import Outbound
 from keybearer.domain.server_keys import ServerKeys
@@ -64,6 +62,7 @@ class ExternalLogins:
         self._places = asyncio.Semaphore(_AT_ONCE)
         self._shares = Lines(_SHARE)
         self._turns = Lines(1)
+        self._lockouts = Lockouts(keys)
 
     async def login_kubernetes(
         self, identity_id: str, jwt: str, organization_slug: str | None
@@ -97,7 +96,12 @@ class ExternalLogins:
                 return await issue_token(unit, self._keys.token_signing, grant, self._clock.now())
 
     async def login_ldap(
-        self, identity_id: str, username: str, password: str, organization_slug: str | None
+        self,
+        identity_id: str,
+        username: str,
+        password: str,
+        organization_slug: str | None,
+        address: str | None,
     ) -> IssuedToken:
         """Return a token of the identity for a user of its directory.
 
@@ -108,20 +112,28 @@ class ExternalLogins:
                 could not be asked.
             TimeoutError: too many others log in.
         """
-        # One after the other for each identity: tries at the same time would all come before the first is counted.
-        async with asyncio.timeout(_DEADLINE_SECONDS), self._turns.of(identity_id), self._places:
+        counter = self._lockouts.counter(LDAP_AUTH, identity_id, address)
+        # One after the other for each identity and address: tries at the same time would all come before the first
+        # is counted.
+        async with (
+            asyncio.timeout(_DEADLINE_SECONDS),
+            self._turns.of(counter.digest.hex()),
+            self._shares.of(identity_id),
+            self._places,
+        ):
             async with self._database.reading() as unit:
                 auth = await unit.auth_methods.ldap(IdentityId(identity_id))
                 if auth is None:
                     raise ldap_not_configured()
-            if is_locked(auth, self._clock.now()):
+                is_locked = await self._lockouts.is_locked(unit, counter, auth, self._clock.now())
+            if is_locked:
                 raise UnauthenticatedError(LOCKED, attempted=auth.identity_id)
             user = await self._user(auth, username, password)
             if user is None:
-                await self._count_failure(auth.identity_id)
+                await self._count_failure(auth, counter)
                 raise UnauthenticatedError(_LDAP_FAILED, attempted=auth.identity_id)
             require_fields(auth, user)
-            return await self._admit_ldap(auth, organization_slug)
+            return await self._admit_ldap(auth, counter, organization_slug)
 
     async def _review(self, auth: KubernetesAuth, jwt: str) -> ReviewedToken:
         if not _TOKEN.fullmatch(jwt):
@@ -153,23 +165,21 @@ class ExternalLogins:
             _log.warning("ldap_login_failed", identity_id=auth.identity_id, reason=str(error))
             raise UnauthenticatedError(_LDAP_FAILED, attempted=auth.identity_id) from error
 
-    async def _count_failure(self, identity_id: IdentityId) -> None:
+    async def _count_failure(self, auth: LdapAuth, counter: Counter) -> None:
         async with self._database.writing() as unit:
-            present = await unit.auth_methods.ldap(identity_id, for_change=True)
-            now = self._clock.now()
-            if present is not None and present.lockout_enabled and not is_locked(present, now):
-                await unit.auth_methods.update_ldap(counted(present, lockout_after(present, now)))
+            await self._lockouts.count(unit, counter, auth, self._clock.now())
 
-    async def _admit_ldap(self, auth: LdapAuth, organization_slug: str | None) -> IssuedToken:
+    async def _admit_ldap(
+        self, auth: LdapAuth, counter: Counter, organization_slug: str | None
+    ) -> IssuedToken:
         async with self._database.writing() as unit:
             now = self._clock.now()
             present = await unit.auth_methods.ldap(auth.identity_id, for_change=True)
-            if present is None or not is_same_configuration(auth, present):
+            if present != auth:
                 raise UnauthenticatedError(_CHANGED, attempted=auth.identity_id)
-            if is_locked(present, now):  # by tries at another replica
+            if await self._lockouts.is_locked(unit, counter, auth, now):  # by tries at another replica
                 raise UnauthenticatedError(LOCKED, attempted=auth.identity_id)
-            if present.failures or present.locked_until is not None:
-                await unit.auth_methods.update_ldap(counted(present, NO_FAILURES))
+            await self._lockouts.forget(unit, counter)
             identity = await member_of(unit, auth.identity_id, organization_slug)
             await unit.audit(
                 audited(login_actor(identity), EventType.LOGIN_LDAP_AUTH, identityId=auth.identity_id)

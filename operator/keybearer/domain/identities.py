@@ -159,7 +159,7 @@ class Identities:
     async def change_universal_auth(
         self, principal: Principal, identity_id: str, change: UniversalAuthChange
     ) -> UniversalAuth:
-        """Change the terms of the identity's logins to come; the client id stays.
+        """Change the terms of the identity's logins, and of the tokens they gave; the client id stays.
 
         Raises:
             NotFoundError: no such identity, or it has no Universal Auth.
@@ -172,6 +172,7 @@ class Identities:
             former = await required_universal_auth(unit, identity, for_change=True)
             auth = changed_universal_auth(former, change, self._clock)
             await unit.credentials.update_universal_auth(auth)
+            unit.drop_identity(identity.id)
             await unit.audit(audited(principal, EventType.UPDATE_UNIVERSAL_AUTH, identityId=identity.id))
             return auth
 

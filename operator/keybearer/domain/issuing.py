@@ -1,4 +1,4 @@
-"""Making access tokens: what every way to log in ends with (wire.md section 1.2)."""
+"""Making access tokens, what every login ends with, and the terms they are judged by (wire.md section 1.2)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from keybearer.base.ids import IdentityId, new_uuid
-from keybearer.domain.lifetimes import TokenTerms, token_terms
+from keybearer.domain.lifetimes import TokenTerms, on_present_terms, token_terms
 from keybearer.domain.tokens import sign_token
 from keybearer.store.records import AccessToken
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["IssuedToken", "TokenGrant", "end_tokens", "issue_token"]
+__all__ = ["IssuedToken", "TokenGrant", "end_tokens", "issue_token", "token_at_present"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,21 @@ async def issue_token(unit: UnitOfWork, signing_key: bytes, grant: TokenGrant, n
     await unit.credentials.prune_tokens(now)
     await unit.credentials.add_token(token)
     return IssuedToken(sign_token(signing_key, token, now), terms)
+
+
+async def token_at_present(
+    unit: UnitOfWork, token_id: str, *, for_change: bool = False
+) -> AccessToken | None:
+    """Return a token on the terms that its identity has now, or None when it is revoked.
+
+    Whoever narrows the terms after an incident means the tokens that are out. Those of users, and of the setup of the
+    instance, have no terms that could be set: they keep their own.
+    """
+    token = await unit.credentials.token(token_id, for_change=for_change)
+    if token is None:
+        return None
+    terms = await unit.credentials.granted_terms(token.identity_id, token.auth_method)
+    return token if terms is None else on_present_terms(token, terms)
 
 
 async def end_tokens(unit: UnitOfWork, identity_id: IdentityId, auth_method: str) -> None:

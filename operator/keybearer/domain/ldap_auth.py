@@ -8,7 +8,6 @@ from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, new_uuid
 from keybearer.domain.addresses import EVERY_ADDRESS, networks
 from keybearer.domain.errors import InvalidError, SchemaViolationError, UnauthenticatedError
-from keybearer.domain.lifetimes import Lockout
 from keybearer.domain.login_terms import given_fields, require_readable, require_sensible_terms
 from keybearer.outbound.ldap import DirectoryAccess, DirectoryUser
 from keybearer.outbound.ldap_filter import Filter, filled, names_user, parse_filter
@@ -23,8 +22,6 @@ __all__ = [
     "LdapAuthTerms",
     "access_of",
     "changed_ldap_auth",
-    "counted",
-    "is_same_configuration",
     "ldap_auth_of",
     "require_fields",
     "search_for",
@@ -106,9 +103,6 @@ def ldap_auth_of(identity_id: IdentityId, terms: LdapAuthTerms, clock: Clock) ->
         lockout_threshold=terms.lockout_threshold,
         lockout_duration_seconds=terms.lockout_duration_seconds,
         lockout_counter_reset_seconds=terms.lockout_counter_reset_seconds,
-        failures=0,
-        last_failure_at=None,
-        locked_until=None,
         created_at=now,
         updated_at=now,
     )
@@ -168,21 +162,6 @@ def require_fields(auth: LdapAuth, user: DirectoryUser) -> None:
             raise UnauthenticatedError(
                 f"The LDAP user's field '{name}' has none of the required values", attempted=auth.identity_id
             )
-
-
-def counted(auth: LdapAuth, counter: Lockout) -> LdapAuth:
-    """Return the configuration with this counter."""
-    return replace(
-        auth,
-        failures=counter.failures,
-        last_failure_at=counter.last_failure_at,
-        locked_until=counter.locked_until,
-    )
-
-
-def is_same_configuration(one: LdapAuth, other: LdapAuth | None) -> bool:
-    """Return whether only the counter may differ."""
-    return other is not None and (one.id, one.updated_at) == (other.id, other.updated_at)
 
 
 def _require_usable(auth: LdapAuth) -> None:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from keybearer.store.records import AccessToken
+from keybearer.store.records import AccessToken, GrantedTerms, LoginFailures
 from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
 
 __all__ = [
-    "NO_FAILURES",
     "PERIODIC_MAX_TTL_SECONDS",
-    "Lockout",
+    "SLOW_FACTOR",
+    "LockoutTerms",
     "TokenTerms",
+    "failed_again",
     "is_locked",
-    "lockout_after",
+    "on_present_terms",
     "token_terms",
 ]
 
 PERIODIC_MAX_TTL_SECONDS = 1_000_000_000
 """What is reported as max TTL of a periodic token (wire.md section 1.2)."""
+SLOW_FACTOR = 5
+"""So many times the threshold of failures within a day lock, too: with the usual threshold the fifteenth."""
+_SLOW_WINDOW = timedelta(days=1)
+_SLOW_LOCKOUT = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,50 +55,79 @@ def token_terms(token: AccessToken, now: datetime) -> TokenTerms:
     return TokenTerms(expires_at, max(remaining, 1), token.max_ttl or TOKEN_TTL_MAX_SECONDS)
 
 
-class _Lockable(Protocol):
+def on_present_terms(token: AccessToken, terms: GrantedTerms) -> AccessToken:
+    """Return the token as these terms have it, which may be others than those it was given on.
+
+    It ends when they say, counted from its last renewal, and never later than it was promised to.
+    """
+    present = replace(
+        token,
+        ttl=terms.ttl,
+        max_ttl=terms.max_ttl,
+        period=terms.period,
+        num_uses_limit=terms.num_uses_limit,
+        trusted_ips=terms.trusted_ips,
+    )
+    ends = (token.expires_at, token_terms(present, token.renewed_at or token.created_at).expires_at)
+    return replace(present, expires_at=min((end for end in ends if end is not None), default=None))
+
+
+class LockoutTerms(Protocol):
     """A way to log in that is locked after failures, Universal Auth for one; times in seconds."""
 
     @property
-    def lockout_enabled(self) -> bool: ...
+    def lockout_enabled(self) -> bool:
+        """Whether it is at all."""
+        ...
+
     @property
-    def lockout_threshold(self) -> int: ...
+    def lockout_threshold(self) -> int:
+        """The failure that locks."""
+        ...
+
     @property
-    def lockout_duration_seconds(self) -> int: ...
+    def lockout_duration_seconds(self) -> int:
+        """How long."""
+        ...
+
     @property
-    def lockout_counter_reset_seconds(self) -> int: ...
-    @property
-    def failures(self) -> int: ...
-    @property
-    def last_failure_at(self) -> datetime | None: ...
-    @property
-    def locked_until(self) -> datetime | None: ...
+    def lockout_counter_reset_seconds(self) -> int:
+        """After which pause a failure is the first one again."""
+        ...
 
 
-@dataclass(frozen=True, slots=True)
-class Lockout:
-    """The counter of failed logins."""
-
-    failures: int
-    last_failure_at: datetime | None
-    locked_until: datetime | None
+def is_locked(terms: LockoutTerms, failures: LoginFailures | None, now: datetime) -> bool:
+    """Return whether who is counted there is refused at present."""
+    if not terms.lockout_enabled or failures is None or failures.locked_until is None:
+        return False
+    return now < failures.locked_until
 
 
-NO_FAILURES = Lockout(0, None, None)
-
-
-def is_locked(auth: _Lockable, now: datetime) -> bool:
-    """Return whether the method refuses everybody at present."""
-    return auth.lockout_enabled and auth.locked_until is not None and now < auth.locked_until
-
-
-def lockout_after(auth: _Lockable, now: datetime) -> Lockout:
+def failed_again(terms: LockoutTerms, former: LoginFailures, now: datetime) -> LoginFailures:
     """Return the counter after one more failure.
 
-    Failures further apart than the reset time don't add up; the threshold locks and starts the count anew.
+    Failures further apart than the reset time don't add up to a lockout; but five times the threshold within a day
+    lock as well, for an hour at least, however slowly they come. What locks starts its count anew.
     """
-    reset = timedelta(seconds=auth.lockout_counter_reset_seconds)
-    fresh = auth.last_failure_at is None or now - auth.last_failure_at > reset
-    failures = 1 if fresh else auth.failures + 1
-    if not auth.lockout_enabled or failures < auth.lockout_threshold:
-        return Lockout(failures, now, None)
-    return Lockout(0, None, now + timedelta(seconds=auth.lockout_duration_seconds))
+    reset = timedelta(seconds=terms.lockout_counter_reset_seconds)
+    fresh = former.last_failure_at is None or now - former.last_failure_at > reset
+    failures = 1 if fresh else former.failures + 1
+    since = former.slow_since
+    if since is None or now - since >= _SLOW_WINDOW:
+        since, slow = now, 1
+    else:
+        slow = former.slow_failures + 1
+    locked = timedelta()
+    if failures >= terms.lockout_threshold:
+        failures, locked = 0, timedelta(seconds=terms.lockout_duration_seconds)
+    if slow >= SLOW_FACTOR * terms.lockout_threshold:
+        failures, slow, locked = 0, 0, max(locked, _SLOW_LOCKOUT)
+    return replace(
+        former,
+        failures=failures,
+        last_failure_at=now,
+        slow_failures=slow,
+        slow_since=since,
+        locked_until=now + locked if locked else None,
+        expires_at=max(now + locked, since + _SLOW_WINDOW, now + reset),
+    )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from keybearer.domain.errors import LimitReachedError
+from keybearer.domain.errors import LimitReachedError, SchemaViolationError
 
-__all__ = ["Passwords"]
+__all__ = ["Passwords", "require_strong"]
 
 _T = TypeVar("_T")
 _MEMORY_KIB = 46 * 1024
@@ -23,6 +25,60 @@ _NOBODYS = f"$argon2id$v=19$m={_MEMORY_KIB},t={_PASSES},p=1${'A' * 22}${'A' * 43
 _AT_ONCE = 2
 _WAITING_MAX = 200
 """About 6 s of waiting: who comes later is told to come again rather than left to time out."""
+
+
+_COMMON = frozenset(
+    {
+        *(
+            "password",
+            "passwort",
+            "passwd",
+            "secret",
+            "qwerty",
+            "qwertz",
+            "asdf",
+            "asdfgh",
+            "letmein",
+            "welcome",
+        ),
+        *("changeme", "admin", "administrator", "root", "user", "test", "hello", "keybearer"),
+    }
+)
+_UNEXPECTED_MIN = 8
+_DIFFERENT_MIN = 5
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def require_strong(password: str, email: str, *, field: str) -> None:
+    """Let pass a new password that isn't guessed first.
+
+    Refused is what has no words but the commonest and those of the email, and what mostly repeats or continues
+    itself: eight characters must not follow from the one before, five of them different. Length is bounded elsewhere.
+
+    Raises:
+        SchemaViolationError: it is weaker; it is not repeated.
+    """
+    folded = password.casefold()
+    words = {_once(word) for word in _WORD.findall(folded)}
+    known = _COMMON | set(_WORD.findall(email.casefold()))
+    once = _once(folded)
+    unexpected = [after for before, after in pairwise(f"\0{once}") if abs(ord(after) - ord(before)) > 1]
+    if (
+        (words and words <= known)
+        or len(unexpected) < _UNEXPECTED_MIN
+        or len(set(unexpected)) < _DIFFERENT_MIN
+    ):
+        raise SchemaViolationError(
+            "The password is too easy to guess: it is mostly a sequence, a repetition, a common word or the email; "
+            "take a longer one of random words or characters",
+            field=field,
+        )
+
+
+def _once(text: str) -> str:
+    """Return what is said twice in a row once."""
+    half = text[: len(text) // 2]
+    return half if half and text == half * 2 else text
 
 
 class Passwords:

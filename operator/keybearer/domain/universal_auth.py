@@ -88,9 +88,6 @@ def universal_auth_of(identity_id: IdentityId, terms: UniversalAuthTerms, clock:
         lockout_threshold=terms.lockout_threshold,
         lockout_duration_seconds=terms.lockout_duration_seconds,
         lockout_counter_reset_seconds=terms.lockout_counter_reset_seconds,
-        failures=0,
-        last_failure_at=None,
-        locked_until=None,
         created_at=now,
         updated_at=now,
     )

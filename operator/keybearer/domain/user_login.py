@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 
 from keybearer.base.clock import Clock
 from keybearer.domain.addresses import EVERY_ADDRESS
@@ -11,13 +10,12 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
-from keybearer.domain.lifetimes import is_locked, lockout_after
+from keybearer.domain.lockouts import Counter, Lockouts
 from keybearer.domain.login_terms import login_actor
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.server_keys import ServerKeys
-from keybearer.domain.universal_auth import credential_digest
 from keybearer.store.database import Database
-from keybearer.store.records import Identity, LoginFailures, User
+from keybearer.store.records import Identity, User
 from keybearer.store.unit import UnitOfWork
 
 __all__ = ["PasswordAttempt", "PasswordGate", "UserLogins", "require_user"]
@@ -30,15 +28,15 @@ _LOCKED = "Too many failed logins under this email; try again in five minutes"
 
 @dataclass(frozen=True, slots=True)
 class _UserLockout:
-    """The counter of one email, under the terms that Universal Auth has by default (wire.md section 1.2)."""
+    """The terms that Universal Auth has by default (wire.md section 1.2)."""
 
-    failures: int
-    last_failure_at: datetime | None
-    locked_until: datetime | None
     lockout_enabled: bool = True
     lockout_threshold: int = 3
     lockout_duration_seconds: int = 300
     lockout_counter_reset_seconds: int = 30
+
+
+_TERMS = _UserLockout()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class PasswordAttempt:
     """A password that was looked at; `user` is who has it, None where nobody does."""
 
     email: str
-    digest: bytes = field(repr=False)
+    counter: Counter
     user: User | None
 
 
@@ -55,38 +53,37 @@ class PasswordGate:
 
     def __init__(self, database: Database, keys: ServerKeys, passwords: Passwords, clock: Clock) -> None:
         self._database = database
-        self._keys = keys
         self._passwords = passwords
         self._clock = clock
+        self._lockouts = Lockouts(keys)
 
-    async def look(self, email: str, password: str) -> PasswordAttempt:
+    async def look(self, email: str, password: str, address: str | None) -> PasswordAttempt:
         """Compare the password, outside of any transaction: it takes long.
 
         Raises:
-            UnauthenticatedError: the email is locked; nothing was compared.
+            UnauthenticatedError: the email is locked for the address; nothing was compared.
             LimitReachedError: too many others log in.
         """
-        digest = credential_digest(self._keys.credential_digest, f"failed logins of {email}")
+        counter = self._lockouts.counter("user", email, address)
         async with self._database.reading() as unit:
-            failures = await unit.users.login_failures(digest)
+            is_locked = await self._lockouts.is_locked(unit, counter, _TERMS, self._clock.now())
             user = await unit.users.by_email(email)
-        if failures is not None and is_locked(_counter(failures), self._clock.now()):
+        if is_locked:
             raise _refusal(_LOCKED, user)
         matches = await self._passwords.matches(None if user is None else user.password_hash, password)
-        return PasswordAttempt(email, digest, user if matches else None)
+        return PasswordAttempt(email, counter, user if matches else None)
 
     async def settle(self, unit: UnitOfWork, attempt: PasswordAttempt) -> User | UnauthenticatedError:
         """Return who is let in, or the refusal: returned, not raised, since its count must be committed."""
         now = self._clock.now()
-        failures = await unit.users.claim_login_failures(attempt.digest)
+        is_locked = await self._lockouts.claim(unit, attempt.counter, _TERMS, now)
         present = await unit.users.by_email(attempt.email, for_change=True)
-        if is_locked(_counter(failures), now):
+        if is_locked:
             return _refusal(_LOCKED, present)
         if attempt.user is None or present is None or present.password_hash != attempt.user.password_hash:
-            await unit.users.record_login_failures(_failed_again(failures, now))
-            await unit.users.prune_login_failures(now)
+            await self._lockouts.count(unit, attempt.counter, _TERMS, now)
             return _refusal(_INVALID, present)
-        await unit.users.forget_login_failures(attempt.digest, now)
+        await self._lockouts.forget(unit, attempt.counter)
         return present
 
 
@@ -99,14 +96,15 @@ class UserLogins:
         self._gate = gate
         self._clock = clock
 
-    async def login(self, email: str, password: str) -> IssuedToken:
+    async def login(self, email: str, password: str, address: str | None) -> IssuedToken:
         """Return a token of the user.
 
         Raises:
-            UnauthenticatedError: no such user, another password, or too many failures under this email.
+            UnauthenticatedError: no such user, another password, or too many failures under this email
+                from this address.
             LimitReachedError: too many others log in.
         """
-        attempt = await self._gate.look(email, password)
+        attempt = await self._gate.look(email, password, address)
         async with self._database.writing() as unit:
             admitted = await self._gate.settle(unit, attempt)
             if isinstance(admitted, User):
@@ -166,22 +164,3 @@ def require_user(principal: Principal) -> None:
 
 def _refusal(message: str, user: User | None) -> UnauthenticatedError:
     return UnauthenticatedError(message, attempted=None if user is None else user.identity_id)
-
-
-def _counter(failures: LoginFailures) -> _UserLockout:
-    return _UserLockout(failures.failures, failures.last_failure_at, failures.locked_until)
-
-
-def _failed_again(failures: LoginFailures, now: datetime) -> LoginFailures:
-    terms = _counter(failures)
-    after = lockout_after(terms, now)
-    silent_from = now + timedelta(
-        seconds=max(terms.lockout_counter_reset_seconds, terms.lockout_duration_seconds)
-    )
-    return replace(
-        failures,
-        failures=after.failures,
-        last_failure_at=after.last_failure_at,
-        locked_until=after.locked_until,
-        expires_at=silent_from,
-    )

@@ -19,7 +19,7 @@ from keybearer.domain.authorization import (
     require_organization,
 )
 from keybearer.domain.errors import InvalidError, NotFoundError, UnauthenticatedError
-from keybearer.domain.passwords import Passwords
+from keybearer.domain.passwords import Passwords, require_strong
 from keybearer.domain.user_login import PasswordGate, require_user
 from keybearer.store.database import Database
 from keybearer.store.records import Identity, Organization, User
@@ -73,10 +73,12 @@ class Users:
 
         Raises:
             ForbiddenError: the principal may not.
+            SchemaViolationError: the password is too weak.
             InvalidError: the email is taken.
             LimitReachedError: too many passwords are being hashed.
         """
         require_organization(principal, Action.CREATE, Subject.MEMBERS)
+        require_strong(new.password, new.email, field="password")
         hashed = await self._passwords.hash(new.password)
         async with self._database.writing() as unit:
             view = await make_user(unit, principal.organization_id, new, hashed, self._clock.now())
@@ -140,7 +142,12 @@ class Users:
             LimitReachedError: too many passwords are being hashed.
         """
         require_organization(principal, Action.EDIT, Subject.MEMBERS)
-        hashed = None if change.password is None else await self._passwords.hash(change.password)
+        hashed = None
+        if change.password is not None:
+            async with self._database.reading() as unit:
+                view = await _view(unit, principal, user_id)
+            require_strong(change.password, view.user.email, field="password")
+            hashed = await self._passwords.hash(change.password)
         async with self._database.writing() as unit:
             old = await _view(unit, principal, user_id)
             now = self._clock.now()
@@ -171,7 +178,9 @@ class Users:
             )
             return UserView(user, identity)
 
-    async def change_password(self, principal: Principal, current: str, new: str) -> None:
+    async def change_password(
+        self, principal: Principal, current: str, new: str, address: str | None
+    ) -> None:
         """Give the user who asks another password, and end all their sessions, this one included.
 
         Raises:
@@ -180,8 +189,9 @@ class Users:
             LimitReachedError: too many passwords are being hashed.
         """
         email = (await self.me(principal)).user.email
+        require_strong(new, email, field="newPassword")
         try:
-            attempt = await self._gate.look(email, current)
+            attempt = await self._gate.look(email, current, address)
         except UnauthenticatedError as refused:
             raise _not_accepted(refused) from refused
         hashed = await self._passwords.hash(new)

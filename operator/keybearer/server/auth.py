@@ -14,12 +14,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import Principal
-from keybearer.server.body_bounds import bounded_body, refuse_announced
+from keybearer.server.body_bounds import bounded_body, refuse_announced, timely_body
 from keybearer.server.context import context_of
+from keybearer.server.request_scope import PRINCIPAL_KEY
 from keybearer.store.attempts import repeated
 from keybearer.wire.limits import OPEN_BODY_MAX_BYTES
 
 __all__ = [
+    "OPEN_BODY_SECONDS",
     "REQUEST_SECONDS",
     "AuthenticatedRoute",
     "DirectRoute",
@@ -33,10 +35,13 @@ __all__ = [
 
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _SCHEME_LENGTH = len("Bearer ")
-_KEY = "keybearer.principal"
 _SECURED: dict[str, object] = {"security": [{"bearerAuth": []}]}
 REQUEST_SECONDS = 60
 """What a request may take, its body included; past it the database unit is undone and 504 answered."""
+
+
+OPEN_BODY_SECONDS = 10
+"""Of these, for the body of who showed no token, from its head on."""
 
 
 class OpenRoute(APIRoute):
@@ -48,7 +53,8 @@ class OpenRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             refuse_announced(request.scope, OPEN_BODY_MAX_BYTES)
-            bounded = Request(request.scope, bounded_body(request.receive, OPEN_BODY_MAX_BYTES))
+            timely = timely_body(request.receive, OPEN_BODY_SECONDS)
+            bounded = Request(request.scope, bounded_body(timely, OPEN_BODY_MAX_BYTES))
             async with asyncio.timeout(REQUEST_SECONDS):
                 return await repeated(lambda: handler(bounded))
 
@@ -99,18 +105,18 @@ class DirectRoute(AuthenticatedRoute):
 
 def principal_of(request: Request) -> Principal:
     """Return who asks; only in routes of the two classes above."""
-    principal: Principal = request.scope[_KEY]
+    principal: Principal = request.scope[PRINCIPAL_KEY]
     return principal
 
 
 def known_principal_of(request: Request) -> Principal | None:
     """Return who asks, if that was asked already."""
-    return request.scope.get(_KEY)
+    return request.scope.get(PRINCIPAL_KEY)
 
 
 def remember_principal(request: Request, principal: Principal) -> None:
     """Note who asks."""
-    request.scope[_KEY] = principal
+    request.scope[PRINCIPAL_KEY] = principal
 
 
 def address_of(request: Request) -> str | None:

@@ -1,11 +1,16 @@
-"""How many bytes a body may have. What is received counts; what is announced is believed if it is too much."""
+"""How many bytes a body may have, and how long it may take.
+
+What is received counts; what is announced is believed if it is too much.
+"""
 
 from __future__ import annotations
+
+import asyncio
 
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope
 
-__all__ = ["TooLargeBodyError", "bounded_body", "refuse_announced"]
+__all__ = ["TooLargeBodyError", "bounded_body", "refuse_announced", "timely_body"]
 
 
 class TooLargeBodyError(HTTPException):
@@ -36,6 +41,33 @@ def bounded_body(receive: Receive, most: int) -> Receive:
         return message
 
     return bounded
+
+
+def timely_body(receive: Receive, seconds: float) -> Receive:
+    """Return what receives a body within so many seconds from now.
+
+    Raises:
+        HTTPException: when received, 408: the body didn't come in time; the connection ends with the answer.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    is_whole = False
+
+    async def timely() -> Message:
+        nonlocal is_whole
+        if is_whole:
+            return await receive()  # the end of the connection, which may take its time
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await receive()
+        except TimeoutError as error:
+            raise HTTPException(
+                408, f"The body did not come within {seconds:g} s", {"connection": "close"}
+            ) from error
+        is_whole = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+    return timely
 
 
 def refuse_announced(scope: Scope, most: int) -> None:

@@ -18,11 +18,14 @@ from uvicorn.server import ServerState
 
 from keybearer.base.ids import new_request_id
 from keybearer.base.logs import get_logger
+from keybearer.server.connection_shares import ConnectionShares
+from keybearer.server.request_scope import PRINCIPAL_KEY
 from keybearer.wire.errors import ErrorBody
 from keybearer.wire.limits import REQUEST_HEAD_MAX_BYTES, REQUEST_HEAD_MAX_LINES
 
 __all__ = [
     "CONNECTIONS_MAX",
+    "CONNECTIONS_PER_ADDRESS",
     "HEAD_SECONDS",
     "READER_BYTES",
     "READER_SECONDS",
@@ -32,6 +35,8 @@ __all__ = [
 
 CONNECTIONS_MAX = 900
 """By default: with files and the database's connections below 1,024 descriptors, a common limit of processes."""
+CONNECTIONS_PER_ADDRESS = 64
+"""By default, of those by which no token was accepted: who fills them leaves more than 800 to others."""
 HEAD_SECONDS = 10
 """From a connection or a request's first byte to the end of its head; from an early answer to the end of its body."""
 READER_SECONDS = 30
@@ -60,6 +65,13 @@ _FULL = _Refusal(
     "The service has as many connections as it may; try again",
     "retry-after: 1\r\n",
 )
+_MANY = _Refusal(
+    503,
+    "Service Unavailable",
+    "ServiceUnavailable",
+    "Your address has as many connections without an accepted token as it may; try again",
+    "retry-after: 1\r\n",
+)
 _LONG_HEAD = _Refusal(
     431,
     "Request Header Fields Too Large",
@@ -77,6 +89,7 @@ class BoundedProtocol(HttpToolsProtocol):
     """One connection. It counts what leads to nothing: bytes of heads and trailing fields, and the time for them."""
 
     connections_max: ClassVar[int] = CONNECTIONS_MAX
+    shares: ClassVar[ConnectionShares[BoundedProtocol]]
 
     def __init__(
         self,
@@ -86,6 +99,7 @@ class BoundedProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        self._address: str | None = None
         self._refusal = _MALFORMED
         self._awaits_head = True
         self._has_begun = False
@@ -99,15 +113,18 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn does
         """Begin, unless there are too many."""
-        if len(self.connections) >= self.connections_max:
+        self._address = _address_of(transport)
+        is_full = len(self.connections) >= self.connections_max
+        if is_full or not self.shares.take(self._address, self):
             self.transport = transport
-            self._refuse(_FULL)
+            self._refuse(_FULL if is_full else _MANY)
             return
         super().connection_made(transport)
         self._expect_soon()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
+        self.shares.give_back(self._address, self)
         self._expect_no_more()
         self._leave_reader()
         super().connection_lost(exc)
@@ -205,6 +222,20 @@ class BoundedProtocol(HttpToolsProtocol):
         else:
             self._leave_reader()
 
+    @property
+    def is_admitted(self) -> bool:
+        """Whether the latest request came with a token that was accepted."""
+        return self.cycle is not None and PRINCIPAL_KEY in self.cycle.scope
+
+    def end_if_idle(self) -> bool:
+        """Close and return True, if the latest answer was given and taken, and no other request has begun."""
+        if self.cycle is None or not self.cycle.response_complete or not self._awaits_head:
+            return False
+        if self._has_begun or self._loose or self.transport.get_write_buffer_size():
+            return False
+        self.transport.close()
+        return True
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what can't be parsed, or what was too much in the midst of parsing."""
         del msg
@@ -267,14 +298,27 @@ class BoundedProtocol(HttpToolsProtocol):
         )
 
 
-def bounded_protocol(connections_max: int) -> type[BoundedProtocol]:
-    """Return the protocol for so many connections of a server at most."""
+def bounded_protocol(
+    connections_max: int, per_address: int = CONNECTIONS_PER_ADDRESS
+) -> type[BoundedProtocol]:
+    """Return the protocol for so many connections of a server at most.
+
+    Args:
+        connections_max: at the same time.
+        per_address: of these, from one address and without an accepted token.
+    """
 
     class Bounded(BoundedProtocol):
         pass
 
     Bounded.connections_max = connections_max
+    Bounded.shares = ConnectionShares(per_address, lambda one: one.is_admitted, lambda one: one.end_if_idle())
     return Bounded
+
+
+def _address_of(transport: asyncio.Transport) -> str | None:
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if isinstance(peer, tuple) else None
 
 
 def _written(refusal: _Refusal, request_id: str) -> bytes:
@@ -284,6 +328,7 @@ def _written(refusal: _Refusal, request_id: str) -> bytes:
     content = orjson.dumps(body)
     head = (
         f"HTTP/1.1 {refusal.status} {refusal.reason}\r\ncontent-type: application/json\r\n"
+        "cache-control: no-store\r\nx-content-type-options: nosniff\r\n"
         f"content-length: {len(content)}\r\nx-request-id: {request_id}\r\n{refusal.headers}connection: close\r\n\r\n"
     )
     return head.encode() + content

@@ -53,6 +53,7 @@ from keybearer.domain.folders import Folders
 from keybearer.domain.grants import ProjectGrants
 from keybearer.domain.identities import Identities
 from keybearer.domain.key_rotation import KeyRotation
+from keybearer.domain.lockouts import Lockouts
 from keybearer.domain.memberships import UserMemberships
 from keybearer.domain.outbound import Outbound, OutboundSettings, outbound_of
 from keybearer.domain.passwords import Passwords
@@ -218,7 +219,7 @@ def build_context(
         catalogue=catalogue,
         authentication=authentication,
         external_logins=ExternalLogins(database, keys, outbound, clock),
-        auth_methods=AuthMethods(database, clock),
+        auth_methods=AuthMethods(database, Lockouts(keys), clock),
         setup=InstanceSetup(database, keys, passwords, clock, door),
         user_logins=UserLogins(database, keys, gate, clock),
         users=Users(database, passwords, gate, clock),

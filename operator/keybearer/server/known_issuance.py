@@ -82,6 +82,7 @@ class KnownIssuance:
         if principal is None:
             await self._inner(scope, receive, send)
             return
+        remember_principal(request, principal)
         answer = await self._answer(request, route, principal)
         if isinstance(answer, Response):
             await answer(scope, receive, send)
@@ -106,7 +107,6 @@ class KnownIssuance:
             return None
         except Exception as error:  # noqa: BLE001 - answered as what it is
             request.scope.update(app=self._application, route=route)
-            remember_principal(request, principal)
             return await answer_to(request, error)
 
 

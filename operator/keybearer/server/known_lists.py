@@ -17,7 +17,7 @@ from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
 from keybearer.domain.secrets.entity_tags import candidates
 from keybearer.server.answers import not_modified, raw_json_response
-from keybearer.server.auth import address_of, bearer_of
+from keybearer.server.auth import address_of, bearer_of, remember_principal
 from keybearer.server.context import ServiceContext
 from keybearer.server.list_cache import ListKey
 
@@ -69,6 +69,7 @@ class KnownLists:
         principal = self._context.authentication.known(bearer_of(request), address_of(request))
         if principal is None:
             return None
+        remember_principal(request, principal)
         try:
             key = self._context.lists.key(principal, request.scope["path"], request.scope["query_string"])
             answer = await kept_answer(self._context, key, request.headers.get("if-none-match"))

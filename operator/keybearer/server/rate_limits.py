@@ -1,11 +1,11 @@
 """Rate limits (wire.md section 8.3): so many requests of a class, from one address, in a window of time.
 
-None by default. Each process counts by itself and in memory; a window begins with its first request.
+By default of failed logins alone. Each process counts by itself and in memory; a window begins with its first
+request.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import re
 from collections import Counter
@@ -20,21 +20,33 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from keybearer.base.clock import Clock
 from keybearer.base.durations import parse_duration
 from keybearer.base.errors import ConfigurationError
+from keybearer.domain.addresses import source_of
 from keybearer.server.answers import json_response
 from keybearer.server.request_scope import request_id_of
 from keybearer.wire.errors import ErrorBody
 
-__all__ = ["RateLimit", "RateLimitShell", "RateLimits", "RequestClass", "class_of", "parse_rate_limits"]
+__all__ = [
+    "USUAL_RATE_LIMITS",
+    "RateLimit",
+    "RateLimitShell",
+    "RateLimits",
+    "RequestClass",
+    "class_of",
+    "parse_rate_limits",
+]
 
 _ADDRESSES_MAX = 10_000
 """Of each class: about 2 MiB. Who has more addresses than that has no use for forgotten counts."""
 _REQUESTS_MAX = 1_000_000
 _WINDOW_MAX = timedelta(hours=1)
-_FORM = re.compile(r"([a-z]+)=([0-9]{1,7})/([0-9]{1,5}[smh])")
+_FORM = re.compile(r"([a-z-]+)=([0-9]{1,7})/([0-9]{1,5}[smh])")
 
 
 class RequestClass(StrEnum):
-    """What is counted together; `ALL` counts every request beside its own class."""
+    """What is counted together.
+
+    `ALL` counts every request beside its own class, `FAILED_LOGINS` the requests of `AUTH` that were answered 401.
+    """
 
     ALL = "all"
     READ = "read"
@@ -42,12 +54,14 @@ class RequestClass(StrEnum):
     SECRETS = "secrets"
     AUTH = "auth"
     CREATION = "creation"
+    FAILED_LOGINS = "failed-logins"
 
 
 _CREATING = frozenset({"/api/v1/projects", "/api/v2/workspace", "/api/v1/identities", "/api/v1/users"})
 _LOGIN = re.compile(r"/api/v[0-9]/auth(/[^/]+)?/login")
 _TOKENS = frozenset({"/api/v1/auth/token/renew", "/api/v1/admin/bootstrap"})
 _SECRETS = ("/api/v3/secrets", "/api/v4/secrets")
+_UNAUTHORIZED = 401
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _ASKING = ("/api/v1/events/", "/api/v1/cert-manager/ocsp/")
 
@@ -59,6 +73,10 @@ class RateLimit:
     kind: RequestClass
     requests: int
     window: timedelta
+
+
+USUAL_RATE_LIMITS = (RateLimit(RequestClass.FAILED_LOGINS, 60, timedelta(seconds=60)),)
+"""Guesses cost the service work, and logins that succeed are not among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +96,7 @@ class _Window:
 
 
 def parse_rate_limits(texts: Iterable[str]) -> tuple[RateLimit, ...]:
-    """Return the limits of texts such as `auth=60/60s`.
+    """Return the limits of texts such as `auth=60/60s`, and the usual ones of classes that they don't name.
 
     Raises:
         ConfigurationError: one is none, or a class has two; the message says what to write.
@@ -86,7 +104,8 @@ def parse_rate_limits(texts: Iterable[str]) -> tuple[RateLimit, ...]:
     limits = tuple(_parsed(text) for text in texts)
     if len({limit.kind for limit in limits}) < len(limits):
         raise ConfigurationError("--rate-limit gives a class twice; give each once")
-    return limits
+    named = {limit.kind for limit in limits}
+    return (*limits, *(usual for usual in USUAL_RATE_LIMITS if usual.kind not in named))
 
 
 def _parsed(text: str) -> RateLimit:
@@ -129,7 +148,7 @@ class RateLimits:
         self.refused: Counter[RequestClass] = Counter()
         """How many were refused of each class, for metrics."""
 
-    def take(self, kind: RequestClass, address: str) -> Standing | None:
+    def take(self, kind: RequestClass, address: str | None) -> Standing | None:
         """Count a request and return how the limit that is nearest to its end stands; nothing without limits.
 
         A refused request is not counted: who keeps asking is served again when the window ends.
@@ -137,7 +156,7 @@ class RateLimits:
         counters = [self._counters[each] for each in (kind, RequestClass.ALL) if each in self._counters]
         if not counters:
             return None
-        source = _source_of(address)
+        source = source_of(address)
         windows = [(counter, counter.window_of(source)) for counter in counters]
         full = [
             counter.standing(window, is_refused=True)
@@ -150,6 +169,23 @@ class RateLimits:
         for _, window in windows:
             window.count += 1
         return min((counter.standing(window) for counter, window in windows), key=_nearness)
+
+    def failing(self, address: str | None) -> Standing | None:
+        """Return how the limit of failed logins stands, if it refuses logins from the address; None otherwise."""
+        counter = self._counters.get(RequestClass.FAILED_LOGINS)
+        if counter is None:
+            return None
+        window = counter.window_of(source_of(address))
+        if not counter.is_full(window):
+            return None
+        self.refused[RequestClass.FAILED_LOGINS] += 1
+        return counter.standing(window, is_refused=True)
+
+    def failed(self, address: str | None) -> None:
+        """Count a login that failed."""
+        counter = self._counters.get(RequestClass.FAILED_LOGINS)
+        if counter is not None:
+            counter.window_of(source_of(address)).count += 1
 
 
 class _Counter:
@@ -191,9 +227,11 @@ class RateLimitShell:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve or refuse one request."""
         kind = class_of(scope["method"], scope["path"]) if scope["type"] == "http" else None
-        # Without an address it is a socket of this machine: all who come by it count as one.
-        client = scope.get("client") or ("", 0)
+        client = scope.get("client") or (None, 0)
         standing = None if kind is None else self._limits.take(kind, client[0])
+        if kind is RequestClass.AUTH and (standing is None or not standing.is_refused):
+            standing = self._limits.failing(client[0]) or standing
+            send = self._watched(client[0], send)
         if standing is None:
             await self._app(scope, receive, send)
         elif standing.is_refused:
@@ -206,6 +244,14 @@ class RateLimitShell:
                 await send(message)
 
             await self._app(scope, receive, telling)
+
+    def _watched(self, address: str | None, send: Send) -> Send:
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == _UNAUTHORIZED:
+                self._limits.failed(address)
+            await send(message)
+
+        return watched
 
 
 def _refusal(scope: Scope, standing: Standing) -> ASGIApp:
@@ -230,13 +276,3 @@ def _headers(standing: Standing) -> dict[str, str]:
 
 def _nearness(standing: Standing) -> tuple[int, int]:
     return (standing.remaining, -standing.reset)
-
-
-def _source_of(address: str) -> str:
-    """Return what counts as one address: of IPv6 the network of 64 bits, which one household has whole."""
-    if ":" not in address:
-        return address
-    parsed = ipaddress.IPv6Address(address.partition("%")[0])
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.IPv6Network((parsed, 64), strict=False))

@@ -1,4 +1,4 @@
-"""The outermost shell of each request: its id, its line in the log, the bound of its body."""
+"""The outermost shell of each request: its id, its line in the log, the bound of its body, headers of each answer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from keybearer.server.body_bounds import bounded_body
 from keybearer.server.request_tallies import RequestTallies
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
-__all__ = ["REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
+__all__ = ["PRINCIPAL_KEY", "REQUEST_ID_HEADER", "RequestShell", "request_id_of"]
 
 REQUEST_ID_HEADER = "x-request-id"
+PRINCIPAL_KEY = "keybearer.principal"
+"""Under which a request's scope has who asks, once the token was accepted."""
 _HEADER_BYTES = REQUEST_ID_HEADER.encode()
+_NOT_GUESSED = (b"x-content-type-options", b"nosniff")
+_NOT_KEPT = (b"cache-control", b"no-store")
 _KEY = "keybearer.request_id"
 _SERVER_ERROR = 500
 _log = get_logger(__name__)
@@ -70,7 +74,12 @@ class RequestShell:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"].append((_HEADER_BYTES, request_id.encode()))
+                headers = message["headers"]
+                headers.append((_HEADER_BYTES, request_id.encode()))
+                headers.append(_NOT_GUESSED)
+                # What says nothing else about it may hold a secret: lists, logins, keys, and refusals beside them.
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append(_NOT_KEPT)
             await send(message)
 
         try:

@@ -30,11 +30,18 @@ from keybearer.domain.outbound import OutboundSettings, outbound_of
 from keybearer.domain.server_keys import RootKeySource, ServerKeys, unlock
 from keybearer.domain.syncs.jobs import JobTerms
 from keybearer.server.app import create_app
-from keybearer.server.bounded_protocol import CONNECTIONS_MAX, HEAD_SECONDS, bounded_protocol
+from keybearer.server.beside import served_beside
+from keybearer.server.bounded_protocol import (
+    CONNECTIONS_MAX,
+    CONNECTIONS_PER_ADDRESS,
+    HEAD_SECONDS,
+    bounded_protocol,
+)
 from keybearer.server.context import ContextTerms, ServiceContext, build_context
 from keybearer.server.listening import listening
-from keybearer.server.metrics_listener import METRICS_OPTION, MetricsListen, metrics_served
-from keybearer.server.rate_limits import RateLimit, RateLimits
+from keybearer.server.metrics_listener import METRICS_OPTION, MetricsListen
+from keybearer.server.probes import PROBE_OPTION, ProbeListen, probe_app
+from keybearer.server.rate_limits import USUAL_RATE_LIMITS, RateLimit, RateLimits
 from keybearer.server.request_tallies import RequestTallies
 from keybearer.server.tls import CertificateFiles, keep_certificate_fresh, tls_context
 from keybearer.store.data_directory import DataDirectory
@@ -66,11 +73,13 @@ class ServiceOptions:
     audit_retention: timedelta = DEFAULT_RETENTION
     audit_strict: bool = False
     outbound: OutboundSettings = field(default_factory=OutboundSettings)
-    rate_limits: tuple[RateLimit, ...] = ()
+    rate_limits: tuple[RateLimit, ...] = USUAL_RATE_LIMITS
     connections_max: int = CONNECTIONS_MAX
+    connections_per_address: int = CONNECTIONS_PER_ADDRESS
     job_terms: JobTerms = field(default_factory=JobTerms)
     public_url: str | None = None
     metrics: MetricsListen | None = None
+    probes: ProbeListen | None = None
     catalogue: Catalogue = CATALOGUE
 
 
@@ -121,12 +130,25 @@ async def serve(
                 tallies = None if options.metrics is None else RequestTallies()
                 app = create_app(context, limits, tallies, tracer)
                 server = _AnnouncingServer(
-                    server_config(app, tls, options.connections_max),
+                    server_config(app, tls, options.connections_max, options.connections_per_address),
                     lambda stop: announce(RunningService(url, app, stop)),
                     lambda: _wind_down(context),
                 )
-                async with _metrics(options.metrics, context, database, tallies, limits):
+                async with (
+                    _probes(options.probes),
+                    _metrics(options.metrics, context, database, tallies, limits),
+                ):
                     await _run(server, listener, tls, options.certificate, context)
+
+
+@contextlib.asynccontextmanager
+async def _probes(wanted: ProbeListen | None) -> AsyncIterator[None]:
+    if wanted is None:
+        yield
+        return
+    with listening(PROBE_OPTION, *wanted) as listener:
+        async with served_beside(probe_app, listener, "probes"):
+            yield
 
 
 @contextlib.asynccontextmanager
@@ -142,7 +164,7 @@ async def _metrics(
         return
     app = wanted.make(context, database.tallies, tallies, limits)
     with listening(METRICS_OPTION, wanted.host, wanted.port) as listener:
-        async with metrics_served(app, listener):
+        async with served_beside(app, listener, "metrics"):
             yield
 
 
@@ -234,12 +256,15 @@ def _url(listener: socket.socket, options: ServiceOptions, *, secure: bool) -> s
 
 
 def server_config(
-    app: ASGIApp, tls: ssl.SSLContext | None = None, connections_max: int = CONNECTIONS_MAX
+    app: ASGIApp,
+    tls: ssl.SSLContext | None = None,
+    connections_max: int = CONNECTIONS_MAX,
+    per_address: int = CONNECTIONS_PER_ADDRESS,
 ) -> uvicorn.Config:
     """Return how uvicorn serves the application, within a loop that runs already."""
     return uvicorn.Config(
         app,
-        http=bounded_protocol(connections_max),
+        http=bounded_protocol(connections_max, per_address),
         loop="none",  # the loop runs already
         lifespan="off",
         log_config=None,

@@ -78,9 +78,6 @@ class LdapAuth:
     lockout_threshold: int
     lockout_duration_seconds: int
     lockout_counter_reset_seconds: int
-    failures: int
-    last_failure_at: datetime | None
-    locked_until: datetime | None
     created_at: datetime
     updated_at: datetime
 
@@ -160,7 +157,7 @@ class AuthMethods:
         await self._connection.execute(insert(LdapAuthRow).values(await self._ldap_values(auth)))
 
     async def update_ldap(self, auth: LdapAuth) -> None:
-        """Store the present configuration with its lockout counter."""
+        """Store the present configuration."""
         await self._connection.execute(
             update(LdapAuthRow)
             .where(LdapAuthRow.identity_id == auth.identity_id)

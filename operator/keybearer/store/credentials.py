@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import delete, insert, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId
 from keybearer.store.columns import select_record
-from keybearer.store.records import AccessToken, ClientSecret, UniversalAuth
+from keybearer.store.records import AccessToken, ClientSecret, GrantedTerms, UniversalAuth
+from keybearer.store.tables.auth_methods import KubernetesAuthRow, LdapAuthRow
 from keybearer.store.tables.identities import AccessTokenRow, ClientSecretRow, UniversalAuthRow
 
 __all__ = ["Credentials"]
@@ -18,6 +19,23 @@ __all__ = ["Credentials"]
 _AUTHS = select_record(UniversalAuthRow, UniversalAuth)
 _SECRETS = select_record(ClientSecretRow, ClientSecret)
 _TOKENS = select_record(AccessTokenRow, AccessToken)
+_TERMS = {
+    method: (
+        row.identity_id,
+        select(
+            row.access_token_ttl,
+            row.access_token_max_ttl,
+            row.access_token_period,
+            row.access_token_num_uses_limit,
+            row.access_token_trusted_ips,
+        ),
+    )
+    for method, row in (
+        ("universal-auth", UniversalAuthRow),
+        ("kubernetes-auth", KubernetesAuthRow),
+        ("ldap-auth", LdapAuthRow),
+    )
+}
 
 
 class Credentials:
@@ -63,21 +81,6 @@ class Credentials:
         """Remove the configuration; its client secrets stay until they are revoked."""
         await self._connection.execute(
             delete(UniversalAuthRow).where(UniversalAuthRow.identity_id == identity_id)
-        )
-
-    async def record_lockout(
-        self,
-        identity_id: IdentityId,
-        *,
-        failures: int,
-        last_failure_at: datetime | None,
-        locked_until: datetime | None,
-    ) -> None:
-        """Store the lockout counter."""
-        await self._connection.execute(
-            update(UniversalAuthRow)
-            .where(UniversalAuthRow.identity_id == identity_id)
-            .values(failures=failures, last_failure_at=last_failure_at, locked_until=locked_until)
         )
 
     async def add_client_secret(self, secret: ClientSecret) -> None:
@@ -138,6 +141,14 @@ class Credentials:
             statement = statement.with_for_update()
         row = (await self._connection.execute(statement)).one_or_none()
         return None if row is None else AccessToken(*row)
+
+    async def granted_terms(self, identity_id: IdentityId, auth_method: str) -> GrantedTerms | None:
+        """Return what the identity's way to log in grants at present; None for one that has no terms to be set."""
+        if auth_method not in _TERMS:
+            return None
+        column, statement = _TERMS[auth_method]
+        row = (await self._connection.execute(statement.where(column == identity_id))).one_or_none()
+        return None if row is None else GrantedTerms(*row)
 
     async def renew_token(self, token_id: str, *, renewed_at: datetime, expires_at: datetime | None) -> None:
         """Store the token's new lifetime."""

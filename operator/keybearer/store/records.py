@@ -68,11 +68,19 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class LoginFailures:
-    """Failed logins under one email; they say nothing any more from `expires_at` on."""
+    """Failed logins to one account from one source of addresses; they say nothing any more from `expires_at` on.
+
+    Attributes:
+        digest: keyed, of the two; `account` of the account alone.
+        failures: in quick succession; `slow_failures`: since `slow_since`, however slowly they came.
+    """
 
     digest: bytes = field(repr=False)
+    account: bytes = field(repr=False)
     failures: int
     last_failure_at: datetime | None
+    slow_failures: int
+    slow_since: datetime | None
     locked_until: datetime | None
     expires_at: datetime
 
@@ -94,9 +102,6 @@ class UniversalAuth:
     lockout_threshold: int
     lockout_duration_seconds: int
     lockout_counter_reset_seconds: int
-    failures: int
-    last_failure_at: datetime | None
-    locked_until: datetime | None
     created_at: datetime
     updated_at: datetime
 
@@ -136,6 +141,17 @@ class AccessToken:
     created_at: datetime
     renewed_at: datetime | None
     expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GrantedTerms:
+    """What a way to log in grants at present; times in seconds, 0 means without end or unlimited."""
+
+    ttl: int
+    max_ttl: int
+    period: int
+    num_uses_limit: int
+    trusted_ips: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from keybearer.store.grants import Grants
 from keybearer.store.identities import Identities
 from keybearer.store.imports import Imports
 from keybearer.store.keys import Keys
+from keybearer.store.login_failures import FailedLogins
 from keybearer.store.pki_subscribers import PkiSubscribers
 from keybearer.store.project_seals import ProjectSeals
 from keybearer.store.projects import Projects
@@ -106,6 +107,7 @@ class UnitOfWork:
     credential_resealing = _FirstUse(lambda self: CredentialResealing(self._connection, self.keys))
     identities = _FirstUse(lambda self: Identities(self._connection))
     users = _FirstUse(lambda self: Users(self._connection))
+    failed_logins = _FirstUse(lambda self: FailedLogins(self._connection))
     credentials = _FirstUse(lambda self: Credentials(self._connection))
     auth_methods = _FirstUse(lambda self: AuthMethods(self._connection, self.keys))
     projects = _FirstUse(lambda self: Projects(self._connection))
@@ -188,6 +190,10 @@ class UnitOfWork:
             .values(permission_revision=moved(IdentityRow.permission_revision, self._clock.now()))
         )
         await self._connection.execute(statement)
+        self.changes.identities.add(identity_id)
+
+    def drop_identity(self, identity_id: IdentityId) -> None:
+        """Have caches forget the identity's tokens when this unit commits; what it may do stays."""
         self.changes.identities.add(identity_id)
 
     def drop_token(self, token_id: str) -> None:

@@ -1,20 +1,19 @@
-"""Users, and how often a login under an email failed."""
+"""Users."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from datetime import datetime
 
-from sqlalchemy import delete, insert, select, text, update
+from sqlalchemy import insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.store.columns import record_columns, select_record
-from keybearer.store.records import Identity, LoginFailures, Membership, User
+from keybearer.store.records import Identity, Membership, User
 from keybearer.store.tables.identities import IdentityRow
 from keybearer.store.tables.projects import MembershipRow
-from keybearer.store.tables.users import LoginFailureRow, UserRow
+from keybearer.store.tables.users import UserRow
 
 __all__ = ["Users"]
 
@@ -29,13 +28,6 @@ _WITH_MEMBERSHIP = (
 )
 _USER_WIDTH = len(record_columns(UserRow, User))
 _MEMBERSHIP_WIDTH = len(record_columns(MembershipRow, Membership))
-_FAILURES = select_record(LoginFailureRow, LoginFailures)
-# One statement, which both databases know: between two, another login could remove the row.
-_CLAIM = text(
-    "INSERT INTO login_failures (digest, failures, expires_at) VALUES (:digest, 0, 0) "
-    "ON CONFLICT (digest) DO UPDATE SET failures = login_failures.failures "
-    "RETURNING digest, failures, last_failure_at, locked_until, expires_at"
-).columns(*record_columns(LoginFailureRow, LoginFailures))
 
 
 class Users:
@@ -86,35 +78,3 @@ class Users:
         await self._connection.execute(
             update(UserRow).where(UserRow.identity_id == user.identity_id).values(asdict(user))
         )
-
-    async def login_failures(self, digest: bytes) -> LoginFailures | None:
-        """Return what failed under the email of that digest, or None."""
-        row = (
-            await self._connection.execute(_FAILURES.where(LoginFailureRow.digest == digest))
-        ).one_or_none()
-        return None if row is None else LoginFailures(*row)
-
-    async def claim_login_failures(self, digest: bytes) -> LoginFailures:
-        """Return the same, made if there was none, and keep it from other writers: logins take turns at it."""
-        return LoginFailures(*(await self._connection.execute(_CLAIM, {"digest": digest})).one())
-
-    async def record_login_failures(self, failures: LoginFailures) -> None:
-        """Store the counter."""
-        await self._connection.execute(
-            update(LoginFailureRow).where(LoginFailureRow.digest == failures.digest).values(asdict(failures))
-        )
-
-    async def forget_login_failures(self, digest: bytes, now: datetime) -> None:
-        """Remove the counter, and all that no longer say anything."""
-        await self._connection.execute(delete(LoginFailureRow).where(LoginFailureRow.digest == digest))
-        await self.prune_login_failures(now)
-
-    async def prune_login_failures(self, now: datetime) -> None:
-        """Remove the counters that no longer say anything."""
-        # Not those that another login holds: two that wait for each other's row would never end.
-        expired = (
-            select(LoginFailureRow.digest)
-            .where(LoginFailureRow.expires_at < now)
-            .with_for_update(skip_locked=True)
-        )
-        await self._connection.execute(delete(LoginFailureRow).where(LoginFailureRow.digest.in_(expired)))

@@ -20,6 +20,7 @@ from keybearer.wire.limits import (
     SECRET_NAME_MAX,
     TAGS_MAX_ITEMS,
 )
+from keybearer.wire.secret_names import NAME_PATTERN, NEW_NAME_PATTERN
 from keybearer.wire.secret_type import SecretType
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "ListSecretsQuery",
     "ListSecretsV4Query",
     "NewSecretItem",
+    "NewSecretName",
     "RemovedSecretItem",
     "Secret",
     "SecretAnswer",
@@ -63,15 +65,11 @@ def _read_type(given: object) -> object:
 
 AnySecretType = Annotated[SecretType, BeforeValidator(_read_type)]
 
-_WHITE = r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_NAME = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": SECRET_NAME_MAX,
-    "pattern": rf"^[^:/\u0000]*[^:/\u0000{_WHITE}][^:/\u0000]*$",
-}
-SecretName = Annotated[str, WithJsonSchema(_NAME)]
+_NAME = {"type": "string", "minLength": 1, "maxLength": SECRET_NAME_MAX}
+SecretName = Annotated[str, WithJsonSchema({**_NAME, "pattern": NAME_PATTERN})]
 """What a secret may be called; the service itself judges it, with the published texts."""
+NewSecretName = Annotated[str, WithJsonSchema({**_NAME, "pattern": NEW_NAME_PATTERN})]
+"""What a new secret may be called."""
 
 
 class SecretMetadata(WireModel):
@@ -177,7 +175,7 @@ class UpdateSecret(_SecretBody):
     """
 
     secret_value: Annotated[str | None, Field(repr=False)] = None
-    new_secret_name: SecretName | None = None
+    new_secret_name: NewSecretName | None = None
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
     skip_multiline_encoding: Flag | None = None
     tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] | None = None
@@ -225,7 +223,7 @@ class SecretsAnswer(WireModel):
 class NewSecretItem(WireModel):
     """One secret of a batch that creates."""
 
-    secret_key: SecretName
+    secret_key: NewSecretName
     secret_value: Confidential
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] = ""
     skip_multiline_encoding: Flag | None = None
@@ -242,7 +240,7 @@ class ChangedSecretItem(WireModel):
     secret_key: SecretName
     secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] | None = None
     secret_value: Annotated[str | None, Field(repr=False)] = None
-    new_secret_name: SecretName | None = None
+    new_secret_name: NewSecretName | None = None
     secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
     skip_multiline_encoding: Flag | None = None
     tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] | None = None

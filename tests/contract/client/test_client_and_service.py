@@ -124,7 +124,7 @@ async def test_listed_secrets_fill_the_environment(house: House, client: Client)
 
 
 async def test_names_that_need_encoding_stay_themselves(house: House, client: Client) -> None:
-    for name in ("WITH SPACE", "100%", "q?a=b&c#d", "käse", "a+b", "%41"):
+    for name in ("WITH SPACE", "100%", "q?a&c#d", "käse", "a+b", "%41"):
         await of(client.secrets.create(name, f"cnry-{name}", **house.place))
         assert (await of(client.secrets.get(name, **house.place))).secret_key == name
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from keybearer.wire.auth import AccessToken
-from support.service_fixtures import Credentials, Service
+from support.service_fixtures import Client, Credentials, Service
 from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.every_database
@@ -71,6 +71,18 @@ def test_the_third_failure_locks_even_the_right_secret_out(service: Service) -> 
         response = login(service, replace(identity, client_secret="cnry-wrong"))
         assert refusal(response) == (401, "UnauthorizedError", "Invalid credentials")
     assert refusal(login(service, identity)) == (401, "UnauthorizedError", LOCKED)
+
+
+def test_a_stranger_locks_nobody_out_elsewhere(service: Service, admin: Client) -> None:
+    identity = service.create_identity()
+    elsewhere = httpx.HTTPTransport(local_address="127.0.0.2")
+    with httpx.Client(base_url=service.url, transport=elsewhere, trust_env=False) as stranger:
+        body = {"clientId": identity.client_id, "clientSecret": "cnry-wrong"}
+        told = [stranger.post(LOGIN, json=body).json()["message"] for _ in range(4)]
+    assert told == ["Invalid credentials"] * 3 + [LOCKED]
+    assert login(service, identity).status_code == 200
+    path = f"/api/v1/auth/universal-auth/identities/{identity.identity_id}/clear-lockouts"
+    assert admin.json("POST", path) == {"deleted": 1}
 
 
 def test_a_success_between_failures_starts_the_count_anew(service: Service) -> None:

@@ -20,7 +20,7 @@ from keybearer.server.rate_limits import parse_rate_limits
 from keybearer.wire import limits
 from support.issuing_house import IssuingHouse
 from support.limit_cases import KEY_SIGN, World
-from support.limits_of_administration import LIMITS_OF_ADMINISTRATION
+from support.limits_of_administration import LIMITS_OF_ADMINISTRATION, strong_password
 from support.limits_of_certificates import LIMITS_OF_CERTIFICATES
 from support.limits_of_connections import LIMITS_OF_CONNECTIONS
 from support.limits_of_contents import LIMITS_OF_CONTENTS
@@ -267,7 +267,7 @@ class TestPeople:
         person = service.create_user()
         client = service.client(service.login_user(person))
         path = "/api/v1/user/password"
-        new = KEY_SIGN * length
+        new = strong_password(length)
         for old in ("", "x" * 1025):
             refusal = client.json("POST", path, status=422, json={"currentPassword": old, "newPassword": new})
             assert refusal["message"][0]["path"] == ["currentPassword"]
@@ -397,7 +397,7 @@ class TestLists:
 class TestSettings:
     @pytest.mark.parametrize("given", ["auth=1/1s", "auth=1000000/1h", "auth=1000000/3600s", "auth=1/60m"])
     def test_a_rate_limit_within_its_bounds_is_taken(self, given: str) -> None:
-        (limit,) = parse_rate_limits([given])
+        limit, *_ = parse_rate_limits([given])
         assert 1 <= limit.requests <= 1_000_000
 
     @pytest.mark.parametrize(

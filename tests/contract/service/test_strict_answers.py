@@ -112,9 +112,19 @@ ADDITIONS = [
 ]
 
 
+NOT_KEPT = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+
+
 def checked(path: str, status: int, body: object, **headers: str) -> None:
     request = httpx.Request("GET", f"http://127.0.0.1{path}")
-    check_answer(httpx.Response(status, json=body, headers=headers, request=request))
+    check_answer(httpx.Response(status, json=body, headers={**NOT_KEPT, **headers}, request=request))
+
+
+@pytest.mark.parametrize("headers", [{}, {**NOT_KEPT, "cache-control": "max-age=60"}], ids=str)
+def test_an_answer_that_somebody_may_keep_fails(headers: dict[str, str]) -> None:
+    request = httpx.Request("GET", "http://127.0.0.1/api/v4/secrets/KEY")
+    with pytest.raises(AssertionError):
+        check_answer(httpx.Response(200, json={"secret": SECRET}, headers=headers, request=request))
 
 
 def test_answers_as_the_documents_tell_them_pass() -> None:

@@ -170,6 +170,24 @@ def test_the_operator_talks_to_the_service_by_the_name_in_its_certificate() -> N
     assert _argument(other_port, "--service-url") == "https://keybearer-service.keybearer-system.svc:8443"
 
 
+def test_probes_of_the_service_have_a_port_of_their_own_that_no_service_leads_to() -> None:
+    manifests = render()
+    pod = only(manifests, "StatefulSet")
+    container = Manifest({"kind": "container", **pod.mappings("spec", "template", "spec", "containers")[0]})
+    assert _argument(pod, "--probe-listen") == "0.0.0.0:8081"
+    assert {"name": "probes", "containerPort": 8081} in container.mappings("ports")
+    for kind in ("startup", "liveness", "readiness"):
+        assert container.mapping(f"{kind}Probe", "httpGet") == {"path": "/api/status", "port": "probes"}
+    led = only(manifests, "Service", "-service").mappings("spec", "ports")
+    assert [port["targetPort"] for port in led] == ["https"]
+
+
+def test_connections_of_an_address_are_bounded_as_the_values_say() -> None:
+    assert _argument(only(render(), "StatefulSet"), "--max-connections-per-address") == "64"
+    raised = render({"embeddedService": {"connectionsPerAddress": 500}})
+    assert _argument(only(raised, "StatefulSet"), "--max-connections-per-address") == "500"
+
+
 def test_an_operator_for_another_service_is_not_given_our_ca() -> None:
     operator = only(render(ROWS["the embedded service, yet an operator for another"]), "Deployment")
     assert "--service-ca-file" not in operator.texts("spec", "template", "spec", "containers", 0, "args")

@@ -13,6 +13,8 @@ from sqlalchemy import URL, select, update
 from keybearer.base.ids import IdentityId, new_uuid
 from keybearer.domain.auth_methods import AuthMethods
 from keybearer.domain.kubernetes_auth import KubernetesAuthTerms
+from keybearer.domain.lockouts import Lockouts
+from keybearer.domain.server_keys import ServerKeys
 from keybearer.store.auth_methods import CREDENTIALS
 from keybearer.store.database import Database
 from keybearer.store.engines import database_url
@@ -25,6 +27,7 @@ from support.service_domain import ServiceDomain, service_domain
 from tools.local.postgres import PostgresServer
 
 COUNT = 5
+LOCKOUTS = Lockouts(ServerKeys(b"t" * 32, b"d" * 32, b"e" * 32, b"s" * 32))
 TERMS = KubernetesAuthTerms(host="https://api.example.com", reviewer_token="cnry-0")
 
 
@@ -72,7 +75,7 @@ async def filled(domain: ServiceDomain) -> list[IdentityId]:
 
 
 def methods_of(domain: ServiceDomain) -> AuthMethods:
-    return AuthMethods(domain.database, domain.database.clock)
+    return AuthMethods(domain.database, LOCKOUTS, domain.database.clock)
 
 
 async def tokens(database: Database, identities: list[IdentityId]) -> list[str | None]:

@@ -57,7 +57,7 @@ class House:
                 setattr(unit.changes, name, value)
 
     async def stream(self) -> EventStream:
-        return await self.events.subscribe(self.domain.admin, self.project.id, _ALL, None)
+        return await self.events.subscribe(self.domain.admin, self.project.id, _ALL, None, None)
 
     async def _dependents(self, unit: UnitOfWork, changes: Sequence[ListChange]) -> Sequence[ListChange]:
         del unit
@@ -189,7 +189,7 @@ async def test_the_sixth_stream_of_an_identity_finds_no_room_until_another_ends(
 
 async def test_an_unknown_project_is_not_found(house: House) -> None:
     with pytest.raises(NotFoundError):
-        await house.events.subscribe(house.domain.admin, "nowhere", _ALL, None)
+        await house.events.subscribe(house.domain.admin, "nowhere", _ALL, None, None)
 
 
 def test_changes_hold_no_place_for_a_value() -> None:

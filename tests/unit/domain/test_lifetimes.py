@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.base.ids import IdentityId
-from keybearer.domain.lifetimes import is_locked, lockout_after, token_terms
-from keybearer.store.records import AccessToken, UniversalAuth
+from keybearer.domain.lifetimes import SLOW_FACTOR, failed_again, is_locked, on_present_terms, token_terms
+from keybearer.store.records import AccessToken, GrantedTerms, LoginFailures, UniversalAuth
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TOKEN = AccessToken(
@@ -41,9 +41,6 @@ AUTH = UniversalAuth(
     lockout_threshold=3,
     lockout_duration_seconds=300,
     lockout_counter_reset_seconds=30,
-    failures=0,
-    last_failure_at=None,
-    locked_until=None,
     created_at=NOW,
     updated_at=NOW,
 )
@@ -84,33 +81,93 @@ def test_the_time_told_is_positive_and_never_past_the_end(
         assert terms.expires_at <= NOW + timedelta(seconds=max_ttl)
 
 
-def fail(auth: UniversalAuth, after: int) -> UniversalAuth:
-    counter = lockout_after(auth, NOW + timedelta(seconds=after))
-    return replace(
-        auth,
-        failures=counter.failures,
-        last_failure_at=counter.last_failure_at,
-        locked_until=counter.locked_until,
-    )
+NONE = LoginFailures(
+    digest=b"d",
+    account=b"a",
+    failures=0,
+    last_failure_at=None,
+    slow_failures=0,
+    slow_since=None,
+    locked_until=None,
+    expires_at=NOW,
+)
+
+
+def fail(former: LoginFailures, after: int) -> LoginFailures:
+    return failed_again(AUTH, former, NOW + timedelta(seconds=after))
+
+
+def locked(failures: LoginFailures, after: int) -> bool:
+    return is_locked(AUTH, failures, NOW + timedelta(seconds=after))
 
 
 def test_the_third_failure_in_a_row_locks_for_the_duration() -> None:
-    twice = fail(fail(AUTH, 0), 10)
-    assert not is_locked(twice, NOW + timedelta(seconds=10))
+    twice = fail(fail(NONE, 0), 10)
+    assert not locked(twice, 10)
     thrice = fail(twice, 20)
-    assert is_locked(thrice, NOW + timedelta(seconds=319))
-    assert not is_locked(thrice, NOW + timedelta(seconds=320))
+    assert locked(thrice, 319)
+    assert not locked(thrice, 320)
 
 
-def test_failures_far_apart_do_not_add_up() -> None:
-    assert fail(fail(fail(AUTH, 0), 31), 62).failures == 1
+def test_failures_far_apart_do_not_add_up_at_once() -> None:
+    assert fail(fail(fail(NONE, 0), 31), 62).failures == 1
 
 
 def test_after_a_lockout_the_count_begins_anew() -> None:
-    locked = fail(fail(fail(AUTH, 0), 1), 2)
-    assert fail(locked, 400).failures == 1
+    locked_out = fail(fail(fail(NONE, 0), 1), 2)
+    assert fail(locked_out, 400).failures == 1
+
+
+def test_two_tries_every_31_seconds_lock_for_an_hour() -> None:
+    counter, at, tries = NONE, 0, 0
+    while not locked(counter, at):
+        counter, tries = fail(counter, at), tries + 1
+        at += 1 if tries % 2 else 31
+    assert tries == SLOW_FACTOR * AUTH.lockout_threshold
+    assert locked(counter, at + 3500)
+
+
+def test_failures_of_another_day_do_not_count() -> None:
+    counter = NONE
+    for _ in range(SLOW_FACTOR * AUTH.lockout_threshold - 1):
+        counter = fail(counter, 0) if counter.slow_failures == 0 else replace(fail(counter, 60), failures=0)
+    assert fail(counter, 86_400).slow_failures == 1
+
+
+@given(st.lists(st.integers(0, 4000), min_size=1, max_size=60))
+def test_a_counter_is_kept_while_it_says_something(pauses: list[int]) -> None:
+    counter, at = NONE, 0
+    for pause in pauses:
+        at += pause
+        if not locked(counter, at):
+            counter = fail(counter, at)
+        assert counter.locked_until is None or counter.locked_until <= counter.expires_at
+        assert counter.slow_failures < SLOW_FACTOR * AUTH.lockout_threshold
 
 
 def test_without_lockout_nothing_is_ever_locked() -> None:
     never = replace(AUTH, lockout_enabled=False)
-    assert not is_locked(fail(fail(fail(never, 0), 1), 2), NOW + timedelta(seconds=3))
+    assert not is_locked(never, fail(fail(fail(NONE, 0), 1), 2), NOW + timedelta(seconds=3))
+
+
+@pytest.mark.parametrize(
+    ("terms", "ends_after"),
+    [
+        pytest.param(GrantedTerms(60, 1000, 0, 0, ()), 60, id="a shorter TTL"),
+        pytest.param(GrantedTerms(500, 30, 0, 0, ()), 30, id="a shorter max TTL"),
+        pytest.param(GrantedTerms(0, 0, 40, 0, ()), 40, id="a period"),
+        pytest.param(GrantedTerms(500, 1000, 0, 0, ()), 100, id="a longer TTL"),
+        pytest.param(GrantedTerms(0, 0, 0, 0, ()), 100, id="no end"),
+    ],
+)
+def test_a_token_ends_by_the_present_terms_and_no_later_than_promised(
+    terms: GrantedTerms, ends_after: int
+) -> None:
+    token = replace(TOKEN, expires_at=NOW + timedelta(seconds=100))
+    assert on_present_terms(token, terms).expires_at == NOW + timedelta(seconds=ends_after)
+
+
+def test_a_shorter_ttl_counts_from_the_last_renewal() -> None:
+    renewed = replace(TOKEN, renewed_at=NOW + timedelta(seconds=90), expires_at=NOW + timedelta(seconds=190))
+    present = on_present_terms(renewed, GrantedTerms(60, 1000, 0, 0, ()))
+    assert present.expires_at == NOW + timedelta(seconds=150)

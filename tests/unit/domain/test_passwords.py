@@ -7,8 +7,8 @@ import pytest
 from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import VerifyMismatchError
 
-from keybearer.domain.errors import LimitReachedError
-from keybearer.domain.passwords import Passwords
+from keybearer.domain.errors import LimitReachedError, SchemaViolationError
+from keybearer.domain.passwords import Passwords, require_strong
 from tools.local.waiting import PATIENCE_SECONDS
 
 
@@ -89,3 +89,34 @@ async def test_two_hash_at_once_and_who_comes_after_two_hundred_is_sent_away() -
     assert set(await asyncio.gather(*waiting)) == {"done"}
     assert most == 2
     assert await passwords.hash("cnry-one")
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "12345678901234",
+        "98765432109876",
+        "ada@example.com",
+        "Ada@Example.COM!",
+        "ada.example.com1",
+        "aaaaaaaaaaaaaaaa",
+        "abababababababab",
+        "abcdefghijklmnop",
+        "Password1234!",
+        "passwordpassword",
+        "qwertyqwerty12",
+        "keybearer-admin-1",
+        "catdogcatdog",
+    ],
+)
+def test_a_password_that_is_guessed_first_is_refused_and_not_repeated(password: str) -> None:
+    with pytest.raises(SchemaViolationError) as refused:
+        require_strong(password, "ada@example.com", field="password")
+    assert password.casefold() not in refused.value.message.casefold()
+
+
+@pytest.mark.parametrize(
+    "password", ["correct horse battery", "x7#kQ!m2pLw9", "ada likes violet boats", "83749201746592"]
+)
+def test_a_password_of_random_words_or_characters_is_taken(password: str) -> None:
+    require_strong(password, "ada@example.com", field="password")

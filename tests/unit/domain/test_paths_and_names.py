@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.domain.errors import InvalidError, SchemaViolationError
 from keybearer.domain.paths import ancestors, depth_between, folder_name_of, normalize_path, parent_of
-from keybearer.domain.secrets.text import checked_name, checked_value
+from keybearer.domain.secrets.text import checked_name, checked_new_name, checked_value
 from keybearer.wire.limits import HIDDEN_VALUE, SECRET_NAME_MAX, SECRET_VALUE_MAX_BYTES
+from keybearer.wire.secret_names import NEW_NAME_PATTERN
 
 names = st.text("abcXYZ019-_", min_size=1, max_size=8)
 
@@ -116,3 +119,39 @@ def test_a_name_that_is_not_allowed_is_told_so(name: str, message: str) -> None:
     with pytest.raises(SchemaViolationError) as refused:
         checked_name(name, field="newSecretName")
     assert (refused.value.message, refused.value.field) == (message, "newSecretName")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("F\nINJECTED=1", id="a line feed"),
+        pytest.param("\x1b]0;title\x07", id="an escape"),
+        pytest.param("C=D", id="an equals sign"),
+        pytest.param("A\tB", id="a tab"),
+        pytest.param("A\u2028B", id="a line separator"),
+        pytest.param("A\u202eB", id="another direction"),
+        pytest.param("A\u200bB", id="nothing to be seen"),
+        pytest.param("A\u00a0B", id="a space that is none"),
+        pytest.param("A\x9bB", id="a control character of eight bits"),
+    ],
+)
+def test_a_new_name_has_no_sign_that_leads_a_reader_astray(name: str) -> None:
+    assert checked_name(name, field="secretName") == name
+    with pytest.raises(SchemaViolationError, match="Secret name cannot contain") as refused:
+        checked_new_name(name, field="secretName")
+    assert name not in refused.value.message
+
+
+@pytest.mark.parametrize("name", ["DB_HOST", "db.host-1", "a b", "Schlüssel", "鍵", "🔑", "@x", "#1"])
+def test_a_new_name_may_be_in_any_language(name: str) -> None:
+    assert checked_new_name(f" {name}\n", field="secretName") == name
+
+
+@given(st.text(max_size=12))
+def test_the_described_form_of_a_new_name_is_what_the_service_takes(text: str) -> None:
+    try:
+        checked_new_name(text, field="secretName")
+    except SchemaViolationError:
+        assert re.search(NEW_NAME_PATTERN, text) is None
+    else:
+        assert re.search(NEW_NAME_PATTERN, text) is not None

@@ -23,6 +23,7 @@ from keybearer.store.tables.users import LoginFailureRow
 from support.databases import sqlite_with_tables
 from support.virtual_time import VirtualTime
 
+HERE, ELSEWHERE = "127.0.0.1", "192.0.2.7"
 EMAIL, PASSWORD = "ada@example.com", "cnry-correct horse"
 PASSWORDS = Passwords()
 
@@ -41,13 +42,13 @@ class House:
     setup: InstanceSetup
     made: SetUpInstance
 
-    async def login(self, password: str = PASSWORD, email: str = EMAIL) -> Principal:
-        issued = await self.logins.login(email, password)
+    async def login(self, password: str = PASSWORD, email: str = EMAIL, address: str = HERE) -> Principal:
+        issued = await self.logins.login(email, password, address)
         return await self.authentication.authenticate(issued.text, "127.0.0.1")
 
-    async def refused(self, password: str = "cnry-wrong", email: str = EMAIL) -> str:
+    async def refused(self, password: str = "cnry-wrong", email: str = EMAIL, address: str = HERE) -> str:
         with pytest.raises(UnauthenticatedError) as refused:
-            await self.login(password, email)
+            await self.login(password, email, address)
         return refused.value.message
 
     async def kept_failures(self) -> int:
@@ -133,10 +134,25 @@ async def test_failures_far_apart_do_not_lock(house: House, email: str) -> None:
         await house.clock.advance(31)
 
 
+async def test_slow_guesses_lock_as_well(house: House) -> None:
+    told: list[str] = []
+    while len(told) < 20:
+        told.append(await house.refused())
+        await house.clock.advance(1 if len(told) % 2 else 31)
+    assert told.count("Invalid credentials") == 15
+
+
+async def test_a_stranger_locks_nobody_out_elsewhere(house: House) -> None:
+    for _ in range(3):
+        await house.refused(address=ELSEWHERE)
+    assert "five minutes" in await house.refused(PASSWORD, address=ELSEWHERE)
+    await house.login()
+
+
 async def test_a_guess_that_waited_for_its_turn_is_counted_and_locked_out(house: House) -> None:
     """Guesses made at once are all compared before the first is counted: the right one comes too late."""
-    right = await house.gate.look(EMAIL, PASSWORD)
-    wrong = [await house.gate.look(EMAIL, "cnry-wrong") for _ in range(3)]
+    right = await house.gate.look(EMAIL, PASSWORD, HERE)
+    wrong = [await house.gate.look(EMAIL, "cnry-wrong", HERE) for _ in range(3)]
     async with house.database.writing() as unit:
         for attempt in wrong:
             assert isinstance(await house.gate.settle(unit, attempt), UnauthenticatedError)
@@ -146,8 +162,8 @@ async def test_a_guess_that_waited_for_its_turn_is_counted_and_locked_out(house:
 
 
 async def test_a_password_that_was_changed_meanwhile_lets_nobody_in(house: House) -> None:
-    attempt = await house.gate.look(EMAIL, PASSWORD)
-    await house.users.change_password(await house.login(), PASSWORD, f"{PASSWORD} battery")
+    attempt = await house.gate.look(EMAIL, PASSWORD, HERE)
+    await house.users.change_password(await house.login(), PASSWORD, f"{PASSWORD} battery", HERE)
     async with house.database.writing() as unit:
         assert isinstance(await house.gate.settle(unit, attempt), UnauthenticatedError)
 
@@ -156,7 +172,7 @@ async def test_what_failed_is_forgotten_when_it_says_nothing_any_more(house: Hou
     for number in range(5):
         await house.refused(email=f"{number}@example.com")
     assert await house.kept_failures() == 5
-    await house.clock.advance(301)
+    await house.clock.advance(86_401)
     await house.refused()
     assert await house.kept_failures() == 1
     await house.login()
@@ -164,7 +180,7 @@ async def test_what_failed_is_forgotten_when_it_says_nothing_any_more(house: Hou
 
 
 async def test_a_session_lasts_ten_days(house: House) -> None:
-    issued = await house.logins.login(EMAIL, PASSWORD)
+    issued = await house.logins.login(EMAIL, PASSWORD, HERE)
     await house.clock.advance(10 * 86_400 - 1)
     await house.authentication.authenticate(issued.text, None)
     await house.clock.advance(1)

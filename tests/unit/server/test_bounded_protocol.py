@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from keybearer.server.bounded_protocol import (
+    CONNECTIONS_MAX,
     HEAD_SECONDS,
     READER_BYTES,
     READER_SECONDS,
@@ -141,7 +142,7 @@ async def timers() -> Timers:
 
 @pytest.fixture
 async def connection(server: ServerState, timers: Timers) -> AsyncIterator[Connection]:
-    opened = Connection(server, timers, BoundedProtocol)
+    opened = Connection(server, timers, bounded_protocol(CONNECTIONS_MAX))
     yield opened
     opened.may_answer.set()
     opened.protocol.connection_lost(None)

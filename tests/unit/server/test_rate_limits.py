@@ -6,7 +6,14 @@ import pytest
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
-from keybearer.server.rate_limits import RateLimit, RateLimits, RequestClass, class_of, parse_rate_limits
+from keybearer.server.rate_limits import (
+    USUAL_RATE_LIMITS,
+    RateLimit,
+    RateLimits,
+    RequestClass,
+    class_of,
+    parse_rate_limits,
+)
 from support.rows import each_row
 
 MINUTE = timedelta(minutes=1)
@@ -172,7 +179,10 @@ def test_limits_are_read_from_their_text() -> None:
     assert parse_rate_limits(["auth=60/60s", "read=1000000/1h"]) == (
         RateLimit(RequestClass.AUTH, 60, MINUTE),
         RateLimit(RequestClass.READ, 1_000_000, timedelta(hours=1)),
+        *USUAL_RATE_LIMITS,
     )
+    chosen = RateLimit(RequestClass.FAILED_LOGINS, 5, MINUTE)
+    assert parse_rate_limits(["failed-logins=5/60s"]) == (chosen,)
 
 
 @each_row(

@@ -68,3 +68,21 @@ def test_who_was_there_before_users_came_is_a_machine(connection: Connection) ->
     connection.exec_driver_sql("INSERT INTO identities VALUES ('i', 'o', 'ci', 'admin', 1, 0, 0)")
     command.upgrade(config, "head")
     assert connection.exec_driver_sql("SELECT id, kind FROM identities").all() == [("i", "machine")]
+
+
+def test_failures_that_locked_an_account_for_everybody_are_forgotten(connection: Connection) -> None:
+    config = migration_config(connection)
+    command.upgrade(config, "0014")
+    connection.exec_driver_sql("INSERT INTO organizations VALUES ('o', 'home', 'home', 1, 0)")
+    connection.exec_driver_sql("INSERT INTO identities VALUES ('i', 'o', 'ci', 'admin', 1, 0, 0, 'machine')")
+    connection.exec_driver_sql(
+        "INSERT INTO universal_auths VALUES ('i', 'u', 'c', 60, 60, 0, 0, '[]', '[]', 1, 3, 300, 30, 3, 9, 99, 0, 0)"
+    )
+    connection.exec_driver_sql("INSERT INTO login_failures VALUES (x'00', 3, 9, 99, 99)")
+    command.upgrade(config, "head")
+    assert connection.exec_driver_sql("SELECT count(*) FROM login_failures").scalar_one() == 0
+    left = {column["name"] for column in inspect(connection).get_columns("universal_auths")}
+    assert not left & {"failures", "last_failure_at", "locked_until"}
+    assert connection.exec_driver_sql("SELECT client_id FROM universal_auths").scalar_one() == "c"
+    command.downgrade(config, "0014")
+    assert connection.exec_driver_sql("SELECT failures FROM universal_auths").scalar_one() == 0

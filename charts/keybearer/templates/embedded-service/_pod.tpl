@@ -36,6 +36,10 @@ spec:
         - /var/lib/keybearer/data
         - --listen
         - 0.0.0.0:8443
+        - --probe-listen
+        - 0.0.0.0:8081
+        - --max-connections-per-address
+        - {{ $service.connectionsPerAddress | quote }}
         - --tls-cert
         - /etc/keybearer/tls/tls.crt
         - --tls-key
@@ -91,13 +95,16 @@ spec:
       ports:
         - name: https
           containerPort: 8443
+        # Apart, so that who fills the other has nobody restart the service. Of the node alone: no Service leads here.
+        - name: probes
+          containerPort: 8081
         {{- if include "keybearer.serviceMetrics" . }}
         - name: metrics
           containerPort: 9090
         {{- end }}
-      {{- include "keybearer.probe" (list "startup" (dict "path" "/api/status" "port" "https" "scheme" "HTTPS") $service.probes) | nindent 6 }}
-      {{- include "keybearer.probe" (list "liveness" (dict "path" "/api/status" "port" "https" "scheme" "HTTPS") $service.probes) | nindent 6 }}
-      {{- include "keybearer.probe" (list "readiness" (dict "path" "/api/status" "port" "https" "scheme" "HTTPS") $service.probes) | nindent 6 }}
+      {{- include "keybearer.probe" (list "startup" (dict "path" "/api/status" "port" "probes") $service.probes) | nindent 6 }}
+      {{- include "keybearer.probe" (list "liveness" (dict "path" "/api/status" "port" "probes") $service.probes) | nindent 6 }}
+      {{- include "keybearer.probe" (list "readiness" (dict "path" "/api/status" "port" "probes") $service.probes) | nindent 6 }}
       resources:
         {{- toYaml $service.resources | nindent 8 }}
       volumeMounts:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from keybearer.domain.errors import InvalidError, SchemaViolationError
 from keybearer.wire.limits import HIDDEN_VALUE, SECRET_NAME_MAX, SECRET_VALUE_MAX_BYTES
+from keybearer.wire.secret_names import NEW_NAME_SIGNS
 
-__all__ = ["checked_name", "checked_size", "checked_value"]
+__all__ = ["checked_name", "checked_new_name", "checked_size", "checked_value"]
 
 # What JavaScript's `trim` takes away, which the published service uses; Python's set is another one.
 _WHITE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+
+_NEW_NAME = re.compile(NEW_NAME_SIGNS)
 
 
 def checked_name(text: str, *, field: str) -> str:
@@ -29,6 +34,22 @@ def checked_name(text: str, *, field: str) -> str:
         raise SchemaViolationError(f"Secret name has at most {SECRET_NAME_MAX} characters.", field=field)
     if "\0" in name:
         raise SchemaViolationError("Secret name cannot contain a NUL character.", field=field)
+    return name
+
+
+def checked_new_name(text: str, *, field: str) -> str:
+    """Return the trimmed name of a new secret; those that are there already may have an older, wider form.
+
+    Raises:
+        SchemaViolationError: as for `checked_name`, or a sign in it leads who reads or exports it astray.
+    """
+    name = checked_name(text, field=field)
+    if not _NEW_NAME.fullmatch(name):
+        raise SchemaViolationError(
+            "Secret name cannot contain an equals sign, control or invisible characters, or white space but simple "
+            "blanks.",
+            field=field,
+        )
     return name
 
 

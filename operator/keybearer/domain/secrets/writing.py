@@ -33,7 +33,7 @@ from keybearer.domain.secrets.stored_references import (
     require_readable_targets,
     store_references,
 )
-from keybearer.domain.secrets.text import checked_name, checked_value
+from keybearer.domain.secrets.text import checked_name, checked_new_name, checked_value
 from keybearer.store.database import Database
 from keybearer.store.records import Secret, SecretDetails, Tag
 from keybearer.store.secret_places import Location
@@ -174,7 +174,7 @@ class SecretWriting:
                 folder_id=folder.id,
                 environment=at.environment,
                 path=at.path,
-                key=_key(access, item.key, field="secretName"),
+                key=_key(access, item.key, field="secretName", is_new=not owner),
                 owner=owner,
                 version=1,
                 value=checked_value(item.value),
@@ -294,17 +294,17 @@ async def _new_key(unit: UnitOfWork, access: ProjectAccess, old: Secret, change:
     require_new_name(change)
     if change.new_key is None:
         return old.key
-    new_key = _key(access, change.new_key, field="newSecretName")
-    if new_key == old.key:
+    if _key(access, change.new_key, field="newSecretName") == old.key:
         return old.key
+    new_key = _key(access, change.new_key, field="newSecretName", is_new=True)
     place = Location(old.environment, old.path, new_key)
     if await unit.secrets.at(access.project.id, [place], with_values=False):
         raise InvalidError("Secret with the new name already exists")
     return new_key
 
 
-def _key(access: ProjectAccess, text: str, *, field: str) -> str:
-    name = checked_name(text, field=field)
+def _key(access: ProjectAccess, text: str, *, field: str, is_new: bool = False) -> str:
+    name = checked_new_name(text, field=field) if is_new else checked_name(text, field=field)
     return name.upper() if access.project.auto_capitalization else name
 
 

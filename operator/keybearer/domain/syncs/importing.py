@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from keybearer.destinations.protocol import Present
 from keybearer.domain.authorization import Where
 from keybearer.domain.errors import DomainError, InvalidError, SchemaViolationError
-from keybearer.domain.secrets.text import checked_name, checked_value
+from keybearer.domain.secrets.text import checked_name, checked_new_name, checked_value
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.syncs.rules import require_may_import
 from keybearer.domain.syncs.source import access_of, folder_of, read_source
@@ -101,6 +101,8 @@ async def take_in(
         key = found_key.upper() if access.project.auto_capitalization else found_key
         try:
             if stored := taken({key: value}, present, behavior):
+                if key not in present:
+                    checked_new_name(key, field="secretName")
                 checked_value(value)
                 values.update(stored)
                 taken_keys.add(found_key)

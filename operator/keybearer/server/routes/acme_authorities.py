@@ -104,7 +104,7 @@ async def delete_authority(request: Request, authority_id: UUID) -> Response:
 async def answer_challenge(request: Request, token: _Token) -> Response:
     answer = await context_of(request).acme_challenges.answer(token)
     # RFC 8555 section 8.3.
-    return Response(answer, media_type="application/octet-stream", headers={"cache-control": "no-store"})
+    return Response(answer, media_type="application/octet-stream")
 
 
 def _json(view: AcmeAuthorityView) -> dict[str, object]:

@@ -162,9 +162,7 @@ async def get_latest_bundle(request: Request, profile_id: UUID) -> Response:
 async def reveal_acme_binding(request: Request, profile_id: UUID) -> Response:
     profiles = context_of(request).certificate_profiles
     binding = await profiles.acme_binding(principal_of(request), str(profile_id))
-    response = json_response({"eabKid": binding.key_id, "eabSecret": binding.secret})
-    response.headers["cache-control"] = "no-store"
-    return response
+    return json_response({"eabKid": binding.key_id, "eabSecret": binding.secret})
 
 
 def _told(view: ProfileView) -> Response:

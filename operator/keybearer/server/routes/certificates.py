@@ -104,7 +104,7 @@ async def get_certificate(request: Request, certificate_id: UUID) -> Response:
 @router.get(f"{_ONE}/private-key", response_class=PlainTextResponse, summary="Get the key of a certificate")
 async def get_private_key(request: Request, certificate_id: UUID) -> Response:
     key = await context_of(request).certificates.private_key(principal_of(request), str(certificate_id))
-    return PlainTextResponse(key, headers={"cache-control": "no-store"})
+    return PlainTextResponse(key)
 
 
 @router.post(f"{_ONE}/renew", response_model=RenewedCertificate, summary="Renew a certificate")

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from keybearer.domain.authorization import Where
 from keybearer.domain.event_stream import Registration
 from keybearer.domain.paths import normalize_path
-from keybearer.server.auth import AuthenticatedRoute, bearer_of, principal_of
+from keybearer.server.auth import AuthenticatedRoute, address_of, bearer_of, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.event_stream import KIND_OF_EVENT, EventStreamResponse
 from keybearer.server.routing import new_router
@@ -38,6 +38,7 @@ async def subscribe(request: Request, body: SubscribeToEvents) -> Response:
         body.project_id,
         [_registration(item) for item in body.registrations],
         context.authentication.end_of(bearer_of(request) or ""),
+        address_of(request),
     )
     return EventStreamResponse(context.events, stream)
 

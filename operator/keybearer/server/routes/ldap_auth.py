@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from keybearer.domain.ldap_auth import LdapAuthChange, LdapAuthTerms
 from keybearer.server.answers import json_response
-from keybearer.server.auth import AuthenticatedRoute, OpenRoute, principal_of
+from keybearer.server.auth import AuthenticatedRoute, OpenRoute, address_of, principal_of
 from keybearer.server.auth_method_rendering import ldap_auth_json
 from keybearer.server.context import context_of
 from keybearer.server.rendering import token_json
@@ -31,7 +31,7 @@ _PATH = "/api/v1/auth/ldap-auth/identities/{identity_id}"
 @login.post("/api/v1/auth/ldap-auth/login", response_model=AccessToken, summary="Log in with LDAP auth")
 async def login_ldap(request: Request, body: LdapLogin) -> Response:
     issued = await context_of(request).external_logins.login_ldap(
-        str(body.identity_id), body.username, body.password, body.organization_slug
+        str(body.identity_id), body.username, body.password, body.organization_slug, address_of(request)
     )
     return json_response(token_json(issued))
 

@@ -29,6 +29,7 @@ from keybearer.wire.secrets import (
     CreateSecretV4,
     DeleteSecret,
     DeleteSecretV4,
+    NewSecretName,
     SecretAnswer,
     SecretMetadata,
     SecretName,
@@ -92,12 +93,12 @@ async def delete_secrets(request: Request, body: BatchDeleteSecrets) -> Response
 
 
 @router.post("/api/v3/secrets/raw/{secret_name}", response_model=SecretAnswer, summary="Create a secret (v3)")
-async def create_secret_v3(request: Request, secret_name: SecretName, body: CreateSecret) -> Response:
+async def create_secret_v3(request: Request, secret_name: NewSecretName, body: CreateSecret) -> Response:
     return await _create(request, secret_name, body)
 
 
 @router.post("/api/v4/secrets/{secret_name}", response_model=SecretAnswer, summary="Create a secret")
-async def create_secret(request: Request, secret_name: SecretName, body: CreateSecretV4) -> Response:
+async def create_secret(request: Request, secret_name: NewSecretName, body: CreateSecretV4) -> Response:
     return await _create(request, secret_name, body)
 
 

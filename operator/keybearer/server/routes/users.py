@@ -8,7 +8,7 @@ from starlette.responses import Response
 from keybearer.domain.authorization import OrganizationRole
 from keybearer.domain.users import NewUser, UserChange
 from keybearer.server.answers import json_response
-from keybearer.server.auth import AuthenticatedRoute, OpenRoute, principal_of
+from keybearer.server.auth import AuthenticatedRoute, OpenRoute, address_of, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.routing import new_router
 from keybearer.server.user_rendering import organization_json, user_json
@@ -31,7 +31,7 @@ router = new_router("Users", AuthenticatedRoute)
 
 @login.post("/api/v3/auth/login", response_model=UserToken, summary="Log in as a user")
 async def log_in(request: Request, body: UserLogin) -> Response:
-    issued = await context_of(request).user_logins.login(body.email, body.password)
+    issued = await context_of(request).user_logins.login(body.email, body.password, address_of(request))
     return json_response({"accessToken": issued.text})
 
 
@@ -72,7 +72,7 @@ async def get_me(request: Request) -> Response:
 @router.post("/api/v1/user/password", response_model=Message, summary="Change the password of who asks")
 async def change_password(request: Request, body: ChangePassword) -> Response:
     await context_of(request).users.change_password(
-        principal_of(request), body.current_password, body.new_password
+        principal_of(request), body.current_password, body.new_password, address_of(request)
     )
     return json_response({"message": "Successfully changed the password; log in again"})
 

@@ -38,7 +38,7 @@ class KubernetesAuthRow(Row):
 
 
 class LdapAuthRow(Row):
-    """LDAP auth of one identity (wire.md section 1.2), with its lockout counter; durations in seconds."""
+    """LDAP auth of one identity (wire.md section 1.2); durations in seconds."""
 
     __tablename__ = "ldap_auths"
 
@@ -62,8 +62,5 @@ class LdapAuthRow(Row):
     lockout_threshold: Mapped[int] = mapped_column(Integer)
     lockout_duration_seconds: Mapped[int] = mapped_column(Integer)
     lockout_counter_reset_seconds: Mapped[int] = mapped_column(Integer)
-    failures: Mapped[int] = mapped_column(Integer)
-    last_failure_at: Mapped[datetime | None] = mapped_column(Instant)
-    locked_until: Mapped[datetime | None] = mapped_column(Instant)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)

@@ -62,9 +62,6 @@ class UniversalAuthRow(Row):
     lockout_threshold: Mapped[int] = mapped_column(Integer)
     lockout_duration_seconds: Mapped[int] = mapped_column(Integer)
     lockout_counter_reset_seconds: Mapped[int] = mapped_column(Integer)
-    failures: Mapped[int] = mapped_column(Integer)
-    last_failure_at: Mapped[datetime | None] = mapped_column(Instant)
-    locked_until: Mapped[datetime | None] = mapped_column(Instant)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
 

@@ -31,16 +31,19 @@ class UserRow(Row):
 
 
 class LoginFailureRow(Row):
-    """Failed logins under one email, whether a user has it or not: a lockout tells nobody who exists.
+    """Failed logins to one account from one source. Who has no account is counted alike: a lockout tells nobody.
 
-    `digest` is keyed: what was typed into the field of the email may have been a password.
+    `digest` and `account` are keyed: what was typed into the field of the email may have been a password.
     """
 
     __tablename__ = "login_failures"
-    __table_args__ = (Index(None, "expires_at"),)
+    __table_args__ = (Index(None, "expires_at"), Index(None, "account"))
 
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    account: Mapped[bytes] = mapped_column(LargeBinary)
     failures: Mapped[int] = mapped_column(Integer)
     last_failure_at: Mapped[datetime | None] = mapped_column(Instant)
+    slow_failures: Mapped[int] = mapped_column(Integer)
+    slow_since: Mapped[datetime | None] = mapped_column(Instant)
     locked_until: Mapped[datetime | None] = mapped_column(Instant)
     expires_at: Mapped[datetime] = mapped_column(Instant)

@@ -12,6 +12,7 @@ from keybearer.domain.authentication import Authentication
 from keybearer.domain.bootstrap import AdminCredentials, bootstrap
 from keybearer.domain.external_logins import ExternalLogins
 from keybearer.domain.identities import Identities
+from keybearer.domain.lockouts import Lockouts
 from keybearer.domain.outbound import Outbound, OutboundSettings, outbound_of
 from keybearer.domain.server_keys import RootKeySource, unlock
 from keybearer.outbound.own_account import OwnAccount
@@ -48,7 +49,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     ways = outbound_of(OutboundSettings(), clock)
     outbound = Outbound(reviews, people, ways.remotes, ways.acme, own)
     logins = ExternalLogins(database, keys, outbound, clock)
-    methods = AuthMethods(database, clock)
+    methods = AuthMethods(database, Lockouts(keys), clock)
     yield House(
         clock,
         admin,

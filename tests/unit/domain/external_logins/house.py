@@ -104,9 +104,13 @@ class House:
         return await self.logins.login_kubernetes(self.identity_id, jwt, slug)
 
     async def ldap(
-        self, password: str = "cnry-alice", user: str = "alice", slug: str | None = None
+        self,
+        password: str = "cnry-alice",
+        user: str = "alice",
+        slug: str | None = None,
+        address: str = "127.0.0.1",
     ) -> IssuedToken:
-        return await self.logins.login_ldap(self.identity_id, user, password, slug)
+        return await self.logins.login_ldap(self.identity_id, user, password, slug, address)
 
     async def attach_kubernetes(self, **terms: str) -> None:
         await self.methods.attach_kubernetes(self.admin, self.identity_id, KubernetesAuthTerms(HOST, **terms))  # type: ignore[arg-type] # texts only

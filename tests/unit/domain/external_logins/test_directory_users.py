@@ -65,6 +65,14 @@ async def test_the_third_wrong_password_locks_the_right_one_out_for_a_while(hous
     await house.ldap()
 
 
+async def test_a_stranger_locks_nobody_out_elsewhere(house: House) -> None:
+    await house.attach_ldap()
+    for _ in range(3):
+        await refused(house.ldap("cnry-wrong", address="192.0.2.7"))
+    assert (await refused(house.ldap(address="192.0.2.7")))[2] == LOCKED
+    await house.ldap()
+
+
 async def test_tries_at_the_same_time_are_counted_one_by_one(house: House) -> None:
     await house.attach_ldap()
     house.people.gate.clear()
