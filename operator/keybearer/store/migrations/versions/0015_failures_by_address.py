@@ -7,7 +7,7 @@ from alembic import op
 
 __all__ = ["branch_labels", "depends_on", "down_revision", "downgrade", "revision", "upgrade"]
 
-revision = "0016"
+revision = "0015"
 down_revision: str | None = "0014"
 branch_labels: str | None = None
 depends_on: str | None = None
