@@ -7,7 +7,7 @@ the values of a Secret don't travel back.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -269,7 +269,7 @@ class Gateway:
         label_selector: str = "",
         metadata_only: bool = False,
         page_size: int = 500,
-    ) -> AsyncIterator[JsonObject]:
+    ) -> AsyncGenerator[JsonObject, None]:
         """Iterate over the objects of a namespace, or of all, in pages whose bytes are bounded too.
 
         Raises:

@@ -206,6 +206,7 @@ class Noting:
         if not chosen:
             return settled
         before = [(case, case.entry, case.kept, case.request) for _, case, _ in chosen]
+        await self.storage.look_for_absent([case for _, case, _ in chosen])
         await self.abreast.take(self._require_target(case) for _, case, _ in chosen)
         await self.abreast.take(
             self._end_former(case, step)

@@ -84,6 +84,10 @@ class Abreast:
             raise errors[0]
 
 
+_LISTED_FROM = 8
+"""Secrets that cost less to look for by one list of names than one by one."""
+_LISTED_MAX = 500
+"""Secrets of a namespace beyond which its list costs more."""
 _ATTEMPTS = 4
 """Looks at a Secret before a run gives up on finding it as planned upon; others may write at the same time."""
 
@@ -183,6 +187,18 @@ class ProfileSecrets:
         present = await self._writer.look(key, owner_uid, expected=None, thorough=False)
         if present is not None:
             require_own(key, secret_type, present, owner_uid, adopt=adopt)
+
+    async def absent(self, keys: Iterable[TargetKey]) -> frozenset[TargetKey]:
+        """Return Secrets of one namespace that are known not to be there; of few, none is looked for.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        unseen = [key for key in keys if self.fingerprint_seen(key) is None]
+        if len(unseen) < _LISTED_FROM:
+            return frozenset()
+        names = await self._writer.names_in(unseen[0].kind, unseen[0].namespace, fewer_than=_LISTED_MAX)
+        return frozenset() if names is None else frozenset(key for key in unseen if key.name not in names)
 
     async def create(self, seen: ObservedObject, desired: DesiredTarget) -> None:
         """Create the Secret, without a look at what may be there.

@@ -63,6 +63,7 @@ class CertificateStorage:
         self.keyring = Keyring()
         self._keyring_found: PresentTarget | None = None
         self._recovered = False
+        self._absent: frozenset[TargetKey] = frozenset()
         self.authorities = self.trusted(context.run.previous.authorities)
 
     async def read_keyring(self) -> None:
@@ -118,6 +119,16 @@ class CertificateStorage:
             return  # the Secrets hold these keys as well, and the run reports the conflict at its end
         await self.write_keyring()
 
+    async def look_for_absent(self, cases: Sequence[Case]) -> None:
+        """Look which of these certificates have no Secret yet, many at once; `require_target` reads the others.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        self._absent = await self._tools.secrets.absent(
+            self._wanted_target(case) for case in cases if case.secret is not SecretState.AS_WRITTEN
+        )
+
     async def require_target(self, case: Case) -> None:
         """Let pass a certificate whose Secret can be written; one that is ours as the watch shows it isn't read.
 
@@ -125,14 +136,13 @@ class CertificateStorage:
             StalledError: the Secret is somebody else's.
             KubeError: the API server can't be asked.
         """
-        if case.secret is SecretState.AS_WRITTEN:
+        target = self._wanted_target(case)
+        if case.secret is SecretState.AS_WRITTEN or target in self._absent:
             return
-        seen, entry = self._context.run.seen, case.desired.entry
+        entry = case.desired.entry
+        wanted_type = secret_type(has_key=entry.csr is None)
         await self._tools.secrets.require_free(
-            TargetKey("Secret", seen.key.namespace, entry.target_name),
-            secret_type(has_key=entry.csr is None),
-            seen.uid,
-            adopt=entry.adopt,
+            target, wanted_type, self._context.run.seen.uid, adopt=entry.adopt
         )
 
     def stale(self) -> list[Case]:
@@ -335,6 +345,9 @@ class CertificateStorage:
     def _keyring_key(self) -> TargetKey:
         seen = self._context.run.seen
         return TargetKey("Secret", seen.key.namespace, keyring_name(seen.key.name))
+
+    def _wanted_target(self, case: Case) -> TargetKey:
+        return TargetKey("Secret", self._context.run.seen.key.namespace, case.desired.entry.target_name)
 
     def _target(self, case: Case) -> TargetKey:
         name = case.entry.secret_name if case.has_certificate else case.desired.entry.target_name

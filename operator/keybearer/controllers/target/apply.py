@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from keybearer.base.clock import format_instant
 from keybearer.controllers.effect_budget import REPAIRS, EffectBudgets
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import mapping_of
+from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.target.decisions import (
@@ -73,6 +73,26 @@ class TargetWriter:
             return None
         now = observe_target(key.kind, body, self._fingerprinter)
         return _present(now, body, owner_uid)
+
+    async def names_in(self, kind: str, namespace: str, *, fewer_than: int) -> frozenset[str] | None:
+        """Return the names of all Secrets or ConfigMaps of a namespace, whoever they belong to.
+
+        Returns:
+            None where there are more; the rest isn't read then.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        listed = self._gateway.list(
+            TARGET_RESOURCES[kind], namespace, metadata_only=True, page_size=fewer_than
+        )
+        names: set[str] = set()
+        async with contextlib.aclosing(listed):
+            async for body in listed:
+                names.add(text_of(mapping_of(body.get("metadata")).get("name")))
+                if len(names) >= fewer_than:
+                    return None
+        return frozenset(names)
 
     def fingerprint_seen(self, key: TargetKey) -> str | None:
         """Return the fingerprint of a target as the watch showed it last; None where it showed none."""

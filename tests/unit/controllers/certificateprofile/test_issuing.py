@@ -49,6 +49,7 @@ class TestIssuing:
             "create Secret team-a/web.certificate-keys",
             "merge_patch CertificateProfile team-a/web",
         ]
+        assert not world.gateway.reads, "one list of names finds out whose the Secrets are"
 
     async def test_one_alone_costs_four_writes_and_two_requests_and_one_look_at_whose_the_secret_is(
         self, world: ProfileWorld

@@ -267,6 +267,25 @@ class TestRepair:
         assert world.ready == ("False", "TargetConflict")
         assert world.service.calls.count("issue") == 1
 
+    @pytest.mark.parametrize(
+        "others", [1, 600], ids=["few Secrets there", "more Secrets there than a list is worth"]
+    )
+    async def test_of_many_all_but_those_whose_secrets_are_taken_are_issued(
+        self, world: ProfileWorld, others: int
+    ) -> None:
+        for number in range(others):
+            world.gateway.put(_foreign(f"other-{number}"))
+        world.gateway.put(_foreign("c7"))
+        world.put(*(certificate(f"c{number}") for number in range(50)))
+
+        await world.reconcile()
+
+        assert world.status["issued"] == "49/50"
+        assert world.service.issued_for("c7") == []
+        taken = world.gateway.find("Secret", "c7")
+        assert taken is not None
+        assert taken["data"] == _foreign("c7")["data"]
+
     async def test_what_was_noted_is_not_sent_once_somebody_else_has_taken_the_name(
         self, world: ProfileWorld
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -195,7 +195,7 @@ class FakeGateway(Gateway):
         label_selector: str = "",
         metadata_only: bool = False,
         page_size: int = 500,
-    ) -> AsyncIterator[JsonObject]:
+    ) -> AsyncGenerator[JsonObject, None]:
         del metadata_only, page_size
         self._begin("list", resource)
         name, _, value = label_selector.partition("=")
