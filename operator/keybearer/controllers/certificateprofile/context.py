@@ -267,13 +267,13 @@ class ProfileSecrets:
         """
         if self._writer.take_repair(present, key, seen.uid):
             return
-        contested = self.contested(seen)
+        contested = self.contested(seen, (key,))
         if contested is not None:
             raise contested
 
-    def contested(self, seen: ObservedObject) -> WaitingError | None:
+    def contested(self, seen: ObservedObject, keys: Iterable[TargetKey]) -> WaitingError | None:
         """Return what stands against an object whose Secrets others keep changing; None where they don't."""
-        return self._writer.contested(seen.uid)
+        return self._writer.contested(seen.uid, keys)
 
     async def _carry_out(self, seen: ObservedObject, action: TargetAction) -> None:
         current = self._objects.get(seen.key)

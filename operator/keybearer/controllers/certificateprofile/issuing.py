@@ -261,7 +261,9 @@ class Issuing:
         last = await last_end(context, now) if dropped else None
         standings = _in_order(spec, cases, broken, now)
         tone, reason, message = conclude(standings)
-        contested = self._tools.secrets.contested(run.seen)
+        namespace = run.seen.key.namespace
+        targets = (TargetKey("Secret", namespace, name) for name in sorted(run.secret_names))
+        contested = self._tools.secrets.contested(run.seen, targets)
         if contested is not None and tone is Tone.READY:
             # Said as long as it goes on, not after each repair anew.
             tone, reason, message = Tone.WAITING, contested.reason, contested.message

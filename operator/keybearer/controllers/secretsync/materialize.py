@@ -226,9 +226,9 @@ class Materializer:
             "it is tried again",
         )
 
-    def contested(self, seen: ObservedObject) -> WaitingError | None:
+    def contested(self, seen: ObservedObject, key: TargetKey) -> WaitingError | None:
         """Return what is to be said while others keep changing the target; None where they don't."""
-        return self._writer.contested(seen.uid)
+        return self._writer.contested(seen.uid, (key,))
 
     async def retire_old(
         self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus, now: TargetKey | None

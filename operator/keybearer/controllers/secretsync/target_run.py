@@ -123,7 +123,7 @@ class TargetRun:
             refreshed_at=refreshed_at,
             removals=removals,
         )
-        contested = self._materializer.contested(seen)
+        contested = self._materializer.contested(seen, desired.key)
         if contested is not None and (outcome.tone is Tone.READY or outcome.reason == contested.reason):
             # Said as long as it goes on, not after each repair anew.
             failure = failure_of(contested)

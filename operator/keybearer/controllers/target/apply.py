@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import assert_never
 
 from pydantic import JsonValue
@@ -129,11 +130,20 @@ class TargetWriter:
         who = "others" if by is None else f'field manager "{by}"'
         done = "deleted" if present is None else "changed"
         why = f"{key.kind} {key.name} is {done} by {who} each time it was put right"
-        return self._budgets.take(owner_uid, REPAIRS, why) is None
+        return self._budgets.take(_budget(owner_uid, key), REPAIRS, why) is None
 
-    def contested(self, owner_uid: str) -> WaitingError | None:
-        """Return what stands against a custom resource whose target others keep changing; None where they don't."""
-        overrun = self._budgets.overrun(owner_uid, REPAIRS)
+    def contested(self, owner_uid: str, keys: Iterable[TargetKey]) -> WaitingError | None:
+        """Return what stands against a custom resource whose targets others keep changing; None where they don't.
+
+        Args:
+            owner_uid: of the custom resource.
+            keys: its targets; of several that are contested, the one that is put right first counts.
+        """
+        found = [error for key in keys if (error := self._contested(_budget(owner_uid, key))) is not None]
+        return min(found, key=lambda error: error.after or timedelta(), default=None)
+
+    def _contested(self, budget: str) -> WaitingError | None:
+        overrun = self._budgets.overrun(budget, REPAIRS)
         if overrun is None:
             return None
         minutes = REPAIRS.longest_pause.total_seconds() / 60
@@ -141,7 +151,7 @@ class TargetWriter:
             f"{overrun.why}, since {format_instant(overrun.since)}; it is put right less often, after {minutes:g} "
             "minutes at the latest; end that, or leave the target to it"
         )
-        after = self._budgets.wait(owner_uid, REPAIRS) or overrun.left
+        after = self._budgets.wait(budget, REPAIRS) or overrun.left
         return WaitingError(TargetReason.CONTESTED, message, after=after)
 
     async def carry_out(self, action: TargetAction, owner_uid: str) -> str:
@@ -272,3 +282,8 @@ def _present(seen: ObservedTarget, body: Mapping[str, JsonValue], owner_uid: str
 def _version(body: Mapping[str, JsonValue]) -> str:
     meta = body.get("metadata")
     return str(meta.get("resourceVersion", "")) if isinstance(meta, Mapping) else ""
+
+
+def _budget(owner_uid: str, key: TargetKey) -> str:
+    # Of each target: whoever deletes all Secrets of a CertificateProfile at once has them all back at once.
+    return f"{owner_uid} {key.kind} {key.name}"

@@ -7,7 +7,7 @@ import pytest
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.kube.errors import UnavailableError
 from unit.controllers.fakes.certificate_service import Killed, KillingAt
-from unit.controllers.fakes.profile_world import ProfileWorld, certificate
+from unit.controllers.fakes.profile_world import ProfileWorld, issued_world
 
 _LONG = 3600.0
 """Longer than anything that is waited for before an order is sent again."""
@@ -16,10 +16,7 @@ _LONG = 3600.0
 @pytest.fixture
 async def world() -> ProfileWorld:
     """A world whose certificate is good for long, and which a person wants renewed."""
-    world = ProfileWorld()
-    world.put(certificate("front"))
-    await world.reconcile()
-    assert world.ready == ("True", "Issued")
+    world = await issued_world()
     world.ask("renew", "today")
     return world
 

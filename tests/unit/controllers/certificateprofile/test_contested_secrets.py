@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from unit.controllers.fakes.profile_world import ProfileWorld, certificate
+from unit.controllers.fakes.profile_world import ProfileWorld, certificate, issued_world
 
 _SECRET = "Secret team-a/front"
 _KEYRING = "Secret team-a/web.certificate-keys"
@@ -18,10 +18,7 @@ _QUIET_SECONDS = 900.0
 @pytest.fixture
 async def world() -> ProfileWorld:
     """A world with a certificate that is good for long."""
-    world = ProfileWorld()
-    world.put(certificate("front"))
-    await world.reconcile()
-    assert world.ready == ("True", "Issued")
+    world = await issued_world()
     world.writes()
     return world
 
@@ -89,3 +86,16 @@ async def test_a_keyring_that_somebody_keeps_deleting_is_rebuilt_as_often_as_the
 
     assert sum(_KEYRING in one for one in world.writes()) <= 30
     assert world.entry("front")["certificateRevision"] == 1
+
+
+async def test_all_secrets_that_are_deleted_at_once_are_back_at_once(world: ProfileWorld) -> None:
+    names = [f"c{number}" for number in range(40)]
+    world.put(*map(certificate, names))
+    await world.reconcile()
+    for name in names:
+        world.remove_secret(name)
+
+    await world.reconcile()
+
+    assert [name for name in names if world.gateway.find("Secret", name) is None] == []
+    assert world.ready == ("True", "Issued")

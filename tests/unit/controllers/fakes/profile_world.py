@@ -43,7 +43,7 @@ from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.targets import FINGERPRINTER, Body, Field
 from unit.controllers.fakes.world import FakeWatch
 
-__all__ = ["DAY", "KEY", "ProfileWorld", "certificate"]
+__all__ = ["DAY", "KEY", "ProfileWorld", "certificate", "issued_world"]
 
 DAY = 86_400.0
 """Of seconds that pass."""
@@ -257,3 +257,12 @@ class ProfileWorld:
         written = [str(write) for write in self.gateway.writes]
         self.gateway.writes.clear()
         return written
+
+
+async def issued_world() -> ProfileWorld:
+    """Return a world with a certificate that is good for long."""
+    world = ProfileWorld()
+    world.put(certificate("front"))
+    await world.reconcile()
+    assert world.ready == ("True", "Issued")
+    return world
