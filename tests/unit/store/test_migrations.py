@@ -86,3 +86,38 @@ def test_failures_that_locked_an_account_for_everybody_are_forgotten(connection:
     assert connection.exec_driver_sql("SELECT client_id FROM universal_auths").scalar_one() == "c"
     command.downgrade(config, "0014")
     assert connection.exec_driver_sql("SELECT failures FROM universal_auths").scalar_one() == 0
+
+
+def test_grants_are_bound_to_their_environments_and_those_that_allow_in_a_former_one_end(
+    connection: Connection,
+) -> None:
+    config = migration_config(connection)
+    command.upgrade(config, "0014")
+    connection.exec_driver_sql("INSERT INTO organizations VALUES ('o', 'home', 'home', 1, 0)")
+    connection.exec_driver_sql("INSERT INTO identities VALUES ('i', 'o', 'ci', 'member', 1, 0, 0, 'machine')")
+    for project in ("p", "q"):
+        connection.exec_driver_sql(
+            f"INSERT INTO projects VALUES ('{project}', 'o', 'P', '{project}', NULL, 'secret-manager', 0, 0, 1, 0, 0)"  # noqa: S608
+        )
+        connection.exec_driver_sql(
+            f"INSERT INTO environments VALUES ('dev-of-{project}', '{project}', 'D', 'dev', 1, 0, 0)"  # noqa: S608
+        )
+    connection.exec_driver_sql("INSERT INTO project_memberships VALUES ('m', 'q', 'i', '[]', 0, 0)")
+    for grant, effect, environment in (
+        ("bound", "allow", "dev"),
+        ("everywhere", "allow", "*"),
+        ("ended", "allow", "gone"),
+        ("waiting", "deny", "gone"),
+    ):
+        connection.exec_driver_sql(
+            "INSERT INTO project_grants VALUES (?, 'q', 'i', ?, '[]', '[]', ?, '/**', 0, 0)",
+            (grant, effect, environment),
+        )
+    command.upgrade(config, "head")
+    assert connection.exec_driver_sql(
+        "SELECT id, environment, environment_id FROM project_grants ORDER BY id"
+    ).all() == [
+        ("bound", "dev", "dev-of-q"),
+        ("everywhere", "*", None),
+        ("waiting", "gone", None),
+    ]
