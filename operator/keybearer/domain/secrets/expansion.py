@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -29,7 +30,7 @@ from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX
 
-__all__ = ["Expanded", "expand_all", "target_of"]
+__all__ = ["Expanded", "expand_all", "referring_text", "target_of"]
 
 _MAX_FETCHED = 50_000
 """Secrets looked up for one list beside those it shows: each folder of 10,000 may name as many elsewhere."""
@@ -39,16 +40,25 @@ _MAX_DETAILS = 100
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """Values by secret id, what they reached, and what was learnt of referenced secrets: None for missing."""
+    """Values by secret id, what they reached, and what was learnt of referenced secrets: None for missing.
+
+    `literal` are those of the referenced secrets in whose texts nothing is a reference.
+    """
 
     values: Mapping[str, str] = field(repr=False)
     reach: FurtherReach
     known: Mapping[ReferenceTarget, str | None] = field(default_factory=dict, repr=False)
+    literal: AbstractSet[ReferenceTarget] = frozenset()
 
 
 def target_of(secret: Secret) -> ReferenceTarget:
     """Return the place of a secret, seen from its own project."""
     return ReferenceTarget("", Location(secret.environment, secret.path, secret.key))
+
+
+def referring_text(secret: Secret) -> str:
+    """Return the text in which a secret's references stand: none of a literal one."""
+    return "" if secret.details.is_literal else secret.value or ""
 
 
 async def expand_all(
@@ -68,7 +78,7 @@ async def expand_all(
     """
     given = list(secrets)
     values = {secret.id: secret.value or "" for secret in given}
-    referring = [secret for secret in given if has_references(values[secret.id])]
+    referring = [secret for secret in given if has_references(referring_text(secret))]
     if not referring:
         return Expanded(values, FurtherReach())
     lookup = _Lookup(unit, access, single=single)
@@ -80,7 +90,7 @@ async def expand_all(
         waiting = await _round(lookup, waiting, growing)
         if not waiting:
             break
-    return Expanded(values, lookup.reach, lookup.known)
+    return Expanded(values, lookup.reach, lookup.known, lookup.literal)
 
 
 class _Growing:
@@ -101,7 +111,7 @@ class _Growing:
 
 async def _round(lookup: _Lookup, waiting: list[Secret], growing: _Growing) -> list[Secret]:
     """Expand what is waiting, fetch what that lacked, and return those that must be expanded again."""
-    expander = Expander(lookup.known, growing.steps)
+    expander = Expander(lookup.known, growing.steps, lookup.literal)
     lacking: dict[ReferenceTarget, Secret] = {}
     again = []
     async for some in in_slices(waiting):
@@ -139,6 +149,7 @@ class _Lookup:
         self._single = single
         self._projects: dict[str, ProjectAccess | None] = {"": access}
         self.known: dict[ReferenceTarget, str | None] = {}
+        self.literal: set[ReferenceTarget] = set()
         self._size = 0
         self._fetched = 0
 
@@ -156,6 +167,8 @@ class _Lookup:
             for secret in some:
                 target = target_of(secret)
                 self.known[target] = secret.value or ""
+                if secret.details.is_literal:
+                    self.literal.add(target)
                 if not secret.owner:
                     places.append(target.location)
         self._put("", await self._own_at(self._home, places))
@@ -181,6 +194,8 @@ class _Lookup:
                 for secret in some:
                     place = Location(secret.environment, secret.path, secret.key)
                     self.known[ReferenceTarget(slug, place)] = secret.value
+                    if secret.details.is_literal:
+                        self.literal.add(ReferenceTarget(slug, place))
                     self._size += len(secret.value or "")
             self._put(slug, await self._own_at(access, locations))
 
@@ -188,6 +203,7 @@ class _Lookup:
         """Have a user's own values stand for the shared ones (wire.md section 2.6)."""
         for place, value in values.items():
             self.known[ReferenceTarget(slug, place)] = value
+            self.literal.discard(ReferenceTarget(slug, place))
             self._size += len(value)
 
     async def _at(self, access: ProjectAccess, locations: list[Location]) -> list[Secret]:

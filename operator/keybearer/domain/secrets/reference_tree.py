@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from keybearer.domain.errors import InvalidError
@@ -24,20 +25,28 @@ class ReferenceNode:
     children: tuple[ReferenceNode, ...]
 
 
-def reference_tree(root: ReferenceTarget, known: Mapping[ReferenceTarget, str | None]) -> ReferenceNode:
+def reference_tree(
+    root: ReferenceTarget,
+    known: Mapping[ReferenceTarget, str | None],
+    literal: AbstractSet[ReferenceTarget] = frozenset(),
+) -> ReferenceNode:
     """Return the tree of what the secret at `root` refers to, directly and through others.
 
-    A circle ends where it would begin anew, and nothing is shown beyond the tenth level.
+    A circle ends where it would begin anew, and nothing is shown beyond the tenth level. Texts of `literal` refer to
+    nothing.
 
     Raises:
         InvalidError: the tree has too many nodes.
     """
-    return _Growth(known).node(root, ())
+    return _Growth(known, literal).node(root, ())
 
 
 class _Growth:
-    def __init__(self, known: Mapping[ReferenceTarget, str | None]) -> None:
+    def __init__(
+        self, known: Mapping[ReferenceTarget, str | None], literal: AbstractSet[ReferenceTarget]
+    ) -> None:
         self._known = known
+        self._literal = literal
         self._nodes = 0
 
     def node(self, target: ReferenceTarget, trail: tuple[ReferenceTarget, ...]) -> ReferenceNode:
@@ -46,7 +55,8 @@ class _Growth:
             raise InvalidError(f"The reference tree has more than {_MAX_NODES} nodes; look at its parts")
         text = self._known.get(target)
         onward = (*trail, target)
-        named = named_in_order(text or "", target) if len(trail) < REFERENCE_DEPTH_MAX else []
+        refers = len(trail) < REFERENCE_DEPTH_MAX and target not in self._literal
+        named = named_in_order(text or "", target) if refers else []
         return ReferenceNode(
             target, text, tuple(self.node(child, onward) for child in named if child not in onward)
         )

@@ -14,7 +14,7 @@ from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.auditing import UPDATED, audit_secrets
-from keybearer.domain.secrets.expansion import target_of
+from keybearer.domain.secrets.expansion import referring_text, target_of
 from keybearer.domain.secrets.references import builds_references, can_exist, follow_moves, named_targets
 from keybearer.domain.secrets.text import checked_size
 from keybearer.store.records import Secret
@@ -42,7 +42,7 @@ def require_readable_targets(access: ProjectAccess, secrets: Iterable[Secret]) -
             that it could name any.
     """
     for secret in secrets:
-        text = secret.value or ""
+        text = referring_text(secret)
         if builds_references(text):
             access.require(Action.READ_VALUE, Subject.SECRETS)
         for target in named_targets(text, target_of(secret)):
@@ -59,7 +59,7 @@ async def store_references(unit: UnitOfWork, secrets: Iterable[Secret]) -> None:
     """
     named: dict[str, set[ReferenceTarget]] = {}
     for secret in secrets:
-        text = secret.value or ""
+        text = referring_text(secret)
         targets = {target for target in named_targets(text, target_of(secret)) if can_exist(target)}
         if len(targets) > _MAX_REFERENCES:
             raise InvalidError(f"Secret '{secret.key}' refers to more than {_MAX_REFERENCES} secrets")
@@ -122,7 +122,7 @@ async def _follow(
         for secret in found:
             place = target_of(secret).location
             now_at = moved(place)
-            text = secret.value or ""
+            text = referring_text(secret)
             followed = follow_moves(text, place, now_at, project_slug=access.project.slug, moved=moved)
             relocated = replace(secret, environment=now_at.environment, path=now_at.path)
             if followed != text:
