@@ -30,6 +30,7 @@ from keybearer.store.credentials import Credentials
 from keybearer.store.enrollments import Enrollments
 from keybearer.store.folders import Folders
 from keybearer.store.former_places import FormerPlaces
+from keybearer.store.former_slugs import FormerSlugs
 from keybearer.store.grants import Grants
 from keybearer.store.identities import Identities
 from keybearer.store.imports import Imports
@@ -111,6 +112,7 @@ class UnitOfWork:
     credentials = _FirstUse(lambda self: Credentials(self._connection))
     auth_methods = _FirstUse(lambda self: AuthMethods(self._connection, self.keys))
     projects = _FirstUse(lambda self: Projects(self._connection))
+    former_slugs = _FirstUse(lambda self: FormerSlugs(self._connection))
     grants = _FirstUse(lambda self: Grants(self._connection))
     folders = _FirstUse(lambda self: Folders(self._connection, self.changes))
     imports = _FirstUse(lambda self: Imports(self._connection))

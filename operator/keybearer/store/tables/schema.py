@@ -49,7 +49,14 @@ from keybearer.store.tables.keys import (
     RootKeyRow,
     ServerKeyRow,
 )
-from keybearer.store.tables.projects import EnvironmentRow, FolderRow, MembershipRow, ProjectRow, TagRow
+from keybearer.store.tables.projects import (
+    EnvironmentRow,
+    FolderRow,
+    FormerSlugRow,
+    MembershipRow,
+    ProjectRow,
+    TagRow,
+)
 from keybearer.store.tables.secret_syncs import (
     FormerPlaceRow,
     FormerPushRow,
@@ -74,6 +81,7 @@ TABLES: tuple[type[Row], ...] = (
     UserRow,
     LoginFailureRow,
     ProjectRow,
+    FormerSlugRow,
     MembershipRow,
     EnvironmentRow,
     FolderRow,

@@ -1,4 +1,4 @@
-"""What a sync brings back from a destination is text, whatever it looks like: no reference of whoever wrote it there."""
+"""What a sync brings back from a destination is text, whatever it looks like, and no reference."""
 
 from __future__ import annotations
 

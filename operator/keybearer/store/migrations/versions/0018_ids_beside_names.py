@@ -22,6 +22,21 @@ def upgrade() -> None:
     op.add_column("project_grants", sa.Column("environment_id", sa.String(length=36)))
     op.create_index("ix_project_grants_environment_id", "project_grants", ["environment_id"])
     _bind_grants(op.get_bind())
+    op.create_table(
+        "former_project_slugs",
+        sa.Column("organization_id", sa.String(length=36), nullable=False),
+        sa.Column("slug", sa.String(length=36), nullable=False),
+        sa.Column("project_id", sa.String(length=36), nullable=False),
+        sa.Column("owner_id", sa.String(length=36)),
+        sa.Column("given_up_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["organization_id"],
+            ["organizations.id"],
+            name="fk_former_project_slugs_organization_id_organizations",
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("organization_id", "slug", name="pk_former_project_slugs"),
+    )
 
 
 def _bind_grants(connection: sa.Connection) -> None:
@@ -57,6 +72,7 @@ def _bind_grants(connection: sa.Connection) -> None:
 
 
 def downgrade() -> None:
-    """Drop it."""
+    """Drop them."""
+    op.drop_table("former_project_slugs")
     op.drop_index("ix_project_grants_environment_id", "project_grants")
     op.drop_column("project_grants", "environment_id")
