@@ -39,7 +39,7 @@ class FormerSlugs:
         self._connection = connection
 
     async def put(self, former: FormerSlug, *, keep_since: datetime) -> None:
-        """Note a slug that is given up, and forget those of the organization that were given up before `keep_since`."""
+        """Note a slug that is given up; forget those that the organization's projects gave up before `keep_since`."""
         await self._connection.execute(
             delete(FormerSlugRow).where(
                 FormerSlugRow.organization_id == former.organization_id,
