@@ -157,6 +157,7 @@ class Environments:
             if new.slug != old.slug:
                 await unit.grants.follow_slug(new)
                 await unit.grants.bind(new)
+                await unit.bindings.refresh(access.project.id)
                 unit.changes.organizations.add(access.project.organization_id)  # references name it
             await unit.projects.update_environments(
                 renumbered([*others[: place - 1], new, *others[place - 1 :]], others)
@@ -182,6 +183,7 @@ class Environments:
                 await unit.grants.delete(grant.id)
                 await unit.audit(grant_event(principal, EventType.DELETE_GRANT, grant))
             await unit.projects.delete_environment(old.id)
+            await unit.bindings.refresh(access.project.id)
             await unit.audit(_event(principal, EventType.DELETE_ENVIRONMENT, old))
             unit.changes.organizations.add(access.project.organization_id)
             others = await unit.projects.environments([access.project.id])
@@ -210,7 +212,7 @@ async def _follow_slug(unit: UnitOfWork, access: ProjectAccess, old: Environment
         return (new.slug if slug == old.slug else slug), path
 
     paths = [ROOT, *(folder.path for folder in await unit.folders.descendants(root))]
-    await follow_folders(unit, access, old.slug, paths, moved, new.updated_at)
+    await follow_folders(unit, access, old.slug, paths, moved, new.updated_at, {new.slug: new.id})
 
 
 async def _one(

@@ -189,6 +189,8 @@ class Projects:
                 updated_at=now,
             )
             await unit.projects.update(new)
+            if new.slug != old.slug:
+                await unit.bindings.refresh(old.id)
             await unit.audit(_event(principal, EventType.UPDATE_PROJECT, new))
             return await _view(unit, new)
 
@@ -214,6 +216,7 @@ class Projects:
             await unit.move_names(access.project.organization_id)
             unit.changes.organizations.add(access.project.organization_id)
             await unit.projects.delete(access.project.id)
+            await unit.bindings.refresh(access.project.id)
             await _give_up_slug(unit, access.project, principal.identity_id, self._clock.now())
             await unit.audit(_event(principal, EventType.DELETE_PROJECT, access.project))
         return view

@@ -40,6 +40,7 @@ from keybearer.store.pki_subscribers import PkiSubscribers
 from keybearer.store.project_seals import ProjectSeals
 from keybearer.store.projects import Projects
 from keybearer.store.pushes import Pushes
+from keybearer.store.reference_bindings import ReferenceBindings
 from keybearer.store.references import References
 from keybearer.store.resealing import Resealing
 from keybearer.store.revisions import Changes
@@ -120,6 +121,7 @@ class UnitOfWork:
     audit_log = _FirstUse(lambda self: AuditLog(self._connection, self.changes))
     secrets = _FirstUse(lambda self: Secrets(self._connection, self.keys, self.changes))
     references = _FirstUse(lambda self: References(self._connection))
+    bindings = _FirstUse(lambda self: ReferenceBindings(self._connection))
     app_connections = _FirstUse(lambda self: AppConnections(self._connection, self.keys))
     secret_syncs = _FirstUse(lambda self: SecretSyncs(self._connection))
     sync_jobs = _FirstUse(lambda self: SyncJobs(self._connection, self.changes))

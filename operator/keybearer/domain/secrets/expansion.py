@@ -12,6 +12,7 @@ from keybearer.base.steps import unhurried
 from keybearer.domain.access import ProjectAccess, open_projects
 from keybearer.domain.authorization import Action, Subject
 from keybearer.domain.errors import ForbiddenError, InvalidError
+from keybearer.domain.secrets.bindings import redirects_of
 from keybearer.domain.secrets.entity_tags import FurtherReach
 from keybearer.domain.secrets.personal import owners_values
 from keybearer.domain.secrets.references import (
@@ -19,12 +20,14 @@ from keybearer.domain.secrets.references import (
     Expansion,
     ExpansionLimitError,
     ExpansionStepsError,
+    Redirects,
     Steps,
     can_exist,
     has_references,
     on_one_line,
 )
 from keybearer.store.records import Secret
+from keybearer.store.reference_bindings import NamedEnvironment
 from keybearer.store.secret_places import Location, ReferenceTarget
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
@@ -42,13 +45,15 @@ _MAX_DETAILS = 100
 class Expanded:
     """Values by secret id, what they reached, and what was learnt of referenced secrets: None for missing.
 
-    `literal` are those of the referenced secrets in whose texts nothing is a reference.
+    `literal` are those of the referenced secrets in whose texts nothing is a reference; `redirects` says where names
+    lead.
     """
 
     values: Mapping[str, str] = field(repr=False)
     reach: FurtherReach
     known: Mapping[ReferenceTarget, str | None] = field(default_factory=dict, repr=False)
     literal: AbstractSet[ReferenceTarget] = frozenset()
+    redirects: Redirects = field(default_factory=dict)
 
 
 def target_of(secret: Secret) -> ReferenceTarget:
@@ -62,7 +67,12 @@ def referring_text(secret: Secret) -> str:
 
 
 async def expand_all(
-    unit: UnitOfWork, access: ProjectAccess, secrets: Iterable[Secret], *, single: bool
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    secrets: Iterable[Secret],
+    *,
+    single: bool,
+    only_bound: bool = False,
 ) -> Expanded:
     """Return the values of these secrets of one project with their references replaced.
 
@@ -71,6 +81,7 @@ async def expand_all(
         access: the principal in the project of the secrets.
         secrets: what is expanded; values present.
         single: whether the caller asked for one secret, which words the refusal.
+        only_bound: whether references whose names stood for nothing when they were written stay as they are.
 
     Raises:
         ForbiddenError: a reference names a secret that the principal may not read.
@@ -81,7 +92,8 @@ async def expand_all(
     referring = [secret for secret in given if has_references(referring_text(secret))]
     if not referring:
         return Expanded(values, FurtherReach())
-    lookup = _Lookup(unit, access, single=single)
+    lookup = _Lookup(unit, access, single=single, only_bound=only_bound)
+    await lookup.follow_ids(access, "")
     # What was listed needs no second reading.
     await lookup.take(given)
     growing = _Growing(values)
@@ -90,7 +102,7 @@ async def expand_all(
         waiting = await _round(lookup, waiting, growing)
         if not waiting:
             break
-    return Expanded(values, lookup.reach, lookup.known, lookup.literal)
+    return Expanded(values, lookup.reach, lookup.known, lookup.literal, lookup.redirects)
 
 
 class _Growing:
@@ -111,7 +123,7 @@ class _Growing:
 
 async def _round(lookup: _Lookup, waiting: list[Secret], growing: _Growing) -> list[Secret]:
     """Expand what is waiting, fetch what that lacked, and return those that must be expanded again."""
-    expander = Expander(lookup.known, growing.steps, lookup.literal)
+    expander = Expander(lookup.known, growing.steps, lookup.literal, lookup.redirects)
     lacking: dict[ReferenceTarget, Secret] = {}
     again = []
     async for some in in_slices(waiting):
@@ -143,13 +155,15 @@ async def _expanded(expander: Expander, secret: Secret) -> Expansion:
 class _Lookup:
     """What is known of referenced secrets."""
 
-    def __init__(self, unit: UnitOfWork, access: ProjectAccess, *, single: bool) -> None:
+    def __init__(self, unit: UnitOfWork, access: ProjectAccess, *, single: bool, only_bound: bool) -> None:
         self._unit = unit
         self._home = access
         self._single = single
+        self._only_bound = only_bound
         self._projects: dict[str, ProjectAccess | None] = {"": access}
         self.known: dict[ReferenceTarget, str | None] = {}
         self.literal: set[ReferenceTarget] = set()
+        self.redirects: dict[ReferenceTarget, Mapping[NamedEnvironment, NamedEnvironment | None]] = {}
         self._size = 0
         self._fetched = 0
 
@@ -159,6 +173,11 @@ class _Lookup:
         home = self._home.project.id
         reached = {access.project.id for access in self._projects.values() if access is not None}
         return FurtherReach(frozenset(reached - {home}), names=len(self._projects) > 1)
+
+    async def follow_ids(self, access: ProjectAccess, slug: str) -> None:
+        """Learn where names in the project's texts lead that stand for something else by now."""
+        loose = await self._unit.bindings.loose(access.project.id)
+        self.redirects.update(redirects_of(loose, slug, only_bound=self._only_bound))
 
     async def take(self, given: Sequence[Secret]) -> None:
         """Learn the secrets that were read already."""
@@ -226,6 +245,7 @@ class _Lookup:
             # Its own project by its slug is the same project, with the same rights.
             is_home = access.project.id == self._home.project.id
             self._projects[access.project.slug] = self._home if is_home else access
+            await self.follow_ids(access, access.project.slug)
 
     async def _require_readable(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
         # Asked of each folder once: many references share one.

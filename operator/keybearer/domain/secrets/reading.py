@@ -135,7 +135,9 @@ class SecretReading:
             learnt = await expand_all(unit, access, found, single=True)
             target = target_of(found[0])
             literal = learnt.literal | ({target} if found[0].details.is_literal else set())
-            return reference_tree(target, {**learnt.known, target: found[0].value}, literal), expanded
+            return reference_tree(
+                target, {**learnt.known, target: found[0].value}, literal, learnt.redirects
+            ), expanded
 
     async def get_by_id(
         self, principal: Principal, secret_id: str, *, expand: bool, view_value: bool

@@ -12,10 +12,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from operator import add
+from types import MappingProxyType
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.base.steps import StepBudget
+from keybearer.store.reference_bindings import ANY_NAME, NamedEnvironment
 from keybearer.store.secret_places import Location, ReferenceTarget
 from keybearer.wire.limits import (
     ENVIRONMENT_SLUG_MAX,
@@ -32,11 +34,13 @@ __all__ = [
     "Expansion",
     "ExpansionLimitError",
     "ExpansionStepsError",
+    "Redirects",
     "Steps",
     "builds_references",
     "can_exist",
     "follow_moves",
     "has_references",
+    "led_to",
     "named_in_order",
     "named_targets",
     "on_one_line",
@@ -55,6 +59,10 @@ _MAX_STEPS = 500_000
 """Steps for all values of a list: about a second or two; 10,000 values of ten references each take 400,000."""
 _STEP_CHARACTERS = 1024
 """Text that is searched in one step."""
+
+
+Redirects = Mapping[ReferenceTarget, Mapping[NamedEnvironment, NamedEnvironment | None]]
+"""By the place of a text, how what its names mean is called now; None leads nowhere."""
 
 
 class ExpansionLimitError(KeybearerError):
@@ -101,6 +109,28 @@ def named_targets(text: str, at: ReferenceTarget) -> set[ReferenceTarget]:
 def named_in_order(text: str, at: ReferenceTarget) -> list[ReferenceTarget]:
     """Return the places that a text stored at `at` names, each once, in their order."""
     return list(dict.fromkeys(_target(match[1], at) for match in _REFERENCE.finditer(text)))
+
+
+def led_to(target: ReferenceTarget, at: ReferenceTarget, redirects: Redirects) -> ReferenceTarget | None:
+    """Return the place that a text stored at `at` means where it names the target; None for none."""
+    names = redirects.get(at)
+    if names is None:
+        return target
+    place = target.location
+    named = [(target.project_slug, place.environment)]
+    if target.project_slug == at.project_slug:
+        named.append(("", place.environment))
+    for name in named:
+        if name in names:
+            led = names[name]
+            if led is None:
+                return None
+            project_slug, environment = led
+            return ReferenceTarget(
+                project_slug or at.project_slug, Location(environment, place.path, place.key)
+            )
+    is_near = target.project_slug == at.project_slug and place.environment == at.location.environment
+    return None if ANY_NAME in names and not is_near else target
 
 
 def follow_moves(
@@ -158,11 +188,14 @@ class Expansion:
     unknown: frozenset[ReferenceTarget]
 
 
+_NO_REDIRECTS: Redirects = MappingProxyType({})
+
+
 class Expander:
     """Replaces references by what `known` holds; None in it says that the secret doesn't exist.
 
     What comes of a reference is part of the text around it as a name is, never as `${` or `}`: only who wrote a text
-    opens and closes its references. Texts of `literal` hold none at all.
+    opens and closes its references. Texts of `literal` hold none at all. Names lead where `redirects` says.
     """
 
     def __init__(
@@ -170,10 +203,12 @@ class Expander:
         known: Mapping[ReferenceTarget, str | None],
         steps: Steps,
         literal: AbstractSet[ReferenceTarget] = frozenset(),
+        redirects: Redirects = _NO_REDIRECTS,
     ) -> None:
         self._known = known
         self._steps = steps
         self._literal = literal
+        self._redirects = redirects
 
     def expand(self, text: str, at: ReferenceTarget) -> Generator[None, None, Expansion]:
         """Return the text stored at `at`, expanded; yields where others may go on.
@@ -184,7 +219,7 @@ class Expander:
             ExpansionLimitError: the result would be larger than any value may be.
             ExpansionStepsError: with the expansions before it, this one takes too long.
         """
-        walk = _Walk(self._known, self._literal, self._steps)
+        walk = _Walk(self._known, self._literal, self._redirects, self._steps)
         expanded = yield from walk.expand(text, at, (at,))
         return Expansion(expanded, frozenset(walk.unknown))
 
@@ -196,10 +231,12 @@ class _Walk:
         self,
         known: Mapping[ReferenceTarget, str | None],
         literal: AbstractSet[ReferenceTarget],
+        redirects: Redirects,
         steps: Steps,
     ) -> None:
         self._known = known
         self._literal = literal
+        self._redirects = redirects
         self._steps = steps
         self._replacements = 0
         self._size = 0
@@ -244,6 +281,8 @@ class _Walk:
                 name = _filled(name, given[kept:taken])
             pieces += (before, _GIVEN)
             target = _target(name, at) if not given or _NAME.fullmatch(name) else None
+            if self._redirects and target is not None:
+                target = led_to(target, at, self._redirects)
             inner = None if target is None else self._text_of(target, trail)
             if inner is None or target is None:
                 put.append(f"${{{name}}}")

@@ -204,7 +204,7 @@ class SecretWriting:
             raise InvalidError("Secret already exists")
         require_readable_targets(access, secrets)
         await unit.secrets.insert(access.project.id, secrets)
-        await store_references(unit, secrets)
+        await store_references(unit, access, secrets, rewritten={secret.id for secret in secrets})
         await unit.folders.mark_modified([folder.id], now)
         return secrets
 
@@ -241,9 +241,10 @@ class SecretWriting:
         self, unit: UnitOfWork, access: ProjectAccess, pairs: Sequence[tuple[Secret, Secret]], now: datetime
     ) -> None:
         news = [new for _, new in pairs]
-        require_readable_targets(access, [new for old, new in pairs if new.value != old.value])
+        rewritten = [new for old, new in pairs if new.value != old.value]
+        require_readable_targets(access, rewritten)
         await unit.secrets.update(access.project.id, news)
-        await store_references(unit, news)
+        await store_references(unit, access, news, rewritten={secret.id for secret in rewritten})
         for old, new in pairs:
             if new.key != old.key:
                 await unit.secrets.move_overrides(old, new)

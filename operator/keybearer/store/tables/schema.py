@@ -65,7 +65,13 @@ from keybearer.store.tables.secret_syncs import (
     SyncJobRow,
     SyncNameRow,
 )
-from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
+from keybearer.store.tables.secrets import (
+    ReferenceBindingRow,
+    SecretReferenceRow,
+    SecretRow,
+    SecretTagRow,
+    SecretVersionRow,
+)
 from keybearer.store.tables.users import LoginFailureRow, UserRow
 
 __all__ = ["TABLES", "schema"]
@@ -95,6 +101,7 @@ TABLES: tuple[type[Row], ...] = (
     SecretVersionRow,
     SecretTagRow,
     SecretReferenceRow,
+    ReferenceBindingRow,
     SecretImportRow,
     GrantRow,
     AuditLogRow,
