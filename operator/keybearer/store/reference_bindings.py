@@ -87,9 +87,9 @@ class ReferenceBindings:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    async def put(self, secret_ids: Collection[str], bindings: Sequence[Binding]) -> None:
-        """Store the bindings of these secrets in place of what was stored."""
-        for some in in_chunks(secret_ids, _CHUNK):
+    async def put(self, replaced: Collection[str], bindings: Sequence[Binding]) -> None:
+        """Store bindings, those of the secrets of these ids in place of what was stored."""
+        for some in in_chunks(replaced, _CHUNK):
             await self._connection.execute(
                 delete(ReferenceBindingRow).where(ReferenceBindingRow.secret_id.in_(some))
             )

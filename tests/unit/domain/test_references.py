@@ -14,9 +14,11 @@ from keybearer.domain.secrets.references import (
     builds_references,
     follow_moves,
     has_references,
+    led_to,
     named_targets,
     on_one_line,
 )
+from keybearer.store.reference_bindings import ANY_NAME, NamedEnvironment
 from keybearer.store.secret_places import Location, ReferenceTarget
 from support.rows import each_row
 
@@ -139,6 +141,41 @@ def test_a_literal_text_holds_no_reference() -> None:
     with pytest.raises(StopIteration) as done:
         next(running)
     assert done.value.value.text == "<${HOST}> cnry-host"
+
+
+PROD, LIVE = at("X", "prod").location.environment, at("X", "live").location.environment
+LED = [
+    pytest.param(at("A", "prod"), {("", PROD): ("", LIVE)}, at("A", "live"), id="to the new name"),
+    pytest.param(at("A", "prod"), {("", PROD): None}, None, id="nowhere"),
+    pytest.param(
+        at("A", "prod"), {("o", PROD): None}, at("A", "prod"), id="another project's name is another"
+    ),
+    pytest.param(
+        at("A", "prod", project="o"), {("o", PROD): ("n", LIVE)}, at("A", "live", project="n"), id="elsewhere"
+    ),
+    pytest.param(at("A", "prod"), {ANY_NAME: None}, None, id="nowhere, of an earlier version"),
+    pytest.param(at("A"), {ANY_NAME: None}, at("A"), id="its own environment, of an earlier version"),
+    pytest.param(
+        at("A", "prod"), {ANY_NAME: None, ("", PROD): ("", PROD)}, at("A", "prod"), id="what is known of it"
+    ),
+]
+
+
+@each_row(("target", "names", "led"), LED)
+def test_a_name_leads_to_what_it_meant(
+    target: ReferenceTarget,
+    names: dict[NamedEnvironment, NamedEnvironment | None],
+    led: ReferenceTarget | None,
+) -> None:
+    assert led_to(target, at("SELF"), {at("SELF"): names}) == led
+    assert led_to(target, at("OTHER"), {at("SELF"): names}) == target
+
+
+def test_the_texts_of_another_project_mean_their_own_environments() -> None:
+    redirects = {at("SELF", project="o"): {("", PROD): ("", LIVE)}}
+    assert led_to(at("A", "prod", project="o"), at("SELF", project="o"), redirects) == at(
+        "A", "live", project="o"
+    )
 
 
 def chain(length: int) -> dict[ReferenceTarget, str | None]:

@@ -37,7 +37,9 @@ async def bind(
     """
     names = {secret.id: _names(secret, targets) for secret, targets in named}
     known: dict[str, dict[NamedEnvironment, Binding]] = {}
-    for one in await unit.bindings.of_secrets(names.keys()):
+    # A first version has none so far: most writes create.
+    stored = await unit.bindings.of_secrets([secret.id for secret, _ in named if secret.version > 1])
+    for one in stored:
         if one.secret_id not in rewritten:
             known.setdefault(one.secret_id, {})[one.project_slug, one.environment] = one
     asked = set().union(*names.values()) if names else set()
@@ -53,7 +55,7 @@ async def bind(
             bindings.append(
                 Binding(secret.id, slug, environment, project_id, environment_id, environment_id is None)
             )
-    await unit.bindings.put(names.keys(), bindings)
+    await unit.bindings.put({one.secret_id for one in stored}, bindings)
 
 
 def redirects_of(loose: Iterable[Loose], slug: str, *, only_bound: bool) -> Redirects:
