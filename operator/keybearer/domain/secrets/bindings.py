@@ -37,8 +37,10 @@ async def bind(
     """
     names = {secret.id: _names(secret, targets) for secret, targets in named}
     known: dict[str, dict[NamedEnvironment, Binding]] = {}
-    # A first version has none so far: most writes create.
-    stored = await unit.bindings.of_secrets([secret.id for secret, _ in named if secret.version > 1])
+    # What is written for the first time has none so far: most writes create.
+    stored = await unit.bindings.of_secrets(
+        [secret.id for secret, _ in named if secret.version > 1 or secret.id not in rewritten]
+    )
     for one in stored:
         if one.secret_id not in rewritten:
             known.setdefault(one.secret_id, {})[one.project_slug, one.environment] = one
