@@ -302,7 +302,7 @@ _ACTORS = (
     ),
     items(f"POST {_GRANTS}", "subjects", 1, 10, item=lambda _, __: "secrets", rest=_grant),
     items(f"POST {_GRANTS}", "actions", 1, 10, item=lambda _, __: "read", rest=_grant),
-    text(f"POST {_GRANTS}", "environment", 1, 64, rest=_grant, make=_ascii),
+    text(f"POST {_GRANTS}", "environment", 1, 64, rest=_grant, make=_ascii, taken=404),
     text(f"POST {_GRANTS}", "identityId", 1, 36, rest=_grant, make=_ascii, taken=404),
     text(f"POST {_GRANTS}", "secretPath", 1, 1024, rest=_grant, make=lambda n: ("/" + "a" * n)[:n]),
     Limit(

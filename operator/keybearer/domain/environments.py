@@ -10,6 +10,8 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.folder_moves import require_moving_away, require_moving_contents
+from keybearer.domain.grants import grant_event
 from keybearer.domain.paths import ROOT
 from keybearer.domain.positions import renumbered
 from keybearer.domain.secrets.stored_references import follow_folders
@@ -21,6 +23,7 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["EnvironmentChange", "Environments", "add_environment"]
 
 _MAX_PER_PROJECT = 200
+_HELD = (Subject.SECRETS, Subject.FOLDERS, Subject.IMPORTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class EnvironmentChange:
 async def add_environment(unit: UnitOfWork, environment: Environment) -> None:
     """Store a new environment with its root folder."""
     await unit.projects.add_environment(environment)
+    await unit.grants.bind(environment)
     await unit.folders.add(
         Folder(
             id=new_uuid(),
@@ -125,7 +129,7 @@ class Environments:
 
         Raises:
             NotFoundError: no such project or environment.
-            ForbiddenError: the principal may not.
+            ForbiddenError: the principal may not; a new slug needs what moving all folders there needs.
             InvalidError: the new slug is taken.
         """
         async with self._database.writing() as unit:
@@ -146,11 +150,14 @@ class Environments:
                 updated_at=self._clock.now(),
             )
             if new.slug != old.slug:
+                require_moving_contents(access, Where(old.slug, ROOT), Where(new.slug, ROOT), _HELD)
                 await _follow_slug(unit, access, old, new)
             await unit.projects.update_environments([new])
             await unit.audit(_event(principal, EventType.UPDATE_ENVIRONMENT, new))
             if new.slug != old.slug:
-                await unit.grants.rename_environment(access.project.id, old.slug, new.slug)
+                await unit.grants.follow_slug(new)
+                await unit.grants.bind(new)
+                await unit.bindings.refresh(access.project.id)
                 unit.changes.organizations.add(access.project.organization_id)  # references name it
             await unit.projects.update_environments(
                 renumbered([*others[: place - 1], new, *others[place - 1 :]], others)
@@ -158,21 +165,25 @@ class Environments:
             return new
 
     async def delete(self, principal: Principal, ref: ProjectRef, environment_id: str) -> Environment:
-        """Remove an environment with all it holds, and return what it was.
+        """Remove an environment with all it holds and the grants that name it, and return what it was.
 
         Raises:
             NotFoundError: no such project or environment.
-            ForbiddenError: the principal may not.
+            ForbiddenError: the principal may not; it needs what moving all folders away needs.
         """
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ref)
             access.require(Action.DELETE, Subject.ENVIRONMENTS)
             await unit.move_project(access.project.id)
             old = await _one(unit, access.project.id, environment_id=environment_id)
-            access.permissions.require_all_beneath(
-                [Action.DELETE], [Subject.SECRETS, Subject.FOLDERS], Where(old.slug, ROOT)
-            )
+            require_moving_away(access, Where(old.slug, ROOT), _HELD)
+            for grant in await unit.grants.of_environment(old.id):
+                # Else it would speak of the next environment of that slug.
+                await unit.move_identity(grant.identity_id)
+                await unit.grants.delete(grant.id)
+                await unit.audit(grant_event(principal, EventType.DELETE_GRANT, grant))
             await unit.projects.delete_environment(old.id)
+            await unit.bindings.refresh(access.project.id)
             await unit.audit(_event(principal, EventType.DELETE_ENVIRONMENT, old))
             unit.changes.organizations.add(access.project.organization_id)
             others = await unit.projects.environments([access.project.id])
@@ -201,7 +212,7 @@ async def _follow_slug(unit: UnitOfWork, access: ProjectAccess, old: Environment
         return (new.slug if slug == old.slug else slug), path
 
     paths = [ROOT, *(folder.path for folder in await unit.folders.descendants(root))]
-    await follow_folders(unit, access, old.slug, paths, moved, new.updated_at)
+    await follow_folders(unit, access, old.slug, paths, moved, new.updated_at, {new.slug: new.id})
 
 
 async def _one(

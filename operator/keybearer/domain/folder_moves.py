@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from keybearer.base.folder_paths import lies_within
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.access import ProjectAccess
@@ -14,7 +16,16 @@ from keybearer.store.revisions import ChangeKind, ListChange
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import FOLDER_PATH_MAX
 
-__all__ = ["follow_rename", "require_movable", "require_moving", "require_room"]
+__all__ = [
+    "follow_rename",
+    "require_movable",
+    "require_moving",
+    "require_moving_away",
+    "require_moving_contents",
+    "require_room",
+]
+
+_CARRIED = (Subject.SECRETS, Subject.FOLDERS)
 
 
 def require_movable(folder: Folder) -> None:
@@ -36,14 +47,31 @@ def require_moving(access: ProjectAccess, old: Where, new: Where) -> None:
         ForbiddenError: the principal may not.
     """
     access.require(Action.EDIT, Subject.FOLDERS, old)
-    if old == new:
-        return
+    if old != new:
+        require_moving_contents(access, old, new)
+
+
+def require_moving_contents(
+    access: ProjectAccess, old: Where, new: Where, carried: Sequence[Subject] = _CARRIED
+) -> None:
+    """Let pass who may take all that lies at one place and beneath it to the other; `carried` is what lies there.
+
+    Raises:
+        ForbiddenError: the principal may not.
+    """
+    require_moving_away(access, old, carried)
+    access.permissions.require_all_beneath([Action.CREATE], carried, new)
+
+
+def require_moving_away(access: ProjectAccess, old: Where, carried: Sequence[Subject] = _CARRIED) -> None:
+    """Let pass who may take all that lies at a place and beneath it away from there.
+
+    Raises:
+        ForbiddenError: the principal may not.
+    """
     permissions = access.permissions
-    permissions.require_all_beneath(
-        [Action.READ, Action.READ_VALUE, Action.EDIT, Action.DELETE], [Subject.SECRETS], old
-    )
-    permissions.require_all_beneath([Action.EDIT, Action.DELETE], [Subject.FOLDERS], old)
-    permissions.require_all_beneath([Action.CREATE], [Subject.FOLDERS, Subject.SECRETS], new)
+    permissions.require_all_beneath([Action.READ, Action.READ_VALUE], [Subject.SECRETS], old)
+    permissions.require_all_beneath([Action.EDIT, Action.DELETE], carried, old)
 
 
 async def require_room(unit: UnitOfWork, folder: Folder, path: FolderPath) -> None:

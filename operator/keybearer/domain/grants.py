@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
-from keybearer.base.ids import IdentityId, new_uuid
+from keybearer.base.ids import EnvironmentSlug, IdentityId, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject
@@ -21,7 +21,7 @@ from keybearer.store.database import Database
 from keybearer.store.grants import Grant
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["GRANTABLE", "GrantChange", "NewGrant", "ProjectGrants"]
+__all__ = ["GRANTABLE", "GrantChange", "NewGrant", "ProjectGrants", "grant_event"]
 
 _MAX_PER_MEMBER = 100
 """They are all weighed at each question of the member."""
@@ -71,7 +71,7 @@ class ProjectGrants:
         """Give a member of the project a grant.
 
         Raises:
-            NotFoundError: no such project, or the identity is no member of it.
+            NotFoundError: no such project or environment, or the identity is no member of it.
             ForbiddenError: the principal may not, or would give more than it has.
             InvalidError: the grant makes no sense, its path holds `**` too often, or the member has too many.
             SchemaViolationError: the path is no pattern.
@@ -94,6 +94,7 @@ class ProjectGrants:
                 subjects=_once(new.subjects),
                 actions=_once(new.actions),
                 environment=new.environment,
+                environment_id=await _environment_id(unit, access, new.environment),
                 secret_path=str(new_pattern(new.secret_path)),
                 created_at=now,
                 updated_at=now,
@@ -101,7 +102,7 @@ class ProjectGrants:
             _require_sensible(grant)
             _require_own(access, grant, Effect.ALLOW)
             await unit.grants.add(grant)
-            await unit.audit(_event(principal, EventType.CREATE_GRANT, grant))
+            await unit.audit(grant_event(principal, EventType.CREATE_GRANT, grant))
             return grant
 
     async def list(
@@ -135,7 +136,7 @@ class ProjectGrants:
         """Change what a grant says.
 
         Raises:
-            NotFoundError: no such project or grant.
+            NotFoundError: no such project, grant or environment.
             ForbiddenError: the principal may not, or would give more than it has.
             InvalidError: the grant would make no sense, or its path holds `**` too often.
             SchemaViolationError: the path is no pattern.
@@ -150,6 +151,11 @@ class ProjectGrants:
                 subjects=_once(change.subjects or old.subjects),
                 actions=_once(change.actions or old.actions),
                 environment=change.environment or old.environment,
+                environment_id=(
+                    await _environment_id(unit, access, change.environment)
+                    if change.environment
+                    else old.environment_id
+                ),
                 secret_path=str(new_pattern(change.secret_path)) if change.secret_path else old.secret_path,
                 updated_at=self._clock.now(),
             )
@@ -158,7 +164,7 @@ class ProjectGrants:
             _require_own(access, new, Effect.ALLOW)
             await _move(unit, access, new.identity_id)
             await unit.grants.update(new)
-            await unit.audit(_event(principal, EventType.UPDATE_GRANT, new))
+            await unit.audit(grant_event(principal, EventType.UPDATE_GRANT, new))
             return new
 
     async def delete(self, principal: Principal, ref: ProjectRef, grant_id: str) -> Grant:
@@ -175,7 +181,7 @@ class ProjectGrants:
             _require_own(access, grant, Effect.DENY)
             await _move(unit, access, grant.identity_id)
             await unit.grants.delete(grant.id)
-            await unit.audit(_event(principal, EventType.DELETE_GRANT, grant))
+            await unit.audit(grant_event(principal, EventType.DELETE_GRANT, grant))
             return grant
 
     async def _of_member(
@@ -198,6 +204,23 @@ async def _one(unit: UnitOfWork, access: ProjectAccess, grant_id: str) -> Grant:
     if grant is None:
         raise NotFoundError(f"Grant with ID '{grant_id}' not found")
     return grant
+
+
+async def _environment_id(unit: UnitOfWork, access: ProjectAccess, slug: str) -> str | None:
+    """Return which environment a grant is about; None for all of them.
+
+    Raises:
+        NotFoundError: the project has none of that slug.
+    """
+    if slug == ANY_ENVIRONMENT:
+        return None
+    environment = await unit.projects.environment(access.project.id, EnvironmentSlug(slug))
+    if environment is None:
+        raise NotFoundError(
+            f"Environment with slug '{slug}' in project with ID {access.project.id} not found; "
+            f"name one that exists, or '{ANY_ENVIRONMENT}' for all of them"
+        )
+    return environment.id
 
 
 async def _move(unit: UnitOfWork, access: ProjectAccess, identity_id: IdentityId) -> None:
@@ -230,7 +253,8 @@ def _once(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _event(principal: Principal, kind: EventType, grant: Grant) -> AuditEvent:
+def grant_event(principal: Principal, kind: EventType, grant: Grant) -> AuditEvent:
+    """Return what the audit log says of something done to a grant."""
     return audited(
         principal,
         kind,

@@ -7,6 +7,7 @@ import secrets
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, IdentityId, ProjectId, new_uuid
@@ -19,15 +20,17 @@ from keybearer.domain.authorization import (
     ProjectRole,
     Subject,
     Where,
+    organization_allows,
     require_organization,
 )
 from keybearer.domain.environments import add_environment
-from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.errors import ForbiddenError, InvalidError, NotFoundError
 from keybearer.domain.identity_lookup import machine_identity
 from keybearer.domain.paths import ROOT
 from keybearer.domain.permissions import Permissions
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
+from keybearer.store.former_slugs import FormerSlug
 from keybearer.store.records import Environment, Membership, Project
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import PROJECT_SLUG_MAX
@@ -35,6 +38,8 @@ from keybearer.wire.limits import PROJECT_SLUG_MAX
 __all__ = ["NewProject", "ProjectChange", "ProjectView", "Projects"]
 
 _DEFAULT_ENVIRONMENTS = (("Development", "dev"), ("Staging", "staging"), ("Production", "prod"))
+_SLUG_KEPT = timedelta(days=30)
+"""How long a slug that a project gave up isn't everybody's: references of other projects may still name it."""
 _SUFFIX_LENGTH = 5
 _SUFFIX_LETTERS = string.ascii_lowercase + string.digits
 
@@ -81,7 +86,7 @@ class Projects:
         """Make a project; its creator becomes its admin.
 
         Raises:
-            ForbiddenError: the organization's role doesn't allow it.
+            ForbiddenError: the organization's role doesn't allow it, or the slug was another project's until lately.
             InvalidError: the slug is taken.
         """
         require_organization(principal, Action.CREATE, Subject.PROJECT)
@@ -101,7 +106,7 @@ class Projects:
         )
         async with self._database.writing() as unit:
             await unit.move_names(principal.organization_id)
-            await _require_free_slug(unit, principal, project.slug)
+            await _require_free_slug(unit, principal, project.slug, now)
             await unit.projects.add(project)
             await unit.keys.create(project.id)
             await self._add_member(unit, project.id, principal.identity_id, (ProjectRole.ADMIN,))
@@ -153,18 +158,19 @@ class Projects:
 
         Raises:
             NotFoundError: the organization has no such project.
-            ForbiddenError: the principal may not edit it.
+            ForbiddenError: the principal may not edit it, or the new slug was another project's until lately.
             InvalidError: the new slug is taken.
         """
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ref)
             access.require(Action.EDIT, Subject.PROJECT)
-            old = access.project
+            old, now = access.project, self._clock.now()
             await unit.move_project(old.id)
             if change.slug is not None and change.slug != old.slug:
                 await unit.move_names(old.organization_id)
                 unit.changes.organizations.add(old.organization_id)  # references of any project may name it
-                await _require_free_slug(unit, principal, change.slug)
+                await _require_free_slug(unit, principal, change.slug, now, old.id)
+                await _give_up_slug(unit, old, None, now)
             new = replace(
                 old,
                 name=old.name if change.name is None else change.name,
@@ -180,9 +186,11 @@ class Projects:
                     if change.delete_protection is None
                     else change.delete_protection
                 ),
-                updated_at=self._clock.now(),
+                updated_at=now,
             )
             await unit.projects.update(new)
+            if new.slug != old.slug:
+                await unit.bindings.refresh(old.id)
             await unit.audit(_event(principal, EventType.UPDATE_PROJECT, new))
             return await _view(unit, new)
 
@@ -208,6 +216,8 @@ class Projects:
             await unit.move_names(access.project.organization_id)
             unit.changes.organizations.add(access.project.organization_id)
             await unit.projects.delete(access.project.id)
+            await unit.bindings.refresh(access.project.id)
+            await _give_up_slug(unit, access.project, principal.identity_id, self._clock.now())
             await unit.audit(_event(principal, EventType.DELETE_PROJECT, access.project))
         return view
 
@@ -218,11 +228,18 @@ class Projects:
 
         Raises:
             NotFoundError: no such project or identity.
-            ForbiddenError: the principal may not decide about members.
+            ForbiddenError: the principal may not decide about members, or not about an identity that is none yet.
         """
         async with self._database.writing() as unit:
             access = await self._open_for_members(unit, principal, ref, identity_id, Action.CREATE)
             access.require_may_give_roles(roles)
+            present = await unit.projects.membership(access.project.id, identity_id)
+            if present is None and not organization_allows(principal, Action.EDIT, Subject.IDENTITIES):
+                raise access.refusal(
+                    "Only who may edit the identity makes it a member of a project; ask an admin of the organization",
+                    Action.EDIT,
+                    Subject.IDENTITIES,
+                )
             await unit.audit(
                 audited(
                     principal,
@@ -232,7 +249,6 @@ class Projects:
                     roles=list(roles),
                 )
             )
-            present = await unit.projects.membership(access.project.id, identity_id)
             if present is None:
                 return await self._add_member(unit, access.project.id, identity_id, roles)
             changed = replace(present, roles=roles, updated_at=self._clock.now())
@@ -323,9 +339,34 @@ async def _view(unit: UnitOfWork, project: Project) -> ProjectView:
     return ProjectView(project, tuple(await unit.projects.environments([project.id])))
 
 
-async def _require_free_slug(unit: UnitOfWork, principal: Principal, slug: str) -> None:
+async def _require_free_slug(
+    unit: UnitOfWork, principal: Principal, slug: str, now: datetime, project_id: ProjectId | None = None
+) -> None:
+    """Let pass a slug that the project, None for a new one, may have.
+
+    Raises:
+        ForbiddenError: another project gave it up lately, and the principal is neither an admin of the organization
+            nor who deleted that project.
+        InvalidError: it is taken.
+    """
     if await unit.projects.slug_exists(principal.organization_id, slug):
         raise InvalidError(f"A project with the slug '{slug}' already exists; choose another slug")
+    if principal.organization_role == OrganizationRole.ADMIN:
+        return
+    former = await unit.former_slugs.get(principal.organization_id, slug, since=now - _SLUG_KEPT)
+    if former is not None and project_id != former.project_id and principal.identity_id != former.owner_id:
+        free = former.given_up_at + _SLUG_KEPT
+        raise ForbiddenError(
+            f"The slug '{slug}' was another project's, and references may still name it. It is free on "
+            f"{free:%Y-%m-%d}; until then choose another slug, or ask an admin of the organization"
+        )
+
+
+async def _give_up_slug(
+    unit: UnitOfWork, project: Project, owner_id: IdentityId | None, now: datetime
+) -> None:
+    former = FormerSlug(project.organization_id, project.slug, project.id, owner_id, now)
+    await unit.former_slugs.put(former, keep_since=now - _SLUG_KEPT)
 
 
 def _slug_from(name: str) -> str:

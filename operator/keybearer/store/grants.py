@@ -9,8 +9,9 @@ from datetime import datetime
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from keybearer.base.ids import EnvironmentSlug, IdentityId, ProjectId
+from keybearer.base.ids import IdentityId, ProjectId
 from keybearer.store.columns import select_record
+from keybearer.store.records import Environment
 from keybearer.store.tables.grants import GrantRow
 
 __all__ = ["Grant", "Grants"]
@@ -20,7 +21,9 @@ __all__ = ["Grant", "Grants"]
 class Grant:
     """What an identity may (`effect` is `allow`) or may not (`deny`) do in a part of a project.
 
-    `environment` is a slug, or `*` for all of them; `secret_path` a pattern of paths.
+    `environment` is the slug of the environment with `environment_id`, or `*` for all of them, which have no id.
+    A denial of an earlier version may name an environment that doesn't exist; it has no id until there is one.
+    `secret_path` is a pattern of paths.
     """
 
     id: str
@@ -30,6 +33,7 @@ class Grant:
     subjects: tuple[str, ...]
     actions: tuple[str, ...]
     environment: str
+    environment_id: str | None
     secret_path: str
     created_at: datetime
     updated_at: datetime
@@ -72,6 +76,12 @@ class Grants:
             found.setdefault(row.project_id, []).append(Grant(*row))
         return found
 
+    async def of_environment(self, environment_id: str) -> list[Grant]:
+        """Return the grants that name the environment, ordered by whom they are for."""
+        statement = _GRANTS.where(GrantRow.environment_id == environment_id)
+        statement = statement.order_by(GrantRow.identity_id, *_OLDEST_FIRST)
+        return [Grant(*row) for row in await self._connection.execute(statement)]
+
     async def count(self, project_id: ProjectId) -> int:
         """Return how many grants the project has."""
         statement = select(func.count()).where(GrantRow.project_id == project_id)
@@ -87,6 +97,7 @@ class Grants:
                 subjects=grant.subjects,
                 actions=grant.actions,
                 environment=grant.environment,
+                environment_id=grant.environment_id,
                 secret_path=grant.secret_path,
                 updated_at=grant.updated_at,
             )
@@ -96,12 +107,22 @@ class Grants:
         """Remove the grant."""
         await self._connection.execute(delete(GrantRow).where(GrantRow.id == grant_id))
 
-    async def rename_environment(
-        self, project_id: ProjectId, old: EnvironmentSlug, new: EnvironmentSlug
-    ) -> None:
-        """Have grants that name the environment follow it to its new slug."""
+    async def follow_slug(self, environment: Environment) -> None:
+        """Have grants that name the environment call it by its present slug."""
         await self._connection.execute(
             update(GrantRow)
-            .where(GrantRow.project_id == project_id, GrantRow.environment == old)
-            .values(environment=new)
+            .where(GrantRow.environment_id == environment.id)
+            .values(environment=environment.slug)
+        )
+
+    async def bind(self, environment: Environment) -> None:
+        """Have grants that named the slug before there was such an environment be about this one from now on."""
+        await self._connection.execute(
+            update(GrantRow)
+            .where(
+                GrantRow.project_id == environment.project_id,
+                GrantRow.environment == environment.slug,
+                GrantRow.environment_id.is_(None),
+            )
+            .values(environment_id=environment.id)
         )

@@ -252,13 +252,17 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class SecretDetails:
-    """What a secret carries beside its value; sealed like it."""
+    """What a secret carries beside its value; sealed like it.
+
+    `is_literal` says that the value holds no references, whatever it looks like.
+    """
 
     comment: str = field(default="", repr=False)
     metadata: tuple[Metadata, ...] = field(default=(), repr=False)
     reminder_note: str | None = field(default=None, repr=False)
     reminder_repeat_days: int | None = None
     reminder_recipients: tuple[str, ...] = ()
+    is_literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

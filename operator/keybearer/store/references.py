@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
 from keybearer.base.runs import in_chunks
+from keybearer.store.reference_bindings import ReferenceBindings
 from keybearer.store.secret_places import Location, ReferenceTarget, folder_digest
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
 from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow
@@ -123,10 +124,16 @@ class References:
         found: list[Referrer] = []
         by_project: dict[ProjectId, dict[str, NamedFolder]] = {}
         by_slug: dict[str, NamedFolder] = {}
+        bindings = ReferenceBindings(self._connection)
+        former = await bindings.former_names({folder.project_id for folder in named})
         for folder in named:
             own = ReferenceTarget("", Location(folder.environment, folder.path, ""))
             by_project.setdefault(folder.project_id, {})[_digest(own)] = folder
             by_slug[_digest(ReferenceTarget(folder.project_slug, own.location))] = folder
+            # Texts may call it by names that it had, and mean it.
+            for slug, environment in former.get((folder.project_id, folder.environment), ()):
+                digest = _digest(ReferenceTarget(slug, Location(environment, folder.path, "")))
+                (by_slug if slug else by_project[folder.project_id])[digest] = folder
         for project_id, folders in by_project.items():
             statement = _REFERRERS.where(SecretRow.project_id == project_id)
             found += await self._referrers(statement, folders, named)

@@ -80,6 +80,7 @@ def seal_details(key: SealingKey, sealed: Sealed, details: SecretDetails) -> Cip
         "reminder_note": details.reminder_note,
         "reminder_repeat_days": details.reminder_repeat_days,
         "reminder_recipients": details.reminder_recipients,
+        "is_literal": details.is_literal,
     }
     return key.seal(Plaintext(orjson.dumps(document)), sealed.bound("secret details"))
 
@@ -99,5 +100,7 @@ def open_details(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: b
         metadata=tuple(Metadata(*item) for item in document["metadata"]),
         reminder_note=document["reminder_note"],
         reminder_repeat_days=document["reminder_repeat_days"],
-        reminder_recipients=tuple(document.get("reminder_recipients", ())),  # earlier versions had none
+        # Earlier versions had neither.
+        reminder_recipients=tuple(document.get("reminder_recipients", ())),
+        is_literal=document.get("is_literal", False),
     )

@@ -30,6 +30,7 @@ from keybearer.store.credentials import Credentials
 from keybearer.store.enrollments import Enrollments
 from keybearer.store.folders import Folders
 from keybearer.store.former_places import FormerPlaces
+from keybearer.store.former_slugs import FormerSlugs
 from keybearer.store.grants import Grants
 from keybearer.store.identities import Identities
 from keybearer.store.imports import Imports
@@ -39,6 +40,7 @@ from keybearer.store.pki_subscribers import PkiSubscribers
 from keybearer.store.project_seals import ProjectSeals
 from keybearer.store.projects import Projects
 from keybearer.store.pushes import Pushes
+from keybearer.store.reference_bindings import ReferenceBindings
 from keybearer.store.references import References
 from keybearer.store.resealing import Resealing
 from keybearer.store.revisions import Changes
@@ -111,6 +113,7 @@ class UnitOfWork:
     credentials = _FirstUse(lambda self: Credentials(self._connection))
     auth_methods = _FirstUse(lambda self: AuthMethods(self._connection, self.keys))
     projects = _FirstUse(lambda self: Projects(self._connection))
+    former_slugs = _FirstUse(lambda self: FormerSlugs(self._connection))
     grants = _FirstUse(lambda self: Grants(self._connection))
     folders = _FirstUse(lambda self: Folders(self._connection, self.changes))
     imports = _FirstUse(lambda self: Imports(self._connection))
@@ -118,6 +121,7 @@ class UnitOfWork:
     audit_log = _FirstUse(lambda self: AuditLog(self._connection, self.changes))
     secrets = _FirstUse(lambda self: Secrets(self._connection, self.keys, self.changes))
     references = _FirstUse(lambda self: References(self._connection))
+    bindings = _FirstUse(lambda self: ReferenceBindings(self._connection))
     app_connections = _FirstUse(lambda self: AppConnections(self._connection, self.keys))
     secret_syncs = _FirstUse(lambda self: SecretSyncs(self._connection))
     sync_jobs = _FirstUse(lambda self: SyncJobs(self._connection, self.changes))

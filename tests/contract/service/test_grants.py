@@ -326,7 +326,8 @@ def test_a_denial_is_not_escaped_by_moving_what_it_guards(
     whole = service.create_identity(roles={project.id: "admin"})
     grant(whole, "delete", effect="deny", environment="prod", secretPath="/**")
     view(service, project, whole).client.json("DELETE", f"/api/v1/projects/{project.id}", status=403)
-    mine.client.json("PATCH", path, json={"slug": "renamed"})
+    mine.client.json("PATCH", path, status=403, json={"slug": "renamed"})
+    filled.client.json("PATCH", path, json={"slug": "renamed"})
     mine.get("APP_DB", environment="renamed", path="/app/db", status=403)
 
 

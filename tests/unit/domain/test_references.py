@@ -14,9 +14,11 @@ from keybearer.domain.secrets.references import (
     builds_references,
     follow_moves,
     has_references,
+    led_to,
     named_targets,
     on_one_line,
 )
+from keybearer.store.reference_bindings import ANY_NAME, NamedEnvironment
 from keybearer.store.secret_places import Location, ReferenceTarget
 from support.rows import each_row
 
@@ -91,6 +93,35 @@ EXPANSIONS = [
         id="a reference built from another one",
     ),
     pytest.param(
+        "${OLD}{prod.DB}",
+        {at("OLD"): "hunter2$", at("DB", "prod"): "cnry-db"},
+        "hunter2${prod.DB}",
+        id="no value begins a reference of the text around it",
+    ),
+    pytest.param(
+        "${prod.DB${OLD}",
+        {at("OLD"): "}", at("DB", "prod"): "cnry-db"},
+        "${prod.DB}",
+        id="no value ends one",
+    ),
+    pytest.param(
+        "${A}${B}",
+        {at("A"): "${prod.", at("B"): "DB}", at("DB", "prod"): "cnry-db"},
+        "${prod.DB}",
+        id="two values make none",
+    ),
+    pytest.param(
+        "${dev.${A}.KEY}",
+        {at("A"): "x}${HOST", **HOST, at("KEY", "dev", "/x"): "cnry-wrong"},
+        "${dev.x}${HOST.KEY}",
+        id="a value is no more than a name within one",
+    ),
+    pytest.param("${${A}}", {at("A"): "dev.HOST", **HOST}, "cnry-host", id="the whole name is built"),
+    pytest.param("${${A}}", {at("A"): ""}, "${}", id="of an empty value no name is built"),
+    pytest.param(
+        "a\0${HOST}\0b ${x\0}", HOST, "a\0cnry-host\0b ${x\0}", id="what marks values in a text is text"
+    ),
+    pytest.param(
         "${prod.B}",
         {at("B", "prod"): "${MISSING}", at("MISSING", "prod"): None, at("MISSING"): "cnry-wrong"},
         "${MISSING}",
@@ -102,6 +133,49 @@ EXPANSIONS = [
 @each_row(("text", "known", "result"), EXPANSIONS)
 def test_references_are_replaced(text: str, known: dict[ReferenceTarget, str | None], result: str) -> None:
     assert expand(text, known) == result
+
+
+def test_a_literal_text_holds_no_reference() -> None:
+    known: dict[ReferenceTarget, str | None] = {at("A"): "<${HOST}>", at("HOST"): "cnry-host"}
+    running = Expander(known, Steps(), {at("A")}).expand("${A} ${HOST}", at("SELF"))
+    with pytest.raises(StopIteration) as done:
+        next(running)
+    assert done.value.value.text == "<${HOST}> cnry-host"
+
+
+PROD, LIVE = at("X", "prod").location.environment, at("X", "live").location.environment
+LED = [
+    pytest.param(at("A", "prod"), {("", PROD): ("", LIVE)}, at("A", "live"), id="to the new name"),
+    pytest.param(at("A", "prod"), {("", PROD): None}, None, id="nowhere"),
+    pytest.param(
+        at("A", "prod"), {("o", PROD): None}, at("A", "prod"), id="another project's name is another"
+    ),
+    pytest.param(
+        at("A", "prod", project="o"), {("o", PROD): ("n", LIVE)}, at("A", "live", project="n"), id="elsewhere"
+    ),
+    pytest.param(at("A", "prod"), {ANY_NAME: None}, None, id="nowhere, of an earlier version"),
+    pytest.param(at("A"), {ANY_NAME: None}, at("A"), id="its own environment, of an earlier version"),
+    pytest.param(
+        at("A", "prod"), {ANY_NAME: None, ("", PROD): ("", PROD)}, at("A", "prod"), id="what is known of it"
+    ),
+]
+
+
+@each_row(("target", "names", "led"), LED)
+def test_a_name_leads_to_what_it_meant(
+    target: ReferenceTarget,
+    names: dict[NamedEnvironment, NamedEnvironment | None],
+    led: ReferenceTarget | None,
+) -> None:
+    assert led_to(target, at("SELF"), {at("SELF"): names}) == led
+    assert led_to(target, at("OTHER"), {at("SELF"): names}) == target
+
+
+def test_the_texts_of_another_project_mean_their_own_environments() -> None:
+    redirects = {at("SELF", project="o"): {("", PROD): ("", LIVE)}}
+    assert led_to(at("A", "prod", project="o"), at("SELF", project="o"), redirects) == at(
+        "A", "live", project="o"
+    )
 
 
 def chain(length: int) -> dict[ReferenceTarget, str | None]:
@@ -296,10 +370,12 @@ def test_what_no_reference_can_name_is_not_followed() -> None:
         pytest.param("${KEY} and ${dev.a.KEY}", False, id="whole references"),
         pytest.param("${FOO:-bar} $x", False, id="what a shell would read"),
         pytest.param("${dev.${A}.KEY}", True, id="a reference within one"),
-        pytest.param("${dev.", True, id="the begin of one"),
-        pytest.param("x$", True, id="the very begin of one"),
-        pytest.param("$${A}", True, id="a begin before another's text"),
-        pytest.param(".KEY}", False, id="the end of one: whoever begins it is found"),
+        pytest.param("${a.${b.${C}}}", True, id="several within each other"),
+        pytest.param("${dev.", False, id="the begin of one: nobody else ends it"),
+        pytest.param("x$", False, id="the very begin of one"),
+        pytest.param("$${A}", False, id="a begin before another's text"),
+        pytest.param("${A}{KEY}", False, id="an end after another's text"),
+        pytest.param(".KEY}", False, id="the end of one: nobody else begins it"),
     ],
 )
 def test_texts_that_build_references_are_told_from_those_that_name_them(text: str, *, builds: bool) -> None:

@@ -48,13 +48,15 @@ class NewSecret:
     metadata: tuple[Metadata, ...] = field(default=(), repr=False)
     reminder_note: str | None = field(default=None, repr=False)
     reminder_repeat_days: int | None = None
+    is_literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedSecret:
     """What changes of a secret; None leaves a field as it is, an empty note or interval takes it away.
 
-    `at` overrides the folder of the request.
+    `at` overrides the folder of the request. `is_literal` says of a value that it holds no references; nobody says it
+    by a request.
     """
 
     key: str
@@ -68,6 +70,7 @@ class ChangedSecret:
     reminder_repeat_days: int | None = None
     reminder_recipients: tuple[str, ...] | None = None
     at: SecretsAt | None = None
+    is_literal: bool = False
 
 
 Run = Sequence[tuple[SecretsAt, ChangedSecret]]
@@ -124,6 +127,7 @@ def secret_of_change(change: ChangedSecret) -> NewSecret:
         change.metadata or (),
         change.reminder_note or None,
         change.reminder_repeat_days or None,
+        change.is_literal,
     )
 
 
@@ -146,6 +150,8 @@ def _details(old: SecretDetails, change: ChangedSecret) -> SecretDetails:
         reminder_recipients=(
             old.reminder_recipients if change.reminder_recipients is None else change.reminder_recipients
         ),
+        # It goes with the value.
+        is_literal=old.is_literal if change.value is None else change.is_literal,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from keybearer.base.steps import unhurried
 from keybearer.domain.access import ProjectAccess, open_projects
 from keybearer.domain.authorization import Action, Subject
 from keybearer.domain.errors import ForbiddenError, InvalidError
+from keybearer.domain.secrets.bindings import redirects_of
 from keybearer.domain.secrets.entity_tags import FurtherReach
 from keybearer.domain.secrets.personal import owners_values
 from keybearer.domain.secrets.references import (
@@ -18,18 +20,20 @@ from keybearer.domain.secrets.references import (
     Expansion,
     ExpansionLimitError,
     ExpansionStepsError,
+    Redirects,
     Steps,
     can_exist,
     has_references,
     on_one_line,
 )
 from keybearer.store.records import Secret
+from keybearer.store.reference_bindings import NamedEnvironment
 from keybearer.store.secret_places import Location, ReferenceTarget
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX
 
-__all__ = ["Expanded", "expand_all", "target_of"]
+__all__ = ["Expanded", "expand_all", "referring_text", "target_of"]
 
 _MAX_FETCHED = 50_000
 """Secrets looked up for one list beside those it shows: each folder of 10,000 may name as many elsewhere."""
@@ -39,11 +43,17 @@ _MAX_DETAILS = 100
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """Values by secret id, what they reached, and what was learnt of referenced secrets: None for missing."""
+    """Values by secret id, what they reached, and what was learnt of referenced secrets: None for missing.
+
+    `literal` are those of the referenced secrets in whose texts nothing is a reference; `redirects` says where names
+    lead.
+    """
 
     values: Mapping[str, str] = field(repr=False)
     reach: FurtherReach
     known: Mapping[ReferenceTarget, str | None] = field(default_factory=dict, repr=False)
+    literal: AbstractSet[ReferenceTarget] = frozenset()
+    redirects: Redirects = field(default_factory=dict)
 
 
 def target_of(secret: Secret) -> ReferenceTarget:
@@ -51,8 +61,18 @@ def target_of(secret: Secret) -> ReferenceTarget:
     return ReferenceTarget("", Location(secret.environment, secret.path, secret.key))
 
 
+def referring_text(secret: Secret) -> str:
+    """Return the text in which a secret's references stand: none of a literal one."""
+    return "" if secret.details.is_literal else secret.value or ""
+
+
 async def expand_all(
-    unit: UnitOfWork, access: ProjectAccess, secrets: Iterable[Secret], *, single: bool
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    secrets: Iterable[Secret],
+    *,
+    single: bool,
+    only_bound: bool = False,
 ) -> Expanded:
     """Return the values of these secrets of one project with their references replaced.
 
@@ -61,6 +81,7 @@ async def expand_all(
         access: the principal in the project of the secrets.
         secrets: what is expanded; values present.
         single: whether the caller asked for one secret, which words the refusal.
+        only_bound: whether references whose names stood for nothing when they were written stay as they are.
 
     Raises:
         ForbiddenError: a reference names a secret that the principal may not read.
@@ -68,10 +89,11 @@ async def expand_all(
     """
     given = list(secrets)
     values = {secret.id: secret.value or "" for secret in given}
-    referring = [secret for secret in given if has_references(values[secret.id])]
+    referring = [secret for secret in given if has_references(referring_text(secret))]
     if not referring:
         return Expanded(values, FurtherReach())
-    lookup = _Lookup(unit, access, single=single)
+    lookup = _Lookup(unit, access, single=single, only_bound=only_bound)
+    await lookup.follow_ids(access, "")
     # What was listed needs no second reading.
     await lookup.take(given)
     growing = _Growing(values)
@@ -80,7 +102,7 @@ async def expand_all(
         waiting = await _round(lookup, waiting, growing)
         if not waiting:
             break
-    return Expanded(values, lookup.reach, lookup.known)
+    return Expanded(values, lookup.reach, lookup.known, lookup.literal, lookup.redirects)
 
 
 class _Growing:
@@ -101,7 +123,7 @@ class _Growing:
 
 async def _round(lookup: _Lookup, waiting: list[Secret], growing: _Growing) -> list[Secret]:
     """Expand what is waiting, fetch what that lacked, and return those that must be expanded again."""
-    expander = Expander(lookup.known, growing.steps)
+    expander = Expander(lookup.known, growing.steps, lookup.literal, lookup.redirects)
     lacking: dict[ReferenceTarget, Secret] = {}
     again = []
     async for some in in_slices(waiting):
@@ -133,12 +155,15 @@ async def _expanded(expander: Expander, secret: Secret) -> Expansion:
 class _Lookup:
     """What is known of referenced secrets."""
 
-    def __init__(self, unit: UnitOfWork, access: ProjectAccess, *, single: bool) -> None:
+    def __init__(self, unit: UnitOfWork, access: ProjectAccess, *, single: bool, only_bound: bool) -> None:
         self._unit = unit
         self._home = access
         self._single = single
+        self._only_bound = only_bound
         self._projects: dict[str, ProjectAccess | None] = {"": access}
         self.known: dict[ReferenceTarget, str | None] = {}
+        self.literal: set[ReferenceTarget] = set()
+        self.redirects: dict[ReferenceTarget, Mapping[NamedEnvironment, NamedEnvironment | None]] = {}
         self._size = 0
         self._fetched = 0
 
@@ -149,6 +174,11 @@ class _Lookup:
         reached = {access.project.id for access in self._projects.values() if access is not None}
         return FurtherReach(frozenset(reached - {home}), names=len(self._projects) > 1)
 
+    async def follow_ids(self, access: ProjectAccess, slug: str) -> None:
+        """Learn where names in the project's texts lead that stand for something else by now."""
+        loose = await self._unit.bindings.loose(access.project.id)
+        self.redirects.update(redirects_of(loose, slug, only_bound=self._only_bound))
+
     async def take(self, given: Sequence[Secret]) -> None:
         """Learn the secrets that were read already."""
         places: list[Location] = []
@@ -156,6 +186,8 @@ class _Lookup:
             for secret in some:
                 target = target_of(secret)
                 self.known[target] = secret.value or ""
+                if secret.details.is_literal:
+                    self.literal.add(target)
                 if not secret.owner:
                     places.append(target.location)
         self._put("", await self._own_at(self._home, places))
@@ -181,6 +213,8 @@ class _Lookup:
                 for secret in some:
                     place = Location(secret.environment, secret.path, secret.key)
                     self.known[ReferenceTarget(slug, place)] = secret.value
+                    if secret.details.is_literal:
+                        self.literal.add(ReferenceTarget(slug, place))
                     self._size += len(secret.value or "")
             self._put(slug, await self._own_at(access, locations))
 
@@ -188,6 +222,7 @@ class _Lookup:
         """Have a user's own values stand for the shared ones (wire.md section 2.6)."""
         for place, value in values.items():
             self.known[ReferenceTarget(slug, place)] = value
+            self.literal.discard(ReferenceTarget(slug, place))
             self._size += len(value)
 
     async def _at(self, access: ProjectAccess, locations: list[Location]) -> list[Secret]:
@@ -210,6 +245,7 @@ class _Lookup:
             # Its own project by its slug is the same project, with the same rights.
             is_home = access.project.id == self._home.project.id
             self._projects[access.project.slug] = self._home if is_home else access
+            await self.follow_ids(access, access.project.slug)
 
     async def _require_readable(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
         # Asked of each folder once: many references share one.

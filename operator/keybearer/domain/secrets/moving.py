@@ -86,9 +86,10 @@ class SecretMoving:
                     replaced.append(secret)
                 moved.append((secret, new))
             # All have moved before any text follows: what moves along names them as before.
+            over = {new.id for old, new in moved if old.id != new.id}
             for run in _runs([new for _, new in moved]):
                 await unit.secrets.update(opened.access.project.id, run)
-                await store_references(unit, run)
+                await store_references(unit, opened.access, run, rewritten=over)
             for old, new in moved:
                 if old.id == new.id:
                     await unit.secrets.move_overrides(old, new)
@@ -119,10 +120,10 @@ class SecretMoving:
             project_id = opened.access.project.id
             for run in _runs(fresh):
                 await unit.secrets.insert(project_id, run)
-                await store_references(unit, run)
+                await store_references(unit, opened.access, run, rewritten={secret.id for secret in run})
             for run in _runs(over):
                 await unit.secrets.update(project_id, run)
-                await store_references(unit, run)
+                await store_references(unit, opened.access, run, rewritten={secret.id for secret in run})
             await unit.folders.mark_modified([opened.destination.id], now)
             await _audit(unit, EventType.DUPLICATE_SECRETS, opened, transfer)
             return [ShownSecret(secret, secret.value or "") for secret in [*fresh, *over]]

@@ -132,9 +132,12 @@ class SecretReading:
                 at, key, personal=False, version=None, expand=True, view_value=True, include_imports=False
             )
             expanded = await self._one(unit, access, found[0], query)
-            known = (await expand_all(unit, access, found, single=True)).known
+            learnt = await expand_all(unit, access, found, single=True)
             target = target_of(found[0])
-            return reference_tree(target, {**known, target: found[0].value}), expanded
+            literal = learnt.literal | ({target} if found[0].details.is_literal else set())
+            return reference_tree(
+                target, {**learnt.known, target: found[0].value}, literal, learnt.redirects
+            ), expanded
 
     async def get_by_id(
         self, principal: Principal, secret_id: str, *, expand: bool, view_value: bool

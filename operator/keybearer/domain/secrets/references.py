@@ -8,12 +8,16 @@ every few hundred, so that whoever runs it can let others go on.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from operator import add
+from types import MappingProxyType
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.base.steps import StepBudget
+from keybearer.store.reference_bindings import ANY_NAME, NamedEnvironment
 from keybearer.store.secret_places import Location, ReferenceTarget
 from keybearer.wire.limits import (
     ENVIRONMENT_SLUG_MAX,
@@ -30,11 +34,13 @@ __all__ = [
     "Expansion",
     "ExpansionLimitError",
     "ExpansionStepsError",
+    "Redirects",
     "Steps",
     "builds_references",
     "can_exist",
     "follow_moves",
     "has_references",
+    "led_to",
     "named_in_order",
     "named_targets",
     "on_one_line",
@@ -42,9 +48,11 @@ __all__ = [
 
 _REFERENCE = re.compile(r"\$\{([a-zA-Z0-9\-_.@]+)\}")
 _PART = re.compile(r"[a-zA-Z0-9\-_@]+")
-_BEGUN = re.compile(r"\$(?:\{[a-zA-Z0-9\-_.@]*)?(?:\0|\Z)")
-"""A reference that is begun here and goes on in what stands in the place of another one (a NUL, which no stored
-text holds), or in the text around one that refers to this."""
+_NAME = re.compile(r"[a-zA-Z0-9\-_.@]+")
+_GIVEN = "\0"
+"""Stands in a text for what came of a reference."""
+_INNERMOST = re.compile(r"\$\{([a-zA-Z0-9\-_.@\0]+)\}")
+_BUILT = re.compile(r"\$\{[a-zA-Z0-9\-_.@]*\0[a-zA-Z0-9\-_.@\0]*\}")
 _MAX_REPLACEMENTS = 10_000
 """References followed for one value: ten levels of ten each would be 10**10 without it."""
 _MAX_STEPS = 500_000
@@ -52,8 +60,9 @@ _MAX_STEPS = 500_000
 _STEP_CHARACTERS = 1024
 """Text that is searched in one step."""
 
-_Segments = list[tuple[str, bool]]
-"""Text in pieces; True marks a reference that stays as it is written and is not looked at again."""
+
+Redirects = Mapping[ReferenceTarget, Mapping[NamedEnvironment, NamedEnvironment | None]]
+"""By the place of a text, how what its names mean is called now; None leads nowhere."""
 
 
 class ExpansionLimitError(KeybearerError):
@@ -78,7 +87,7 @@ def has_references(text: str) -> bool:
 
 def builds_references(text: str) -> bool:
     """Return whether following the text's references may build further ones, that the text doesn't name."""
-    return "$" in text and _BEGUN.search(_REFERENCE.sub("\0", text)) is not None
+    return "${" in text and _BUILT.search(_REFERENCE.sub(_GIVEN, text)) is not None
 
 
 def can_exist(target: ReferenceTarget) -> bool:
@@ -100,6 +109,28 @@ def named_targets(text: str, at: ReferenceTarget) -> set[ReferenceTarget]:
 def named_in_order(text: str, at: ReferenceTarget) -> list[ReferenceTarget]:
     """Return the places that a text stored at `at` names, each once, in their order."""
     return list(dict.fromkeys(_target(match[1], at) for match in _REFERENCE.finditer(text)))
+
+
+def led_to(target: ReferenceTarget, at: ReferenceTarget, redirects: Redirects) -> ReferenceTarget | None:
+    """Return the place that a text stored at `at` means where it names the target; None for none."""
+    names = redirects.get(at)
+    if names is None:
+        return target
+    place = target.location
+    named = [(target.project_slug, place.environment)]
+    if target.project_slug == at.project_slug:
+        named.append(("", place.environment))
+    for name in named:
+        if name in names:
+            led = names[name]
+            if led is None:
+                return None
+            project_slug, environment = led
+            return ReferenceTarget(
+                project_slug or at.project_slug, Location(environment, place.path, place.key)
+            )
+    is_near = target.project_slug == at.project_slug and place.environment == at.location.environment
+    return None if ANY_NAME in names and not is_near else target
 
 
 def follow_moves(
@@ -157,12 +188,27 @@ class Expansion:
     unknown: frozenset[ReferenceTarget]
 
 
-class Expander:
-    """Replaces references by what `known` holds; None in it says that the secret doesn't exist."""
+_NO_REDIRECTS: Redirects = MappingProxyType({})
 
-    def __init__(self, known: Mapping[ReferenceTarget, str | None], steps: Steps) -> None:
+
+class Expander:
+    """Replaces references by what `known` holds; None in it says that the secret doesn't exist.
+
+    What comes of a reference is part of the text around it as a name is, never as `${` or `}`: only who wrote a text
+    opens and closes its references. Texts of `literal` hold none at all. Names lead where `redirects` says.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[ReferenceTarget, str | None],
+        steps: Steps,
+        literal: AbstractSet[ReferenceTarget] = frozenset(),
+        redirects: Redirects = _NO_REDIRECTS,
+    ) -> None:
         self._known = known
         self._steps = steps
+        self._literal = literal
+        self._redirects = redirects
 
     def expand(self, text: str, at: ReferenceTarget) -> Generator[None, None, Expansion]:
         """Return the text stored at `at`, expanded; yields where others may go on.
@@ -173,16 +219,24 @@ class Expander:
             ExpansionLimitError: the result would be larger than any value may be.
             ExpansionStepsError: with the expansions before it, this one takes too long.
         """
-        walk = _Walk(self._known, self._steps)
-        segments = yield from walk.expand(text, at, (at,))
-        return Expansion("".join(piece for piece, _ in segments), frozenset(walk.unknown))
+        walk = _Walk(self._known, self._literal, self._redirects, self._steps)
+        expanded = yield from walk.expand(text, at, (at,))
+        return Expansion(expanded, frozenset(walk.unknown))
 
 
 class _Walk:
     """The expansion of one value, with its budget."""
 
-    def __init__(self, known: Mapping[ReferenceTarget, str | None], steps: Steps) -> None:
+    def __init__(
+        self,
+        known: Mapping[ReferenceTarget, str | None],
+        literal: AbstractSet[ReferenceTarget],
+        redirects: Redirects,
+        steps: Steps,
+    ) -> None:
         self._known = known
+        self._literal = literal
+        self._redirects = redirects
         self._steps = steps
         self._replacements = 0
         self._size = 0
@@ -190,44 +244,56 @@ class _Walk:
 
     def expand(
         self, text: str, at: ReferenceTarget, trail: tuple[ReferenceTarget, ...]
-    ) -> Generator[None, None, _Segments]:
-        segments: _Segments = [(text, False)]
+    ) -> Generator[None, None, str]:
+        # A NUL of the text itself is put back like what came of a reference.
+        given = [_GIVEN] * text.count(_GIVEN)
         for _ in range(REFERENCE_PASSES_MAX):
-            replaced = self._replacements
-            segments = yield from self._pass(segments, at, trail)
-            if self._replacements == replaced:
-                return segments
-        # Passes are used up: what still looks like a reference is text for whoever refers to this one.
-        return (yield from self._pass(segments, at, None))
+            # What was put in opens nothing; references that are left hold others, which come first.
+            if "${" not in text:
+                break
+            found = yield from self._pass(text, given, at, trail)
+            if found is None:
+                break
+            text, given = found
+        return _filled(text, given)
 
     def _pass(
-        self, segments: _Segments, at: ReferenceTarget, trail: tuple[ReferenceTarget, ...] | None
-    ) -> Generator[None, None, _Segments]:
-        """Replace each reference once; without a trail leave them all as they are written."""
-        flow = _Flow()
-        for piece, settled in segments:
-            if self._steps.take(1 + len(piece) // _STEP_CHARACTERS):
+        self, text: str, given: list[str], at: ReferenceTarget, trail: tuple[ReferenceTarget, ...]
+    ) -> Generator[None, None, tuple[str, list[str]] | None]:
+        """Put a NUL in the place of each innermost reference; None if there are none.
+
+        Return the text, and what its NULs stand for; `given` is that of those it had.
+        """
+        if self._steps.take(1 + len(text) // _STEP_CHARACTERS):
+            yield
+        pieces: list[str] = []
+        put: list[str] = []
+        end = taken = 0
+        for match in _INNERMOST.finditer(text):
+            if self._steps.take():
                 yield
-            if settled or "${" not in piece:
-                flow.add(piece, settled=settled)
-                continue
-            end = 0
-            for match in _REFERENCE.finditer(piece):
-                if self._steps.take():
-                    yield
-                flow.add(piece[end : match.start()], settled=False)
-                target = _target(match[1], at)
-                inner = None if trail is None else self._text_of(target, trail)
-                if trail is None or inner is None:
-                    flow.add(match[0], settled=True)
-                elif "${" not in inner:
-                    flow.add(inner, settled=False)
-                else:
-                    for text, inner_settled in (yield from self.expand(inner, target, (*trail, target))):
-                        flow.add(text, settled=inner_settled)
-                end = match.end()
-            flow.add(piece[end:], settled=False)
-        return flow.segments()
+            before, name = text[end : match.start()], match[1]
+            end = match.end()
+            if given:
+                kept = taken + before.count(_GIVEN)
+                put += given[taken:kept]
+                taken = kept + name.count(_GIVEN)
+                name = _filled(name, given[kept:taken])
+            pieces += (before, _GIVEN)
+            target = _target(name, at) if not given or _NAME.fullmatch(name) else None
+            if self._redirects and target is not None:
+                target = led_to(target, at, self._redirects)
+            inner = None if target is None else self._text_of(target, trail)
+            if inner is None or target is None:
+                put.append(f"${{{name}}}")
+            elif "${" not in inner or target in self._literal:
+                put.append(inner)
+            else:
+                put.append((yield from self.expand(inner, target, (*trail, target))))
+        if not pieces:
+            return None
+        pieces.append(text[end:])
+        return "".join(pieces), put + given[taken:]
 
     def _text_of(self, target: ReferenceTarget, trail: tuple[ReferenceTarget, ...]) -> str | None:
         # The trail begins with the value itself, which is no level of reference.
@@ -246,30 +312,12 @@ class _Walk:
         return text
 
 
-class _Flow:
-    """Pieces in order; neighbours that aren't settled flow together: a reference may be built from several."""
-
-    def __init__(self) -> None:
-        self._segments: _Segments = []
-        self._open: list[str] = []
-
-    def add(self, text: str, *, settled: bool) -> None:
-        if not text:
-            return
-        if not settled:
-            self._open.append(text)
-            return
-        self._close()
-        self._segments.append((text, True))
-
-    def segments(self) -> _Segments:
-        self._close()
-        return self._segments
-
-    def _close(self) -> None:
-        if self._open:
-            self._segments.append(("".join(self._open), False))
-            self._open = []
+def _filled(text: str, given: Sequence[str]) -> str:
+    """Return the text with these in the places of its NULs."""
+    if not given:
+        return text
+    first, *others = text.split(_GIVEN)
+    return first + "".join(map(add, given, others))
 
 
 def _target(name: str, at: ReferenceTarget) -> ReferenceTarget:

@@ -5,16 +5,19 @@ They follow within the project. Other projects name it by its slug; their texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.auditing import UPDATED, audit_secrets
-from keybearer.domain.secrets.expansion import target_of
+from keybearer.domain.secrets.bindings import bind
+from keybearer.domain.secrets.expansion import referring_text, target_of
 from keybearer.domain.secrets.references import builds_references, can_exist, follow_moves, named_targets
 from keybearer.domain.secrets.text import checked_size
 from keybearer.store.records import Secret
@@ -29,6 +32,7 @@ _AT_ONCE = 100
 """Texts opened at a time: those of a large folder together would fill the memory."""
 
 _Moved = Callable[[Location], Location]
+_NOTHING_RENAMED: Mapping[EnvironmentSlug, str] = MappingProxyType({})
 
 
 def require_readable_targets(access: ProjectAccess, secrets: Iterable[Secret]) -> None:
@@ -42,7 +46,7 @@ def require_readable_targets(access: ProjectAccess, secrets: Iterable[Secret]) -
             that it could name any.
     """
     for secret in secrets:
-        text = secret.value or ""
+        text = referring_text(secret)
         if builds_references(text):
             access.require(Action.READ_VALUE, Subject.SECRETS)
         for target in named_targets(text, target_of(secret)):
@@ -51,22 +55,39 @@ def require_readable_targets(access: ProjectAccess, secrets: Iterable[Secret]) -
                 access.require(Action.READ_VALUE, Subject.SECRETS, Where(place.environment, place.path))
 
 
-async def store_references(unit: UnitOfWork, secrets: Iterable[Secret]) -> None:
-    """Remember what the secrets' texts name, so that a change or a rename finds them again.
+async def store_references(
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    secrets: Iterable[Secret],
+    *,
+    rewritten: Collection[str],
+    renamed: Mapping[EnvironmentSlug, str] = _NOTHING_RENAMED,
+) -> None:
+    """Remember what the secrets' texts name, so that a change or a rename finds them again, and what that means.
+
+    Args:
+        unit: of the change.
+        access: to the project of the secrets.
+        secrets: as they are stored.
+        rewritten: ids of those whose texts somebody wrote just now; names of others keep their meaning.
+        renamed: ids of environments by the slugs that they are about to get.
 
     Raises:
         InvalidError: a text names too many.
     """
     named: dict[str, set[ReferenceTarget]] = {}
+    literally: list[tuple[Secret, set[ReferenceTarget]]] = []
     for secret in secrets:
-        text = secret.value or ""
+        text = referring_text(secret)
         targets = {target for target in named_targets(text, target_of(secret)) if can_exist(target)}
         if len(targets) > _MAX_REFERENCES:
             raise InvalidError(f"Secret '{secret.key}' refers to more than {_MAX_REFERENCES} secrets")
+        literally.append((secret, set(targets)))
         if builds_references(text):
             targets.add(ANYWHERE)
         named[secret.id] = targets
     await unit.references.put(named)
+    await bind(unit, access.project, literally, rewritten=rewritten, renamed=renamed)
 
 
 async def follow_secret(
@@ -78,7 +99,7 @@ async def follow_secret(
     for slug in ("", access.project.slug):
         ids.update(dict.fromkeys(await unit.references.naming(access.project.id, slug, before)))
     ids.pop(new.id, None)
-    await _follow(unit, access, ids, lambda place: after if place == before else place, now)
+    await _follow(unit, access, ids, lambda place: after if place == before else place, now, _NOTHING_RENAMED)
 
 
 async def follow_folders(
@@ -88,6 +109,7 @@ async def follow_folders(
     paths: Iterable[FolderPath],
     moved: Callable[[EnvironmentSlug, FolderPath], tuple[EnvironmentSlug, FolderPath]],
     now: datetime,
+    renamed: Mapping[EnvironmentSlug, str] = _NOTHING_RENAMED,
 ) -> None:
     """Have the project's secrets name folders by their new paths. Called before these move.
 
@@ -98,6 +120,7 @@ async def follow_folders(
         paths: of all folders that move.
         moved: tells where such a folder will be, and leaves others where they are.
         now: when the texts change.
+        renamed: ids of environments by the slugs that they are about to get.
     """
     targets = [
         ReferenceTarget(slug, Location(environment, path, ""))
@@ -109,21 +132,36 @@ async def follow_folders(
         return Location(*moved(place.environment, place.path), place.key)
 
     ids = await unit.references.naming_folders(access.project.id, targets)
-    await _follow(unit, access, ids, moved_secret, now)
+    await _follow(unit, access, ids, moved_secret, now, renamed)
 
 
 async def _follow(
-    unit: UnitOfWork, access: ProjectAccess, secret_ids: Iterable[str], moved: _Moved, now: datetime
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    secret_ids: Iterable[str],
+    moved: _Moved,
+    now: datetime,
+    renamed: Mapping[EnvironmentSlug, str],
 ) -> None:
     ids = list(secret_ids)
+    # These names mean something else than what moves, which has the name now.
+    elsewhere: dict[str, set[EnvironmentSlug]] = {}
+    for loose in await unit.bindings.loose(access.project.id) if ids else []:
+        elsewhere.setdefault(loose.secret_id, set()).add(loose.named[1])
     for start in range(0, len(ids), _AT_ONCE):
         found = await unit.secrets.by_ids(ids[start : start + _AT_ONCE])
         at_new_places, changed = [], []
         for secret in found:
             place = target_of(secret).location
             now_at = moved(place)
-            text = secret.value or ""
-            followed = follow_moves(text, place, now_at, project_slug=access.project.slug, moved=moved)
+            text = referring_text(secret)
+            followed = follow_moves(
+                text,
+                place,
+                now_at,
+                project_slug=access.project.slug,
+                moved=_but_in(elsewhere.get(secret.id), moved),
+            )
             relocated = replace(secret, environment=now_at.environment, path=now_at.path)
             if followed != text:
                 checked_size(followed)
@@ -135,4 +173,11 @@ async def _follow(
             await unit.folders.mark_modified({secret.folder_id for secret in changed}, now)
             await audit_secrets(unit, access, UPDATED, changed, cause="references-follow")
         # What a text names by its key alone is named anew where the text itself moves.
-        await store_references(unit, at_new_places)
+        await store_references(unit, access, at_new_places, rewritten=(), renamed=renamed)
+
+
+def _but_in(environments: AbstractSet[EnvironmentSlug] | None, moved: _Moved) -> _Moved:
+    """Return what tells where a secret moves, outside of these environments."""
+    if not environments:
+        return moved
+    return lambda place: place if place.environment in environments else moved(place)

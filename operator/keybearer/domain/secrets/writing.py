@@ -102,13 +102,16 @@ class SecretWriting:
     ) -> None:
         """Store what a secret sync imports within a unit that is under way: new secrets, and new values of others.
 
+        They are literal: whoever writes at the destination doesn't get to read here by a reference.
+
         Raises:
             NotFoundError: the folder is gone.
             InvalidError: a value is the mask of a hidden one.
             SchemaViolationError: a name or value has a form that is not allowed.
         """
         changes = [
-            (at, ChangedSecret(_key(access, key, field="secretName"), value)) for key, value in values.items()
+            (at, ChangedSecret(_key(access, key, field="secretName"), value, is_literal=True))
+            for key, value in values.items()
         ]
         shown: list[ShownSecret] = []
         for run in runs_of(changes):
@@ -179,7 +182,11 @@ class SecretWriting:
                 version=1,
                 value=checked_value(item.value),
                 details=SecretDetails(
-                    item.comment, item.metadata, item.reminder_note, item.reminder_repeat_days
+                    item.comment,
+                    item.metadata,
+                    item.reminder_note,
+                    item.reminder_repeat_days,
+                    is_literal=item.is_literal,
                 ),
                 skip_multiline_encoding=item.skip_multiline_encoding,
                 created_at=now,
@@ -197,7 +204,7 @@ class SecretWriting:
             raise InvalidError("Secret already exists")
         require_readable_targets(access, secrets)
         await unit.secrets.insert(access.project.id, secrets)
-        await store_references(unit, secrets)
+        await store_references(unit, access, secrets, rewritten={secret.id for secret in secrets})
         await unit.folders.mark_modified([folder.id], now)
         return secrets
 
@@ -234,9 +241,10 @@ class SecretWriting:
         self, unit: UnitOfWork, access: ProjectAccess, pairs: Sequence[tuple[Secret, Secret]], now: datetime
     ) -> None:
         news = [new for _, new in pairs]
-        require_readable_targets(access, [new for old, new in pairs if new.value != old.value])
+        rewritten = [new for old, new in pairs if new.value != old.value]
+        require_readable_targets(access, rewritten)
         await unit.secrets.update(access.project.id, news)
-        await store_references(unit, news)
+        await store_references(unit, access, news, rewritten={secret.id for secret in rewritten})
         for old, new in pairs:
             if new.key != old.key:
                 await unit.secrets.move_overrides(old, new)

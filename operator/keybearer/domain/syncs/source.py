@@ -162,7 +162,12 @@ async def read_folder(
     by_key.update((secret.key, secret) for secret in direct)
     # A secret that is imported several times is expanded once.
     expanded = await expand_all(
-        unit, access, {secret.id: secret for secret in by_key.values()}.values(), single=False
+        unit,
+        access,
+        {secret.id: secret for secret in by_key.values()}.values(),
+        single=False,
+        # What nobody could mean when it was written is carried nowhere, whatever has the name now.
+        only_bound=True,
     )
     secrets = tuple(
         Wanted(key, expanded.values[secret.id], _metadata(secret) if with_metadata else ())

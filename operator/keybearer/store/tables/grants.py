@@ -14,7 +14,11 @@ __all__ = ["GrantRow"]
 
 
 class GrantRow(Row):
-    """A grant; it goes with the membership that it narrows or widens."""
+    """A grant; it goes with the membership that it narrows or widens, and with the environment that it names.
+
+    `environment` is kept in step with the slug of that environment, so that reading grants needs no join. Nothing
+    in the database links the id: SQLite can't add that to a table. What deletes an environment deletes its grants.
+    """
 
     __tablename__ = "project_grants"
     __table_args__ = (
@@ -34,6 +38,7 @@ class GrantRow(Row):
     subjects: Mapped[tuple[str, ...]] = mapped_column(Texts)
     actions: Mapped[tuple[str, ...]] = mapped_column(Texts)
     environment: Mapped[str] = mapped_column(String(64))
+    environment_id: Mapped[str | None] = mapped_column(Uuid, index=True)
     secret_path: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)

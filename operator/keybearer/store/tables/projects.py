@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from keybearer.store.columns import Instant, OrderedText, Revision, Texts, Uuid
 from keybearer.store.tables.base import Row
 
-__all__ = ["EnvironmentRow", "FolderRow", "MembershipRow", "ProjectRow", "TagRow"]
+__all__ = ["EnvironmentRow", "FolderRow", "FormerSlugRow", "MembershipRow", "ProjectRow", "TagRow"]
 
 
 class ProjectRow(Row):
@@ -30,6 +30,20 @@ class ProjectRow(Row):
     revision: Mapped[int] = mapped_column(Revision)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class FormerSlugRow(Row):
+    """A slug that a project gave up; the project may be gone."""
+
+    __tablename__ = "former_project_slugs"
+
+    organization_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True
+    )
+    slug: Mapped[str] = mapped_column(String(36), primary_key=True)
+    project_id: Mapped[str] = mapped_column(Uuid)
+    owner_id: Mapped[str | None] = mapped_column(Uuid)
+    given_up_at: Mapped[datetime] = mapped_column(Instant)
 
 
 class MembershipRow(Row):

@@ -49,7 +49,14 @@ from keybearer.store.tables.keys import (
     RootKeyRow,
     ServerKeyRow,
 )
-from keybearer.store.tables.projects import EnvironmentRow, FolderRow, MembershipRow, ProjectRow, TagRow
+from keybearer.store.tables.projects import (
+    EnvironmentRow,
+    FolderRow,
+    FormerSlugRow,
+    MembershipRow,
+    ProjectRow,
+    TagRow,
+)
 from keybearer.store.tables.secret_syncs import (
     FormerPlaceRow,
     FormerPushRow,
@@ -58,7 +65,13 @@ from keybearer.store.tables.secret_syncs import (
     SyncJobRow,
     SyncNameRow,
 )
-from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
+from keybearer.store.tables.secrets import (
+    ReferenceBindingRow,
+    SecretReferenceRow,
+    SecretRow,
+    SecretTagRow,
+    SecretVersionRow,
+)
 from keybearer.store.tables.users import LoginFailureRow, UserRow
 
 __all__ = ["TABLES", "schema"]
@@ -74,6 +87,7 @@ TABLES: tuple[type[Row], ...] = (
     UserRow,
     LoginFailureRow,
     ProjectRow,
+    FormerSlugRow,
     MembershipRow,
     EnvironmentRow,
     FolderRow,
@@ -87,6 +101,7 @@ TABLES: tuple[type[Row], ...] = (
     SecretVersionRow,
     SecretTagRow,
     SecretReferenceRow,
+    ReferenceBindingRow,
     SecretImportRow,
     GrantRow,
     AuditLogRow,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from keybearer.store.columns import Instant, Uuid
 from keybearer.store.tables.base import Row
 
-__all__ = ["SecretReferenceRow", "SecretRow", "SecretTagRow", "SecretVersionRow"]
+__all__ = ["ReferenceBindingRow", "SecretReferenceRow", "SecretRow", "SecretTagRow", "SecretVersionRow"]
 
 
 class SecretRow(Row):
@@ -89,3 +89,32 @@ class SecretReferenceRow(Row):
     )
     folder: Mapped[str] = mapped_column(String(32), primary_key=True)
     key: Mapped[str] = mapped_column(String(512), primary_key=True)
+
+
+class ReferenceBindingRow(Row):
+    """An environment that a secret's stored text names, other than its own, with the ids that the name stood for.
+
+    `project_slug` is empty for the same project. Without ids the name stood for nothing when the text was written.
+    `is_loose` says that the name doesn't stand for these ids now: most do, and then nobody reads their rows. The ids
+    are not linked, for they say what was meant also when that is gone.
+    """
+
+    __tablename__ = "reference_bindings"
+    __table_args__ = (
+        Index(None, "project_id"),
+        Index(
+            "ix_reference_bindings_loose",
+            "secret_id",
+            sqlite_where=text("is_loose"),
+            postgresql_where=text("is_loose"),
+        ),
+    )
+
+    secret_id: Mapped[str] = mapped_column(
+        Uuid, ForeignKey("secrets.id", ondelete="CASCADE"), primary_key=True
+    )
+    project_slug: Mapped[str] = mapped_column(String(36), primary_key=True)
+    environment: Mapped[str] = mapped_column(String(64), primary_key=True)
+    project_id: Mapped[str | None] = mapped_column(Uuid)
+    environment_id: Mapped[str | None] = mapped_column(Uuid)
+    is_loose: Mapped[bool] = mapped_column(Boolean)
