@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import text_of, texts_of
+from keybearer.controllers.json_reading import mapping_of, text_of, texts_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.target.spec import OPAQUE, CreationPolicy, DeletionPolicy, Target, TargetKind
 from keybearer.controllers.work import WorkKey
@@ -127,8 +127,7 @@ def fingerprint_of_body(
         fingerprinter: makes the keyed fingerprint.
         own: the names of our labels and annotations, by section; None: all are.
     """
-    meta = body.get("metadata")
-    meta = meta if isinstance(meta, Mapping) else {}
+    meta = mapping_of(body.get("metadata"))
     secret_type = text_of(body.get("type")) or OPAQUE if kind == TargetKind.SECRET else ""
     head = (kind, secret_type, str(body.get("immutable") is True), *_owners(meta.get("ownerReferences")))
     return fingerprinter.of_mappings(
