@@ -16,6 +16,7 @@ import orjson
 from pydantic import JsonValue
 
 from keybearer.base.packed_json import packed_json
+from keybearer.controllers.annotations import IMPORT_BEHAVIOR, REQUEST, REQUESTED_AT
 from keybearer.controllers.custom_resource import NEVER_OBSERVED
 from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.kinds import RESOURCES, cleanup_identity
@@ -36,9 +37,6 @@ __all__ = [
     "no_targets",
 ]
 
-_REQUEST = "keybearer.dev/request"
-_REQUESTED_AT = "keybearer.dev/requestedAt"
-_IMPORT_BEHAVIOR = "keybearer.dev/import-behavior"
 _NO_STATUS = (b"null", b"{}", packed_json({"observedGeneration": NEVER_OBSERVED}))
 """Of an object that is new; the last is the default of the CRD."""
 _ENDED_MAX = 10_000
@@ -121,9 +119,9 @@ class ObservedObject:
             status_json=packed_json(body.get("status")),
             finalizers=tuple(map(text_of, finalizers)) if isinstance(finalizers, list) else (),
             deletion_timestamp=text_of(meta.get("deletionTimestamp")) or None,
-            request=text_of(annotations.get(_REQUEST)) or None,
-            requested_at=text_of(annotations.get(_REQUESTED_AT)) or None,
-            import_behavior=text_of(annotations.get(_IMPORT_BEHAVIOR)) or None,
+            request=text_of(annotations.get(REQUEST)) or None,
+            requested_at=text_of(annotations.get(REQUESTED_AT)) or None,
+            import_behavior=text_of(annotations.get(IMPORT_BEHAVIOR)) or None,
             targets=targets_of(body.get("spec"), key),
             trigger_at=trigger_at,
             seen_version=text_of(meta.get("resourceVersion")),

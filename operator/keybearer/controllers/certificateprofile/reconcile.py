@@ -13,6 +13,7 @@ from random import Random
 
 from keybearer.base.certificate_terms import IssuerType
 from keybearer.base.clock import Clock
+from keybearer.controllers.annotations import RENEW, SYNC
 from keybearer.controllers.certificateprofile.conclusion import (
     ProfileOutcome,
     build_status,
@@ -41,7 +42,7 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.ownership import is_own, mark_of
 from keybearer.controllers.reconciler import Kind, KindReconciler, Leftover
-from keybearer.controllers.requests import RENEW, SYNC, PendingRequest
+from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import Telemetry

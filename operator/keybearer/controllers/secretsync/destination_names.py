@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from keybearer.client import SecretSync
+from keybearer.controllers.annotations import RELEASE_GUARD, how_to_ask
 from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.secretsync.status import (
     FAILED_MAX,
@@ -202,7 +203,7 @@ def judge_counts(before: int | None, now: int, rules: GuardRules, *, released: b
     return GuardVerdict(
         holds_back=True,
         message=f"the source had {before} secrets and has {now}: {what} would be removed from the destination; if "
-        "that is meant, annotate keybearer.dev/request: release-guard with a fresh keybearer.dev/requestedAt",
+        f"that is meant, release it once with {how_to_ask(RELEASE_GUARD)}",
     )
 
 

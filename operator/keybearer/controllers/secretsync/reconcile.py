@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from keybearer.base.clock import Clock
+from keybearer.controllers.annotations import APPROVE_PLAN, IMPORT, RELEASE_GUARD, REMOVE_FOREIGN, SYNC
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
@@ -15,14 +16,7 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.reconciler import Kind, KindReconciler, Leftover, Unfinished
-from keybearer.controllers.requests import (
-    APPROVE_PLAN,
-    IMPORT,
-    RELEASE_GUARD,
-    REMOVE_FOREIGN,
-    SYNC,
-    PendingRequest,
-)
+from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.run_ends import failure_of
 from keybearer.controllers.secretsync.conclusion import (
     joined,

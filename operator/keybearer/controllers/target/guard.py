@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from keybearer.controllers.annotations import RELEASE_GUARD, how_to_ask
 from keybearer.controllers.resource_fields import write_duration
 
 __all__ = [
@@ -136,8 +137,8 @@ def judge_removals(
     return GuardVerdict(
         holds_back=True,
         message=f"{len(remove)} of {before} {words.what}{after}, more than the guard lets at once "
-        f"({rules.max_deletions} %, and never all); {words.outcome}. Mend the source, or release it once with the "
-        "annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
+        f"({rules.max_deletions} %, and never all); {words.outcome}. Mend the source, or release it once with "
+        f"{how_to_ask(RELEASE_GUARD)}",
     )
 
 
