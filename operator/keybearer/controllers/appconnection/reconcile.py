@@ -107,7 +107,7 @@ class AppConnectionReconciler(KindReconciler[AppConnectionSpec, AppConnectionSta
             case None:
                 pass
         if present is None:
-            raise TypeError(action)
+            raise TypeError("nothing was planned for a connection that is not there")
         return connected(desired, present), RunResult(requeue_after=_REFRESH)
 
     def _status_after(

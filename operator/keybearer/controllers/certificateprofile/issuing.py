@@ -191,7 +191,7 @@ class Preview:
         """Return the profile as it would be."""
         if run.spec.existing:
             if found is None:
-                raise TypeError(run.seen.key)
+                raise TypeError("an existing profile was not found, and that was not refused")
             return found.profile
         described, _ = await self._profiles.describe(run)
         return PresentProfile(

@@ -221,7 +221,7 @@ class Profiles:
         if run.spec.existing:
             found = await self.find(run, afresh=afresh)
             if found is None:
-                raise TypeError(run.seen.key)
+                raise TypeError("an existing profile was not found, and that was not refused")
             return found
         described, mark = await self.describe(run)
         known = run.previous.profile
@@ -245,7 +245,7 @@ class Profiles:
         if isinstance(action, CreateProfile):
             return await self._create(run, described)
         if found is None:
-            raise TypeError(action)
+            raise TypeError("nothing was planned for a profile that is not there")
         if isinstance(action, UpdateProfile):
             present = await run.service.update_profile(action.id, described)
             return FoundProfile(present, found.authority)

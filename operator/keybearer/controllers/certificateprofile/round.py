@@ -26,6 +26,7 @@ from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
 from keybearer.controllers.certificateprofile.trigger import (
+    OPEN_REQUESTS,
     Allowance,
     Decision,
     Fail,
@@ -230,7 +231,7 @@ class CertificateRound:
                 case.say(status=status)
                 self._count(case, _REASONS.get(status, Reason.REQUEST_FAILED), message, attempt.revision)
             case Mint():
-                raise TypeError(step)
+                raise TypeError(f"certificate {case.name}: no attempt was noted before it is sent")
 
     async def _restart(self, case: Case) -> None:
         """Restart the workloads that read the Secret, once for each certificate."""
@@ -259,7 +260,7 @@ class CertificateRound:
     async def _post(self, case: Case) -> None:
         attempt, desired, context = case.open_attempt, case.desired, self.context
         if attempt is None:
-            raise TypeError(case.name)
+            raise TypeError(f"certificate {case.name} has no open attempt")
         if not case.fresh:
             await self._storage.require_target(case)
         key = self._storage.attempted_key(case, attempt)
@@ -291,7 +292,7 @@ class CertificateRound:
             # Issued, and the certificate is to be fetched; or over already.
             case.look_at(self._now)
             return
-        self._wait(case, _WAITING.get(answer.request.status, Reason.PENDING), None)
+        self._wait(case, OPEN_REQUESTS[answer.request.status], None)
 
     @staticmethod
     async def _csr(case: Case, key: PrivateKey) -> str:
@@ -300,7 +301,7 @@ class CertificateRound:
     async def _fetch(self, case: Case, certificate_id: str) -> None:
         attempt = case.open_attempt
         if attempt is None:
-            raise TypeError(case.name)
+            raise TypeError(f"certificate {case.name} has no open attempt")
         issued = await self.context.run.service.bundle(certificate_id)
         if issued is None:
             self._count(
@@ -321,11 +322,6 @@ class CertificateRound:
         case.failed(reason, message, now=self._now, rng=self.tools.rng, revision=revision)
 
 
-_WAITING = {
-    RequestStatus.PENDING_APPROVAL: Reason.PENDING_APPROVAL,
-    RequestStatus.PENDING: Reason.PENDING,
-    RequestStatus.PENDING_VALIDATION: Reason.PENDING_VALIDATION,
-}
 _REASONS = {
     RequestStatus.FAILED: Reason.REQUEST_FAILED,
     RequestStatus.REJECTED: Reason.REQUEST_REJECTED,

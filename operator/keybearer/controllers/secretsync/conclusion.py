@@ -11,12 +11,11 @@ from keybearer.controllers.annotations import APPROVE_PLAN, REMOVE_FOREIGN, how_
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.outcome import ReconcileError, StalledError
 from keybearer.controllers.run_ends import Failure, failure_of
-from keybearer.controllers.secretsync.destination_names import is_parked
+from keybearer.controllers.secretsync.destination_names import BUSY, is_parked
 from keybearer.controllers.secretsync.destination_plan import DefinitionAction, DesiredSync
 from keybearer.controllers.secretsync.gather import Material
 from keybearer.controllers.secretsync.outcome import SyncOutcome
 from keybearer.controllers.secretsync.reasons import KeyProblemReason, Reason
-from keybearer.controllers.secretsync.remote_syncs import BUSY
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import (
     KeyState,

@@ -20,10 +20,18 @@ from keybearer.controllers.secretsync.status import (
     RemoteSyncStatus,
 )
 from keybearer.controllers.target.changes import KeyChanges, some_of
-from keybearer.controllers.target.guard import GuardRules, GuardVerdict, GuardWords, Removal, judge_removals
+from keybearer.controllers.target.guard import (
+    GuardRules,
+    GuardVerdict,
+    GuardWords,
+    Removal,
+    is_too_much,
+    judge_removals,
+)
 from keybearer.wire.key_schema import may_be_of
 
 __all__ = [
+    "BUSY",
     "PASSES",
     "NameState",
     "PlacedName",
@@ -197,7 +205,7 @@ def judge_counts(before: int | None, now: int, rules: GuardRules, *, released: b
     if released or before is None or now >= before:
         return PASSES
     vanishing = before - now
-    if now and vanishing * 100 <= before * rules.max_deletions:
+    if not is_too_much(vanishing, before, rules.max_deletions):
         return PASSES
     what = "all of them" if not now else f"{vanishing} of them, more than {rules.max_deletions} %"
     return GuardVerdict(
@@ -208,8 +216,9 @@ def judge_counts(before: int | None, now: int, rules: GuardRules, *, released: b
 
 
 _NEXT_ATTEMPT = re.compile(r"(?:; the next attempt is at|, and the rest follows at) (\S+Z)$")
-"""How our service ends the message of a push that it tries again, or goes on with, by itself (decision 28)."""
-_BUSY = frozenset({"pending", "running"})
+"""How our service ends the message of a push that it tries again, or goes on with, by itself (decision 0028)."""
+BUSY = frozenset({"pending", "running"})
+"""What the status of a job says until it has ended."""
 
 
 def next_attempt(message: str | None) -> datetime | None:
@@ -226,7 +235,7 @@ def is_parked(sync: SecretSync, now: datetime) -> bool:
 
 def has_news(before: RemoteSyncStatus | None, now: RemoteSyncStatus) -> bool:
     """Tell whether a push has ended since the last look and left something to say of single names."""
-    if now.sync_status in _BUSY or not (now.sync_status == "failed" or now.last_sync_message):
+    if now.sync_status in BUSY or not (now.sync_status == "failed" or now.last_sync_message):
         return False
     if before is None:
         return True

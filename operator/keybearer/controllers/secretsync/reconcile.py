@@ -171,7 +171,9 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
     ) -> tuple[SyncOutcome, RunResult]:
         """Take back the sync of a destination that the spec names no more."""
         if outcome is None:
-            raise TypeError(spec)
+            raise TypeError(
+                "a spec without a destination that writes no target was read; its rules forbid that"
+            )
         if previous.sync is None:
             return outcome, result
         try:

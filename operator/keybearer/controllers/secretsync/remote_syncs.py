@@ -14,7 +14,7 @@ from keybearer.base.clock import Clock
 from keybearer.client import AsyncKeybearer, NotFound, SecretSync
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.resource_fields import told_instant
-from keybearer.controllers.secretsync.destination_names import PlacedName, PlacedNames
+from keybearer.controllers.secretsync.destination_names import BUSY, PlacedName, PlacedNames
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, PresentSync
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import RemoteSyncStatus
@@ -22,7 +22,6 @@ from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.work import WorkKey
 
 __all__ = [
-    "BUSY",
     "REFRESH",
     "ImportBehavior",
     "RemoteSyncs",
@@ -204,7 +203,7 @@ class RemoteSyncs:
         try:
             return await self._session.perform(act, what)
         except StalledError as error:
-            if error.reason == "ServiceRefused":
+            if error.reason == Reason.SERVICE_REFUSED:
                 raise StalledError(Reason.SYNC_REFUSED, error.message) from error
             raise
 
@@ -269,8 +268,6 @@ def mirrored(sync: SecretSync) -> RemoteSyncStatus:
     )
 
 
-BUSY = frozenset({"pending", "running"})
-"""What the status of a job says until it has ended."""
 REFRESH = timedelta(minutes=5)
 """Between two looks at a sync at rest: what others do with it in the service."""
 _SOON = timedelta(milliseconds=300)

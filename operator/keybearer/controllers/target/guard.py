@@ -17,6 +17,7 @@ __all__ = [
     "GuardWords",
     "Removal",
     "RemovedShare",
+    "is_too_much",
     "judge_removals",
     "remember",
     "share_of_removed",
@@ -165,12 +166,12 @@ def share_of_removed(
     gone = {name for one in recent for name in one.names}.difference(there).union(remove)
     removed = len(gone) + sum(one.omitted for one in recent)
     most = max([before, *(one.of for one in recent)])
-    too_much = _is_too_much(len(remove), before, rules.max_deletions)
+    too_much = is_too_much(len(remove), before, rules.max_deletions)
     too_much |= bool(remove) and removed * 100 > rules.max_deletions * most
     return RemovedShare(removed, most, needs_release=before > 0 and too_much)
 
 
-def _is_too_much(removing: int, before: int, max_deletions: int) -> bool:
+def is_too_much(removing: int, before: int, max_deletions: int) -> bool:
     """Tell whether a person must release a change that removes so many of those that there are: never all pass."""
     if not removing or not before:
         return False
