@@ -1,4 +1,4 @@
-"""What a run works with, and what it is about; the Secrets of a profile; steps that are taken side by side."""
+"""What a run works with, and what it is about; the Secrets of a profile; steps that run at the same time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from keybearer.kube.errors import (
 )
 
 __all__ = [
-    "Abreast",
+    "Concurrency",
     "ProfileSecrets",
     "RoundContext",
     "RoundTools",
@@ -54,25 +54,25 @@ __all__ = [
 ]
 
 
-class Abreast:
-    """Takes steps side by side; who shares it shares its bound.
+class Concurrency:
+    """Runs steps at the same time; all who share it share its bound.
 
     Args:
-        at_once: how many are under way at a time.
+        at_once: how many run at a time.
     """
 
     def __init__(self, at_once: int) -> None:
-        self._rings = asyncio.Semaphore(at_once)
+        self._turns = asyncio.Semaphore(at_once)
 
-    async def take(self, steps: Iterable[Awaitable[None]]) -> None:
-        """Take all of the steps to their end, whatever becomes of the others.
+    async def run(self, steps: Iterable[Awaitable[None]]) -> None:
+        """Run each step to its end, whatever becomes of the others.
 
         Raises:
             LeaseLostError: one of them lost it; else what went wrong first, in the order of the steps.
         """
 
         async def bounded(step: Awaitable[None]) -> None:
-            async with self._rings:
+            async with self._turns:
                 await step
 
         ended = await asyncio.gather(*(bounded(step) for step in steps), return_exceptions=True)

@@ -45,7 +45,7 @@ from keybearer.controllers.resource_fields import write_duration
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
 
-__all__ = ["Issuing", "Preview", "Removal", "Revoked"]
+__all__ = ["CertificateRemoval", "Issuing", "Preview", "Revoked"]
 
 _REVOCATIONS_MAX = 400
 
@@ -63,7 +63,7 @@ class Revoked:
     trouble: ReconcileError | None = None
 
 
-class Removal:
+class CertificateRemoval:
     """Takes certificates back."""
 
     def __init__(self, secrets: ProfileSecrets) -> None:
@@ -219,7 +219,7 @@ def _planned(case: Case, decision: Decision, violations: Sequence[str]) -> Plann
 
 
 _SOON = timedelta(milliseconds=50)
-_BUDGETS = frozenset({Reason.ISSUES_USED.value, Reason.BUDGET_USED.value})
+_BUDGETS = frozenset({Reason.ISSUE_BUDGET_USED.value, Reason.MINT_BUDGET_USED.value})
 
 
 class Issuing:
@@ -230,7 +230,7 @@ class Issuing:
         clock: Clock,
         builder: CaseBuilder,
         tools: RoundTools,
-        removal: Removal,
+        removal: CertificateRemoval,
         telemetry: Telemetry,
     ) -> None:
         self._clock = clock

@@ -25,7 +25,7 @@ from keybearer.controllers.certificateprofile.context import (
     RunContext,
 )
 from keybearer.controllers.certificateprofile.gather import CaseBuilder, ProfileGatherer
-from keybearer.controllers.certificateprofile.issuing import Issuing, Preview, Removal
+from keybearer.controllers.certificateprofile.issuing import CertificateRemoval, Issuing, Preview
 from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
@@ -98,7 +98,7 @@ class CertificateProfileReconciler(
         self._publishes = publishes
         self._profiles = Profiles(clock)
         secrets = ProfileSecrets(objects, writer)
-        self._removal = Removal(secrets)
+        self._removal = CertificateRemoval(secrets)
         self._orders = UnknownOrders(clock)
         tools = RoundTools(
             secrets, fingerprinter, restarter, rng, clock.now, gateway.require_lead, self._orders

@@ -244,7 +244,7 @@ def decide(view: CertificateView, allowance: Allowance) -> Decision:
     step = _begin(view, allowance) if attempt is None else _pursue(view, attempt, allowance)
     if isinstance(step, Mint) and view.held_until is not None:
         # What failed again and again is told as that: it is no loop of needs.
-        step = Wait(Reason.ISSUES_USED if view.failed is None else None, view.held_until)
+        step = Wait(Reason.ISSUE_BUDGET_USED if view.failed is None else None, view.held_until)
     return Decision(step, restore=not isinstance(step, Fetch) and _wants_restoring(view, allowance))
 
 
@@ -287,7 +287,7 @@ def _begin(view: CertificateView, allowance: Allowance) -> Step:
     if waits is not None:
         return waits
     if need is Need.KEY_LOST and allowance.mints < 1:
-        return Wait(Reason.BUDGET_USED)
+        return Wait(Reason.MINT_BUDGET_USED)
     return Mint(need)
 
 
