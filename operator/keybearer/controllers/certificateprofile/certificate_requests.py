@@ -38,6 +38,8 @@ _KEY_STAYS_GOOD = frozenset(
     }
 )
 """Reasons that say nothing against the key. Who gives none may mean it."""
+_ROUND_COST_MAX = 60
+"""What the attempts of one round may cost, where a key on a curve is 1: a round takes seconds, not minutes."""
 
 
 async def look_for_revoked(context: RoundContext, cases: Sequence[Case], concurrency: Concurrency) -> None:
@@ -165,10 +167,6 @@ def _knows_request(case: Case) -> bool:
     return attempt is not None and case.entry.id is not None and case.entry.revision == attempt.revision
 
 
-_BUDGET = 60
-"""What the attempts of one round may cost, where a key on a curve is 1: a round takes seconds, not minutes."""
-
-
 @dataclass(slots=True)
 class Noting:
     """Begins the attempts of a round.
@@ -242,7 +240,7 @@ class Noting:
             if not isinstance(decision.step, Mint):
                 continue
             spent += case.desired.cost
-            if spent > _BUDGET and chosen:
+            if spent > _ROUND_COST_MAX and chosen:
                 self.more = True
                 settled[place] = replace(decision, step=Wait(Reason.ISSUING, self.now))
             else:

@@ -53,6 +53,14 @@ __all__ = [
     "require_own",
 ]
 
+_LISTED_FROM = 8
+"""Secrets that cost less to look for by one list of names than one by one."""
+_LISTED_MAX = 500
+"""Secrets of a namespace beyond which its list costs more."""
+_ATTEMPTS = 4
+"""Looks at a Secret before a run gives up on finding it as planned upon; others may write at the same time."""
+_METADATA = "keybearer.dev/"
+
 
 class Concurrency:
     """Runs steps at the same time; all who share it share its bound.
@@ -82,14 +90,6 @@ class Concurrency:
                 raise error
         if errors:
             raise errors[0]
-
-
-_LISTED_FROM = 8
-"""Secrets that cost less to look for by one list of names than one by one."""
-_LISTED_MAX = 500
-"""Secrets of a namespace beyond which its list costs more."""
-_ATTEMPTS = 4
-"""Looks at a Secret before a run gives up on finding it as planned upon; others may write at the same time."""
 
 
 def plan_secret(
@@ -299,9 +299,6 @@ class ProfileSecrets:
 
 def _refused(desired: DesiredTarget, error: ForbiddenError | InvalidError) -> StalledError:
     return StalledError(Reason.TARGET_REFUSED, f"{error}; Secret {desired.key.name} can't be written so")
-
-
-_METADATA = "keybearer.dev/"
 
 
 @dataclass(frozen=True, slots=True)

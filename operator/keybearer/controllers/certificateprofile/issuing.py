@@ -48,6 +48,9 @@ from keybearer.controllers.workers import RunResult
 __all__ = ["CertificateRemoval", "Issuing", "Preview", "Revoked"]
 
 _REVOCATIONS_MAX = 400
+_VIOLATIONS_MAX = 32
+_SOON = timedelta(milliseconds=50)
+_BUDGETS = frozenset({Reason.ISSUE_BUDGET_USED.value, Reason.MINT_BUDGET_USED.value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +131,6 @@ class CertificateRemoval:
                     Revocation(certificate_id=request.certificate_id, since=now.replace(microsecond=0))
                 )
         return due
-
-
-_VIOLATIONS_MAX = 32
 
 
 class Preview:
@@ -216,10 +216,6 @@ def _planned(case: Case, decision: Decision, violations: Sequence[str]) -> Plann
         action = "Wait"
     shown = tuple(violations)[:_VIOLATIONS_MAX]
     return PlannedCertificate(name=case.name, action=action, need=need, violations=shown)
-
-
-_SOON = timedelta(milliseconds=50)
-_BUDGETS = frozenset({Reason.ISSUE_BUDGET_USED.value, Reason.MINT_BUDGET_USED.value})
 
 
 class Issuing:

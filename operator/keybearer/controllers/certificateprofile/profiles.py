@@ -22,6 +22,8 @@ from keybearer.controllers.work import WorkKey
 __all__ = ["REFRESH", "CreateProfile", "FoundProfile", "Profiles", "UpdateProfile", "plan_profile"]
 
 _NO_DEFAULTS = ProfileDefaults()
+REFRESH = timedelta(minutes=5)
+"""How often a profile and its authority are compared with what the service holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +122,6 @@ def _plain(defaults: ProfileDefaults | None) -> tuple[object, ...]:
         tuple((one.type, one.value) for one in given.subject_alt_names or ()),
         tuple(given.domain_components or ()),
     )
-
-
-REFRESH = timedelta(minutes=5)
-"""How often a profile and its authority are compared with what the service holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,18 @@ __all__ = [
 
 _INDEX = "attempts.json"
 _ISSUES = TypeAdapter(Annotated[Ledger, Field(strict=False)])
+CERTIFICATE_KEY = "tls.crt"
+PRIVATE_KEY = "tls.key"
+CA_KEY = "ca.crt"
+CERTIFICATE_LABEL = "keybearer.dev/certificate"
+"""Names the certificate of the profile."""
+_CERTIFICATE_ID = "keybearer.dev/certificate-id"
+_REVISION = "keybearer.dev/revision"
+_SPEC = "keybearer.dev/spec"
+_TLS = "kubernetes.io/tls"
+_P12, _P12_TRUST = "keystore.p12", "truststore.p12"
+_JKS, _JKS_TRUST = "keystore.jks", "truststore.jks"
+_ALIAS, _TRUST_ALIAS = "certificate", "ca"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,18 +183,6 @@ def _decoded(encoded: JsonValue) -> bytes:
         return b""
 
 
-CERTIFICATE_KEY = "tls.crt"
-PRIVATE_KEY = "tls.key"
-CA_KEY = "ca.crt"
-
-CERTIFICATE_LABEL = "keybearer.dev/certificate"
-"""Names the certificate of the profile."""
-_CERTIFICATE_ID = "keybearer.dev/certificate-id"
-_REVISION = "keybearer.dev/revision"
-_SPEC = "keybearer.dev/spec"
-_TLS = "kubernetes.io/tls"
-
-
 @dataclass(frozen=True, slots=True)
 class Origins:
     """Where the certificate of a Secret comes from, so that a status that was lost can be found out from it.
@@ -291,11 +291,6 @@ def _build(
             "data", (key.kind, secret_type), encoded_data(key.kind, body)
         ),
     )
-
-
-_P12, _P12_TRUST = "keystore.p12", "truststore.p12"
-_JKS, _JKS_TRUST = "keystore.jks", "truststore.jks"
-_ALIAS, _TRUST_ALIAS = "certificate", "ca"
 
 
 @dataclass(frozen=True, slots=True)

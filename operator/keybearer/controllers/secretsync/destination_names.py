@@ -46,6 +46,13 @@ __all__ = [
     "with_names",
 ]
 
+PASSES = GuardVerdict(holds_back=False)
+"""Nothing is removed."""
+_NEXT_ATTEMPT = re.compile(r"(?:; the next attempt is at|, and the rest follows at) (\S+Z)$")
+"""How our service ends the message of a push that it tries again, or goes on with, by itself (decision 0028)."""
+BUSY = frozenset({"pending", "running"})
+"""What the status of a job says until it has ended."""
+
 
 class NameState(StrEnum):
     """Where a name stands; a word that isn't among these means one of ours that is in place."""
@@ -157,10 +164,6 @@ def _is_wanted(one: PlacedName, folded: Collection[str]) -> bool:
     return one.state != NameState.REMOVING and one.key is not None and one.key.casefold() in folded
 
 
-PASSES = GuardVerdict(holds_back=False)
-"""Nothing is removed."""
-
-
 def judge_names(
     effect: PushEffect,
     rules: GuardRules,
@@ -213,12 +216,6 @@ def judge_counts(before: int | None, now: int, rules: GuardRules, *, released: b
         message=f"the source had {before} secrets and has {now}: {what} would be removed from the destination; if "
         f"that is meant, release it once with {how_to_ask(RELEASE_GUARD)}",
     )
-
-
-_NEXT_ATTEMPT = re.compile(r"(?:; the next attempt is at|, and the rest follows at) (\S+Z)$")
-"""How our service ends the message of a push that it tries again, or goes on with, by itself (decision 0028)."""
-BUSY = frozenset({"pending", "running"})
-"""What the status of a job says until it has ended."""
 
 
 def next_attempt(message: str | None) -> datetime | None:

@@ -37,6 +37,15 @@ ImportBehavior = Literal["prioritize-source", "prioritize-destination"]
 _BOARDS_MAX = 256
 _NAME_MAX = 512
 """What lists of names in a status take."""
+REFRESH = timedelta(minutes=5)
+"""Between two looks at a sync at rest: what others do with it in the service."""
+_SOON = timedelta(milliseconds=300)
+"""Between two looks at a run that is under way."""
+_LATER = timedelta(seconds=2)
+_SOON_FOR_SECONDS = 30.0
+_AGAIN_SECONDS = REFRESH.total_seconds()
+_AGAIN_MAX_SECONDS = 3600.0
+"""Between pushes that fail for a reason that no attempt mends: each time twice as long, up to this."""
 
 
 class RemoteSyncs:
@@ -266,17 +275,6 @@ def mirrored(sync: SecretSync) -> RemoteSyncStatus:
         last_remove_message=sync.last_remove_message,
         last_removed_at=told_instant(sync.last_removed_at),
     )
-
-
-REFRESH = timedelta(minutes=5)
-"""Between two looks at a sync at rest: what others do with it in the service."""
-_SOON = timedelta(milliseconds=300)
-"""Between two looks at a run that is under way."""
-_LATER = timedelta(seconds=2)
-_SOON_FOR_SECONDS = 30.0
-_AGAIN_SECONDS = REFRESH.total_seconds()
-_AGAIN_MAX_SECONDS = 3600.0
-"""Between pushes that fail for a reason that no attempt mends: each time twice as long, up to this."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,7 @@ class TargetWriter:
         minutes = REPAIRS.longest_pause.total_seconds() / 60
         message = (
             f"{overrun.why}, since {format_instant(overrun.since)}; it is put right less often, after {minutes:g} "
-            "minutes at the latest; end that, or leave the target to it"
+            "minutes at the latest; end that, or take the target out of the spec"
         )
         after = self._budgets.wait(budget, REPAIRS) or overrun.left
         return WaitingError(TargetReason.CONTESTED, message, after=after)
