@@ -209,8 +209,11 @@ class EffectBudgets:
         return free
 
     def give_back(self, of: str, limit: Limit) -> None:
-        """Take back the last `take`: the effect was not caused."""
-        *before, last = self._ledger(of, limit)
+        """Take back the last `take`: the effect was not caused. Nothing changes where that counts no more."""
+        ledger = self._ledger(of, limit)
+        if not ledger:
+            return
+        *before, last = ledger
         less = [last.model_copy(update={"count": last.count - 1})] if last.count > 1 else []
         self._ledgers[limit][of] = (*before, *less)
 

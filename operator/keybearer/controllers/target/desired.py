@@ -16,6 +16,7 @@ from keybearer.controllers.work import WorkKey
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS, Resource
 
 __all__ = [
+    "APP_LABELS",
     "MANAGED_LABEL",
     "OWNER_LABEL",
     "TARGET_RESOURCES",
@@ -33,7 +34,8 @@ OWNER_LABEL = "keybearer.dev/owner-uid"
 
 TARGET_RESOURCES: Mapping[str, Resource] = {one.kind: one for one in (SECRETS, CONFIG_MAPS)}
 """The kinds that a target may have."""
-_APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
+APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
+"""Of targets that we own; a spec may say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def build_target(
     labels = dict(target.labels)
     labels[MANAGED_LABEL] = "true"
     if owned:
-        labels = {**_APP_LABELS, **labels, OWNER_LABEL: owner_uid}
+        labels = {**APP_LABELS, **labels, OWNER_LABEL: owner_uid}
         if target.on_delete is DeletionPolicy.DELETE:
             metadata["ownerReferences"] = [owner_reference(owner, owner_uid)]
     metadata["labels"] = dict(labels)

@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import ObservedTarget, TargetKey
+from keybearer.controllers.objects import TargetKey
+from keybearer.controllers.observed_targets import ObservedTarget
 from keybearer.controllers.target.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
 from keybearer.controllers.target.spec import OPAQUE
 from keybearer.kube.gateway import FIELD_MANAGER
