@@ -171,6 +171,7 @@ ROUTES: tuple[tuple[str, str, Shape], ...] = (
     ("GET", "/api/v1/app-connections/options", connections.CONNECTION_OPTIONS),
     ("GET", "/api/v1/app-connections/*/available", connections.AVAILABLE_CONNECTIONS),
     ("GET", "/api/v1/app-connections/*/*/usage", connections.CONNECTION_USAGE),
+    ("GET|PATCH", "/api/v1/app-connections/*/*/allowed-use", connections.ALLOWED_USE),
     ("GET", "/api/v1/app-connections/idp", connections.IDP_CONNECTIONS),
     (_ANY, "/api/v1/app-connections/idp/**", connections.ONE_IDP_CONNECTION),
     ("GET", "/api/v1/app-connections/auth0", connections.PUBLISHED_IDP_CONNECTIONS),

@@ -62,6 +62,7 @@ class EventType(StrEnum):
     DELETE_GRANT = "delete-grant"
     CREATE_APP_CONNECTION = "create-app-connection"
     UPDATE_APP_CONNECTION = "update-app-connection"
+    UPDATE_APP_CONNECTION_USE = "update-app-connection-use"
     DELETE_APP_CONNECTION = "delete-app-connection"
     ROTATE_APP_CONNECTION = "rotate-app-connection-credentials"
     CREATE_SECRET_SYNC = "create-secret-sync"

@@ -43,6 +43,7 @@ from keybearer.domain.certificates.status_answers import StatusAnswers
 from keybearer.domain.certificates.status_signers import StatusSigners
 from keybearer.domain.certificates.subscriber_issuance import SubscriberIssuance
 from keybearer.domain.certificates.subscribers import PkiSubscribers
+from keybearer.domain.connections.allowing import AllowedUse
 from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.rotation import ConnectionRotation
 from keybearer.domain.connections.service import AppConnections
@@ -141,6 +142,7 @@ class ServiceContext:
     audit_list: AuditList
     key_rotation: KeyRotation
     app_connections: AppConnections
+    allowed_use: AllowedUse
     connection_rotation: ConnectionRotation
     certificate_authorities: CertificateAuthorities
     acme_authorities: AcmeAuthorities
@@ -246,6 +248,7 @@ def build_context(
         audit_list=AuditList(database, audit),
         key_rotation=KeyRotation(database, root_key, clock),
         app_connections=app_connections,
+        allowed_use=AllowedUse(database, catalogue, clock),
         connection_rotation=ConnectionRotation(database, catalogue, app_connections, proving, clock),
         certificate_authorities=CertificateAuthorities(database, key_work, clock),
         acme_authorities=AcmeAuthorities(database, acme, clock),
