@@ -211,6 +211,7 @@ ROUTES: tuple[tuple[str, str, Shape], ...] = (
     ("GET", f"{_PKI}/certificate-profiles/*", certificates.PROFILE_DETAIL),
     ("POST|PATCH|DELETE", f"{_PKI}/certificate-profiles/**", certificates.ONE_PROFILE),
     ("GET", f"{_PKI}/certificate-policies", certificates.POLICIES),
+    (_ANY, f"{_PKI}/certificate-policies/*/binding", certificates.POLICY_BINDING),
     (_ANY, f"{_PKI}/certificate-policies/**", certificates.ONE_POLICY),
     ("GET", f"{_PKI}/applications", certificates.APPLICATIONS),
     ("GET|POST", f"{_PKI}/applications/*/profiles", certificates.ATTACHED_PROFILES),

@@ -78,6 +78,7 @@ class EventType(StrEnum):
     SIGN_INTERMEDIATE = "sign-intermediate"
     CREATE_CERTIFICATE_POLICY = "create-certificate-policy"
     UPDATE_CERTIFICATE_POLICY = "update-certificate-policy"
+    UPDATE_CERTIFICATE_POLICY_BINDING = "update-certificate-policy-binding"
     DELETE_CERTIFICATE_POLICY = "delete-certificate-policy"
     CREATE_CERTIFICATE_PROFILE = "create-certificate-profile"
     UPDATE_CERTIFICATE_PROFILE = "update-certificate-profile"

@@ -32,6 +32,7 @@ from keybearer.domain.certificates.issuance import Issuance
 from keybearer.domain.certificates.key_work import KeyWork
 from keybearer.domain.certificates.lifecycle import CertificateLifecycle
 from keybearer.domain.certificates.pointers import PublicPlaces
+from keybearer.domain.certificates.policy_binding import PolicyBinding
 from keybearer.domain.certificates.policy_service import CertificatePolicies
 from keybearer.domain.certificates.profile_certificates import ProfileCertificates
 from keybearer.domain.certificates.profiles import CertificateProfiles
@@ -150,6 +151,7 @@ class ServiceContext:
     acme_engine: AcmeEngine
     authority_certificates: AuthorityCertificates
     certificate_policies: CertificatePolicies
+    policy_binding: PolicyBinding
     certificate_profiles: CertificateProfiles
     profile_certificates: ProfileCertificates
     authority_revocation: AuthorityRevocation
@@ -256,6 +258,7 @@ def build_context(
         acme_engine=AcmeEngine(database, acme, finishing, clock),
         authority_certificates=AuthorityCertificates(database, key_work, signing, places, clock),
         certificate_policies=CertificatePolicies(database, clock),
+        policy_binding=PolicyBinding(database, clock),
         certificate_profiles=CertificateProfiles(database, clock),
         profile_certificates=ProfileCertificates(database, audit, clock),
         authority_revocation=AuthorityRevocation(database, clock),

@@ -49,6 +49,7 @@ __all__ = [
     "PASSWORD_MIN",
     "PATTERN_ANY_DEPTH_MAX",
     "PATTERN_STARS_MAX",
+    "POLICY_AUTHORITIES_MAX",
     "PROJECT_NAME_MAX",
     "PROJECT_SLUG_MAX",
     "PROJECT_SLUG_MIN",
@@ -127,6 +128,8 @@ FOLDER_DEPTH_MAX = 64
 """Names of one path."""
 CONNECTION_PROJECTS_MAX, CONNECTION_PLACES_MAX, CONNECTION_PLACE_MAX = 1000, 100, 1024
 """Projects that a connection names, patterns of places, and the length of a pattern."""
+POLICY_AUTHORITIES_MAX = 100
+"""Authorities that sign by one certificate policy alone."""
 PATTERN_ANY_DEPTH_MAX = 8
 """How often `**` stands in the path of a grant."""
 PATTERN_STARS_MAX = 16
