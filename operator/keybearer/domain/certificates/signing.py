@@ -213,8 +213,7 @@ def require_may_sign(authority: CertificateAuthority, policy_id: str | None) -> 
         return
     which = "a certificate policy" if policy_id is None else "another certificate policy"
     raise InvalidError(
-        f"Certificate authority {authority.name} is bound to {which} and signs only by profiles of that one; to see "
-        f"it: keybearer policies list --bound-to {authority.id}"
+        f"Certificate authority {authority.name} is bound to {which} and signs only by profiles of that one"
     )
 
 
