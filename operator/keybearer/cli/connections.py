@@ -395,6 +395,6 @@ def _allowed_rows(allowed: AllowedUse | None, *, of_organization: bool) -> list[
 
 def _listed(present: Sequence[str] | None, added: Sequence[str], removed: Sequence[str]) -> list[str] | None:
     """Return the list after the change; None if nothing of it changes."""
-    if not added and not removed:
+    if not added and (not removed or present is None):
         return None
     return [one for one in dict.fromkeys((*(present or ()), *added)) if one not in removed]

@@ -93,6 +93,9 @@ def create(
         typer.Option(help="May be used, such as EC_prime256v1; repeatable.", metavar="ALGORITHM"),
     ] = None,
     max_ttl: Annotated[str | None, typer.Option(help="Valid so long at most, such as 90d or 12h.")] = None,
+    profiles_by: Annotated[
+        BoundBy | None, typer.Option(help="Who has profiles issue by it; admins of the project by default.")
+    ] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     project: CertificateProject = None,
     output: Output = OutputFormat.TABLE,
@@ -129,6 +132,8 @@ def create(
             validity=None if max_ttl is None else ValidityRule(max=max_ttl),
             basic_constraints=ConstraintRule(is_ca="denied"),
         )
+        if profiles_by is not None:
+            client.certificate_policies.change_binding(made.id, profiles_bound_by=profiles_by.value)
     print_done(output, made, f"Policy {made.name} is made; its id is {made.id}.")
 
 

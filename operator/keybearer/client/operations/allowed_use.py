@@ -42,7 +42,10 @@ class _AllowedUseOf(Operation[AllowedUse]):
 
 @dataclass(frozen=True, slots=True)
 class GetAllowedUse(_AllowedUseOf):
-    """Return which projects may use a connection, and for which places; a service that isn't Keybearer answers 404."""
+    """Return which projects may use a connection, and for which places.
+
+    A service that isn't Keybearer answers 404.
+    """
 
     repeat: ClassVar[Repeat] = Repeat.FREELY
 

@@ -1,4 +1,4 @@
-"""Who binds profiles to certificate policies, and authorities of one policy; additions of Keybearer to the interface."""
+"""Who binds profiles to certificate policies, and authorities of one policy; additions to the interface."""
 
 from __future__ import annotations
 
