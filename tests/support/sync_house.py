@@ -53,6 +53,13 @@ class House:
         answer = await self.quiet.admin.json("POST", f"{self.path(sync)}/{what}", status=status)
         return answer["secretSync"] if status == 200 else answer
 
+    async def beside(self) -> House:
+        """Return another project that may use the same connection."""
+        project = await self.quiet.project()
+        path = f"/api/v1/app-connections/{_VAULT}/{self.connection}/allowed-use"
+        await self.quiet.admin.json("PATCH", path, json={"projectIds": [self.project, project]})
+        return House(self.quiet, project, self.connection)
+
     def path(self, sync: Json) -> str:
         """Return where the sync is found."""
         return f"{SYNCS}/{sync['destination']}/{sync['id']}"

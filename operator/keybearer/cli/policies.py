@@ -160,7 +160,7 @@ def bind(
     project: CertificateProject = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Say who binds profiles to a policy, and which authorities sign nothing else.
+    """Say who binds profiles, and which authorities it has.
 
     Profiles keep the policy that they have. What a bound authority signed before stays as it is.
     """

@@ -75,9 +75,10 @@ def require_project(connection: AppConnection, project_id: ProjectId) -> None:
         raise ForbiddenError(
             f"App Connection with ID {connection.id} belongs to another project and can be used only there"
         )
-    raise ForbiddenError(
+    raise _refusal(
+        connection,
         f'App Connection "{connection.name}" may not be used in this project; an admin of the organization allows '
-        f"that with: {_allow(connection)} --to {project_id}"
+        f"that with: {_allow(connection)} --to {project_id}",
     )
 
 
@@ -95,14 +96,16 @@ def require_place(connection: AppConnection, place: NamedPlace) -> None:
         return
     text = place()
     if text is None:
-        raise ForbiddenError(
+        raise _refusal(
+            connection,
             f'App Connection "{connection.name}" is limited to some places, and this destination has no names for '
-            f"its places; to allow all of them: {_allow(connection)} --any-place"
+            f"its places; to allow all of them: {_allow(connection)} --any-place",
         )
     if not _is_among(text, connection.allowed_places):
-        raise ForbiddenError(
+        raise _refusal(
+            connection,
             f'App Connection "{connection.name}" does not allow the place "{text}"; to allow it: '
-            f"{_allow(connection)} --place '{text}'"
+            f"{_allow(connection)} --place '{text}'",
         )
 
 
@@ -173,5 +176,11 @@ def _is_among(text: str, patterns: Iterable[str]) -> bool:
     return any(parse_pattern(pattern).matches(f"/{text}") for pattern in patterns)
 
 
+def _refusal(connection: AppConnection, message: str) -> ForbiddenError:
+    denial = denied(Action.CONNECT, Subject.APP_CONNECTIONS, project_id=connection.project_id).denial
+    return ForbiddenError(message, denial=denial)
+
+
 def _allow(connection: AppConnection) -> str:
-    return f"keybearer connections allow {connection.name}"
+    of = "--organization" if connection.project_id is None else f"--project {connection.project_id}"
+    return f"keybearer connections allow {connection.name} {of}"
