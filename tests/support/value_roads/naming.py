@@ -43,7 +43,9 @@ def environments(traveller: Traveller) -> None:
         made = traveller.ask("POST", base, json={"name": "Prod", "slug": "prod"})
         _read_all(traveller)
         if made is not None:
-            traveller.ask("DELETE", f"{base}/{made['environment']['id']}")
+            one = f"{base}/{made['environment']['id']}"
+            if traveller.ask("DELETE", one) is None:
+                world.admin.json("DELETE", one)
         world.admin.json("PATCH", prod, json={"slug": "prod"})
         traveller.ask("DELETE", "/api/v4/secrets/LATER", json=traveller.at())
 
@@ -82,6 +84,11 @@ def folders(traveller: Traveller) -> None:
 def own_rights(traveller: Traveller) -> None:
     """Grants and memberships of its own that a walker makes, widens or takes away."""
     world = traveller.world
+    other = world.service.create_identity(roles={world.projects["shop"]: "no-access"})
+    base = f"/api/v1/projects/{world.projects['shop']}/grants"
+    given = {"identityId": other.identity_id, "actions": ["read"], "environment": "dev"}
+    world.admin.json("POST", base, json=given)
+    traveller.ask("POST", base, json={**given, "environment": "prod"})
     for name, project in world.projects.items():
         base = f"/api/v1/projects/{project}"
         everything = {

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 
 from keybearer.server.known_issuance import KnownIssuance
 from keybearer.server.request_scope import RequestShell
+from keybearer.wire.vocabulary import canonical_app, canonical_destination
 from support.value_roads.world import Answer
 
 __all__ = ["asked_routes", "routes_of"]
@@ -18,7 +19,7 @@ __all__ = ["asked_routes", "routes_of"]
 def routes_of(app: ASGIApp) -> Sequence[str]:
     """Return method and path of each route, those that no documentation names included."""
     return [
-        f"{method} {route.path}"
+        f"{method} {_canonical(route.path)}"
         for route in _routes(app)
         for method in sorted(route.methods or ())
         if method != "HEAD"
@@ -32,8 +33,19 @@ def asked_routes(app: ASGIApp, answers: Iterable[Answer]) -> list[tuple[str, Ans
         method, path = answer.asked.split(" ", 1)
         scope = {"type": "http", "method": method, "path": path, "root_path": "", "path_params": {}}
         (route, *_) = (one for one in routes if one.matches(scope)[0] is Match.FULL)
-        found.append((f"{method} {route.path}", answer))
+        found.append((f"{method} {_canonical(route.path)}", answer))
     return found
+
+
+def _canonical(path: str) -> str:
+    """Return the path with interface.md's own word where it has a published one: both lead to the same handler."""
+    parts = path.split("/")
+    match parts:
+        case ["", "api", "v1", "app-connections", word, *_]:
+            parts[4] = canonical_app(word)[0]
+        case ["", "api", "v1", "secret-syncs", word, *_]:
+            parts[4] = canonical_destination(word)[0]
+    return "/".join(parts)
 
 
 def _routes(app: ASGIApp) -> list[Route]:

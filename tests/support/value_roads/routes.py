@@ -30,22 +30,22 @@ _PLACED: Mapping[Placing, str] = {
     GET /api/v4/secrets
     GET /api/v4/secrets/id/{secret_id}
     GET /api/v3/secrets/raw/id/{secret_id}
-    GET PATCH DELETE /api/v3/secrets/raw/{secret_name}
-    GET PATCH DELETE /api/v4/secrets/{secret_name}
+    GET DELETE /api/v3/secrets/raw/{secret_name}
+    GET DELETE /api/v4/secrets/{secret_name}
     POST /api/v4/secrets/duplicate
     GET /api/v4/secrets/{secret_name}/secret-reference-tree
     GET /api/v1/secret/{secret_id}/secret-versions
-    DELETE PATCH /api/v4/secrets/batch
-    DELETE PATCH /api/v3/secrets/batch/raw
+    DELETE /api/v4/secrets/batch
+    DELETE /api/v3/secrets/batch/raw
     """,
     Placing.LEADS: """
     POST /api/v1/auth/universal-auth/login
-    POST /api/v3/secrets/raw/{secret_name}
-    POST /api/v4/secrets/{secret_name}
+    POST PATCH /api/v3/secrets/raw/{secret_name}
+    POST PATCH /api/v4/secrets/{secret_name}
     POST /api/v4/secrets/move
     POST /api/v3/secrets/move
-    POST /api/v4/secrets/batch
-    POST /api/v3/secrets/batch/raw
+    POST PATCH /api/v4/secrets/batch
+    POST PATCH /api/v3/secrets/batch/raw
     PATCH /api/v2/folders/batch
     PATCH /api/v1/folders/batch
     PATCH /api/v2/folders/{folder_id}
@@ -166,7 +166,7 @@ _PLACED: Mapping[Placing, str] = {
     Placing.CONNECTS: """
     GET /api/v1/app-connections
     GET /api/v1/app-connections/options
-    GET /api/v1/app-connections/{app}
+    GET POST /api/v1/app-connections/{app}
     GET /api/v1/app-connections/{app}/available
     GET /api/v1/app-connections/{app}/connection-name/{connection_name}
     GET DELETE /api/v1/app-connections/{app}/{connection_id}

@@ -218,7 +218,8 @@ class Traveller:
         """Return what is answered with 200; None for a refusal, which may be what is right."""
         response = self.client.request(method, path, **options)  # type: ignore[arg-type] # httpx's own keywords
         assert response.status_code < 500, f"{method} {path}: {response.text}"
-        content: Json | None = response.json() if response.status_code == 200 else None
+        is_json = response.headers.get("content-type") == "application/json"
+        content: Json | None = response.json() if response.status_code == 200 and is_json else None
         return content
 
     def at(self, path: str = OWN, environment: str = "dev") -> dict[str, str]:

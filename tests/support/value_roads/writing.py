@@ -35,19 +35,15 @@ def texts(traveller: Traveller) -> dict[str, str]:
 
 
 def own_references(traveller: Traveller) -> None:
-    """Texts with references, written one by one and then read where they are; also one that a former text becomes."""
-    for route in _SINGLE:
+    """Texts with references, written one by one, new or in place of another, and read where they are."""
+    for route, is_change in zip(_SINGLE, (True, False), strict=True):
         for key, text in texts(traveller).items():
             body = traveller.at()
-            traveller.ask("POST", f"{route}/{key}", json={**body, "secretValue": "plain"})
-            traveller.ask("PATCH", f"{route}/{key}", json={**body, "secretValue": text})
+            if is_change:
+                traveller.ask("POST", f"{route}/{key}", json={**body, "secretValue": "plain"})
+            method = "PATCH" if is_change else "POST"
+            traveller.ask(method, f"{route}/{key}", json={**body, "secretValue": text})
             traveller.ask("GET", f"{route}/{key}", params=body)
-        traveller.look()
-        for key in texts(traveller):
-            traveller.ask("DELETE", f"{route}/{key}", json=traveller.at())
-            traveller.ask(
-                "POST", f"{route}/{key}", json={**traveller.at(), "secretValue": texts(traveller)[key]}
-            )
         traveller.look()
         for key in texts(traveller):
             traveller.ask("DELETE", f"{route}/{key}", json=traveller.at())
@@ -55,12 +51,15 @@ def own_references(traveller: Traveller) -> None:
 
 def batches(traveller: Traveller) -> None:
     """The same by batches, one text each: one that is refused keeps no other from being tried."""
-    for route, (key, text) in product(_BATCH, texts(traveller).items()):
-        one = {"secretKey": key, "secretValue": text}
-        traveller.ask("POST", route, json={**traveller.at(), "secrets": [one]})
-        traveller.ask("PATCH", route, json={**traveller.at(), "mode": "upsert", "secrets": [one]})
+    for route in _BATCH:
+        written = []
+        for key, text in texts(traveller).items():
+            one = {"secretKey": key, "secretValue": text}
+            method, mode = ("PATCH", {"mode": "upsert"}) if len(written) % 2 else ("POST", {})
+            if traveller.ask(method, route, json={**traveller.at(), **mode, "secrets": [one]}) is not None:
+                written.append({"secretKey": key})
         traveller.look()
-        traveller.ask("DELETE", route, json={**traveller.at(), "secrets": [{"secretKey": key}]})
+        traveller.ask("DELETE", route, json={**traveller.at(), "secrets": written or [{"secretKey": "NONE"}]})
     for route, place in product(_BATCH, PLACES):
         # What is changed of these is not their value, which the answer has.
         key, _ = traveller.world.spare(place)
