@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,7 +75,7 @@ class Copies:
         return {"type": "service_account", "client_email": _OWN, "private_key": key}
 
 
-def outlet_of(  # noqa: PLR0911 - one for each kind
+def outlet_of(
     kind: str,
     organization_id: str,
     copies: Copies,
@@ -95,7 +96,9 @@ def outlet_of(  # noqa: PLR0911 - one for each kind
                 kind,
                 "pat",
                 {"personalAccessToken": _PAT},
-                lambda name: host.repository("roads", name) and {"scope": "repository", "owner": "roads", "repo": name},
+                lambda name: (
+                    host.repository("roads", name) and {"scope": "repository", "owner": "roads", "repo": name}
+                ),
                 lambda name: json.dumps(host.repository("roads", name).values()),
             )
         case "gitlab":
@@ -106,7 +109,9 @@ def outlet_of(  # noqa: PLR0911 - one for each kind
                 kind,
                 "access-token",
                 credentials,
-                lambda name: lab.project(f"roads/{name}") and {"scope": "project", "projectId": f"roads/{name}"},
+                lambda name: (
+                    lab.project(f"roads/{name}") and {"scope": "project", "projectId": f"roads/{name}"}
+                ),
                 lambda name: json.dumps(lab.project(f"roads/{name}").values()),
             )
         case "gcp-secret-manager":
@@ -166,12 +171,14 @@ def _other_service(other: OtherProject) -> Outlet:
 
 def _cloud(kind: str, moto: Moto, proxy: CloudProxy) -> Outlet:
     assert proxy.url
-    key = moto.ask("user", name="keybearer", actions=["*"], partition="aws")
+    key = moto.ask("user", name=f"roads-{secrets.token_hex(4)}", actions=["*"], partition="aws")
     if kind == "cloud-parameter-store":
 
         def shown(name: str) -> str:
             found = moto.ask("parameters", region=REGION)
-            return json.dumps({key: one["value"] for key, one in found.items() if key.startswith(f"/{name}/")})
+            return json.dumps(
+                {key: one["value"] for key, one in found.items() if key.startswith(f"/{name}/")}
+            )
 
         return Outlet(
             kind,
@@ -180,7 +187,9 @@ def _cloud(kind: str, moto: Moto, proxy: CloudProxy) -> Outlet:
             key,
             lambda name: {"region": REGION, "path": f"/{name}/"},
             shown,
-            lambda name, key, value: moto.ask("put_parameter", name=f"/{name}/{key}", value=value, region=REGION),
+            lambda name, key, value: moto.ask(
+                "put_parameter", name=f"/{name}/{key}", value=value, region=REGION
+            ),
         )
 
     return Outlet(
@@ -190,7 +199,9 @@ def _cloud(kind: str, moto: Moto, proxy: CloudProxy) -> Outlet:
         key,
         lambda name: {"region": REGION, "mappingBehavior": "many-to-one", "secretName": name},
         lambda name: str(moto.ask("secrets", region=REGION).get(name, {}).get("value")),
-        lambda name, key, value: moto.ask("put_secret", name=name, value=json.dumps({key: value}), region=REGION),
+        lambda name, key, value: moto.ask(
+            "put_secret", name=name, value=json.dumps({key: value}), region=REGION
+        ),
     )
 
 

@@ -137,7 +137,14 @@ WALKERS: tuple[Walker, ...] = (
     ),
     Walker("member, prod denied", frozenset({OPEN, TEAM}), "member", _MEMBER, (_ALL_PROD,)),
     Walker("member, a path denied", frozenset({OPEN, PROD}), "member", _MEMBER, (_ALL_TEAM,)),
-    Walker("member, both denied", frozenset({OPEN}), "no-access", _MEMBER, (_ALL_PROD, _ALL_TEAM), is_tried_first=True),
+    Walker(
+        "member, both denied",
+        frozenset({OPEN}),
+        "no-access",
+        _MEMBER,
+        (_ALL_PROD, _ALL_TEAM),
+        is_tried_first=True,
+    ),
     Walker(
         "member, values denied",
         frozenset({OPEN}),
@@ -145,7 +152,14 @@ WALKERS: tuple[Walker, ...] = (
         _MEMBER,
         (_NO_VALUES, GrantedPart("prod", "/vault", actions=("read-value",), subjects=("secrets",))),
     ),
-    Walker("member, reading of secrets denied", frozenset({OPEN}), "member", _MEMBER, _NO_READING, is_tried_first=True),
+    Walker(
+        "member, reading of secrets denied",
+        frozenset({OPEN}),
+        "member",
+        _MEMBER,
+        _NO_READING,
+        is_tried_first=True,
+    ),
     Walker(
         "viewer who writes in one path",
         frozenset({OPEN}),
@@ -164,6 +178,8 @@ WALKERS: tuple[Walker, ...] = (
         (_ALL_PROD,),
     ),
     Walker("user, both denied", frozenset({OPEN}), "member", _MEMBER, (_ALL_PROD, _ALL_TEAM), is_user=True),
-    Walker("admin of another organization", frozenset({FOREIGN}), "admin", is_foreign=True, is_tried_first=True),
+    Walker(
+        "admin of another organization", frozenset({FOREIGN}), "admin", is_foreign=True, is_tried_first=True
+    ),
 )
 """Every role there is; those of whom something is hidden have rights beside it that might lead around the denial."""

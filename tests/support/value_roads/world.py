@@ -13,7 +13,7 @@ import httpx
 
 from support.databases import OwnDatabase
 from support.service_fixtures import Client, Credentials, Service
-from support.value_roads.principals import OFFICE, OPEN, PLACES, PROD, TEAM, Place, Walker
+from support.value_roads.principals import OFFICE, PLACES, PROD, TEAM, Place, Walker
 from tools.local.marks import MARK
 
 __all__ = ["BRIDGES", "OWN", "Answer", "Traveller", "World", "other_organization"]

@@ -28,7 +28,11 @@ def test_every_route_is_placed(standing: InProcessService) -> None:
 
 
 @pytest.mark.parametrize(
-    "walker", [pytest.param(one, marks=() if one.is_tried_first else pytest.mark.deep, id=str(one)) for one in WALKERS[1:]]
+    "walker",
+    [
+        pytest.param(one, marks=() if one.is_tried_first else pytest.mark.deep, id=str(one))
+        for one in WALKERS[1:]
+    ],
 )
 def test_no_road_gives_what_a_direct_read_refuses(world: World, walker: Walker) -> None:
     traveller = world.traveller(walker)
