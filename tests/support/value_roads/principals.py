@@ -143,7 +143,6 @@ WALKERS: tuple[Walker, ...] = (
         "no-access",
         _MEMBER,
         (_ALL_PROD, _ALL_TEAM),
-        is_tried_first=True,
     ),
     Walker(
         "member, values denied",
@@ -151,6 +150,7 @@ WALKERS: tuple[Walker, ...] = (
         "member",
         _MEMBER,
         (_NO_VALUES, GrantedPart("prod", "/vault", actions=("read-value",), subjects=("secrets",))),
+        is_tried_first=True,
     ),
     Walker(
         "member, reading of secrets denied",
@@ -158,7 +158,6 @@ WALKERS: tuple[Walker, ...] = (
         "member",
         _MEMBER,
         _NO_READING,
-        is_tried_first=True,
     ),
     Walker(
         "viewer who writes in one path",

@@ -1,4 +1,4 @@
-"""Where each route of the service stands in the table of roads: it gives values, it leads to them, or it does neither."""
+"""Where each route stands in the table of roads: it gives values, it leads to them, or it does neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No sync carries to a destination what its walker may not read; each kind of destination is a real part or a copy."""
+"""No sync carries to a destination what its walker may not read, whatever kind of destination it is."""
 
 from __future__ import annotations
 
