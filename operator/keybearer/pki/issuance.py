@@ -14,7 +14,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.x509.oid import AuthorityInformationAccessOID
 
-from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage, SignatureAlgorithm
+from keybearer.base.certificate_terms import (
+    ExtendedKeyUsage,
+    KeyAlgorithm,
+    KeyUsage,
+    SignatureAlgorithm,
+    SubjectField,
+)
 from keybearer.pki.certificates import (
     NO_POINTERS,
     Certificate,
@@ -26,6 +32,7 @@ from keybearer.pki.certificates import (
 from keybearer.pki.chains import verify_chain
 from keybearer.pki.errors import ChainError, OutlivesIssuerError, PkiError, TemplateError
 from keybearer.pki.keys import PrivateKey, PublicKey, signature_hash
+from keybearer.pki.name_constraints import NameConstraints, name_constraints_of
 from keybearer.pki.name_encoding import encoded_names, encoded_subject
 from keybearer.pki.names import AlternativeName, Subject
 from keybearer.pki.pem import written
@@ -110,7 +117,7 @@ class Issuer:
         # The name is taken as it stands there, octet for octet: chains are compared so.
         self._own = load_certificates([certificate])[0]
         self._name = self._own.subject
-        self._is_constrained = any(one.oid == x509.NameConstraints.oid for one in self._own.extensions)
+        self._constraints = name_constraints_of(self._own)
         self._key_identifier = _extension(
             x509.AuthorityKeyIdentifier(
                 certificate.subject_key_identifier or key.public_key.identifier, None, None
@@ -141,10 +148,21 @@ class Issuer:
             UnsupportedAlgorithmError: the authority's key makes no such signature.
         """
         self._check(template)
+        if self._constraints is not None:
+            self._check_common_names(self._constraints, template.subject)
         issued = _signed(template, public_key, self._name, self._key, self._key_identifier)
-        if self._is_constrained:
+        if self._constraints is not None:
             self._check_constraints(issued, template)
         return issued
+
+    def _check_common_names(self, constraints: NameConstraints, subject: Subject) -> None:
+        """Hold common names to the constraints: the verifier looks at alternative names only, clients at both."""
+        outside = [one for one in subject.values(SubjectField.COMMON_NAME) if not constraints.permit(one)]
+        if outside:
+            raise TemplateError(
+                f"{self.certificate.subject} may sign for certain names only, and the common name "
+                f"{outside[0]!r} isn't one of them"
+            )
 
     def _check_constraints(self, issued: Issued, template: Template) -> None:
         """Have the certificate verified as others would, before anybody gets it."""
@@ -158,6 +176,11 @@ class Issuer:
 
     def _check(self, template: Template) -> None:
         own = self.certificate
+        if template.not_before < own.not_before:
+            raise TemplateError(
+                f"the certificate would be valid from {template.not_before:%Y-%m-%dT%H:%M:%SZ}, but its issuer "
+                f"{own.subject} is only from {own.not_before:%Y-%m-%dT%H:%M:%SZ}: ask for a later notBefore"
+            )
         if template.not_after > own.not_after:
             raise OutlivesIssuerError(
                 f"the certificate would be valid until {template.not_after:%Y-%m-%dT%H:%M:%SZ}, but its issuer "

@@ -89,11 +89,15 @@ def test_no_certificate_begins_before_its_issuer(service: Service) -> None:
     answer = house.issue({"commonName": "a", **dates(timedelta(days=-1))}, status=400)
     assert "its issuer" in answer["message"]
     root = house.authority_id
-    below = _intermediate(house, root, notBefore=(datetime.now(UTC) - timedelta(days=1)).isoformat(), status=400)
+    below = _intermediate(
+        house, root, notBefore=(datetime.now(UTC) - timedelta(days=1)).isoformat(), status=400
+    )
     assert "its issuer" in below["message"]
 
 
-def test_when_a_certificate_begins_is_judged_when_it_is_issued(house: IssuingHouse, requester: Client) -> None:
+def test_when_a_certificate_begins_is_judged_when_it_is_issued(
+    house: IssuingHouse, requester: Client
+) -> None:
     house.approval_policy()
     asked = {"commonName": "a", **dates(timedelta(hours=30))}
     waits = house.issue(asked, client=requester)
@@ -115,9 +119,7 @@ def test_when_a_certificate_begins_is_judged_when_it_is_issued(house: IssuingHou
     ],
 )
 def test_a_wildcard_of_a_policy_is_one_label(service: Service, name: str, said: str) -> None:
-    house = IssuingHouse.build(
-        service, rules={"sans": [{"type": "dns_name", "allowed": ["*.example.com"]}]}
-    )
+    house = IssuingHouse.build(service, rules={"sans": [{"type": "dns_name", "allowed": ["*.example.com"]}]})
     house.issue({"altNames": [{"value": "a.example.com"}]})
     assert said in house.issue({"altNames": [{"value": name}]}, status=400)["message"]
     assert said in house.issue(csr=csr_of(name), status=400)["message"]
@@ -190,9 +192,7 @@ def test_a_uri_is_compared_as_it_is_read(service: Service, uri: str) -> None:
     for good in ("spiffe://td/ns/a/sa/b", "SPIFFE://TD/ns/%61"):
         house.issue({"altNames": [{"type": "uri", "value": good}]})
     assert "uri" in house.issue({"altNames": [{"type": "uri", "value": uri}]}, status=400)["message"]
-    csr = build_signing_request(
-        key, Subject(), alternative_names=[alternative_name(NameType.URI, uri)]
-    )
+    csr = build_signing_request(key, Subject(), alternative_names=[alternative_name(NameType.URI, uri)])
     assert "uri" in house.issue(csr=csr, status=400)["message"]
 
 
@@ -218,9 +218,7 @@ def test_usages_with_power_over_others_are_signed_when_a_policy_names_them(
 def test_a_renewal_is_held_to_what_the_policy_says_now(service: Service) -> None:
     house = IssuingHouse.build(service, rules={"wildcards": "allowed"})
     issued = house.issue({"altNames": [{"value": "*.example.com"}]})["certificate"]["certificateId"]
-    house.client.json(
-        "PATCH", f"{PKI}/certificate-policies/{house.policy_id}", json={"wildcards": "denied"}
-    )
+    house.client.json("PATCH", f"{PKI}/certificate-policies/{house.policy_id}", json={"wildcards": "denied"})
     answer = house.client.json("POST", f"{PKI}/certificates/{issued}/renew", json={}, status=400)
     assert "is a wildcard" in answer["message"]
 

@@ -21,12 +21,7 @@ from keybearer.base.certificate_terms import (
     SignatureAlgorithm,
 )
 from keybearer.pki.names import AlternativeName, Subject, SubjectAttribute
-from keybearer.pki.policy_rules import (
-    Content,
-    fitting_extended_key_usages,
-    fitting_key_usages,
-    violations,
-)
+from keybearer.pki.policy_rules import CompiledRules, Content
 from keybearer.wire.certificates.policies import PolicyRules
 from support.rows import each_row
 
@@ -83,7 +78,7 @@ def subject(*rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def of(rules: dict[str, Any], content: Content = LEAF) -> list[str]:
-    return violations(PolicyRules.model_validate(rules), content)
+    return CompiledRules(PolicyRules.model_validate(rules)).violations(content)
 
 
 FITTING: dict[str, tuple[dict[str, Any], Content]] = {
@@ -445,11 +440,11 @@ def test_usages_that_nobody_asked_for_fit_the_policy() -> None:
         ({"keyUsages": {"denied": ["key_encipherment"]}}, {KeyUsage.DIGITAL_SIGNATURE}),
         ({"keyUsages": {"required": ["crl_sign"]}}, usual | {KeyUsage.CRL_SIGN}),
     ):
-        assert fitting_key_usages(PolicyRules.model_validate(rules), usual) == expected
+        assert CompiledRules(PolicyRules.model_validate(rules)).fitting_key_usages(usual) == expected
 
 
 def test_extended_usages_that_nobody_asked_for_are_the_required_ones() -> None:
     for spelled, usage in EXTENDED_KEY_USAGES_BY_SPELLING.items():
         rules = PolicyRules.model_validate({"extendedKeyUsages": {"required": [spelled]}})
-        assert fitting_extended_key_usages(rules) == (usage,)
-    assert fitting_extended_key_usages(PolicyRules()) == ()
+        assert CompiledRules(rules).fitting_extended_key_usages() == (usage,)
+    assert CompiledRules(PolicyRules()).fitting_extended_key_usages() == ()

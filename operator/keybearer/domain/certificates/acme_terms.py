@@ -20,7 +20,7 @@ from keybearer.pki.comparison import differences
 from keybearer.pki.errors import TemplateError
 from keybearer.pki.keys import PublicKey
 from keybearer.pki.names import AlternativeName, Subject, alternative_name
-from keybearer.pki.policy_rules import Content, violations
+from keybearer.pki.policy_rules import Content
 from keybearer.pki.signing_requests import SigningRequest
 from keybearer.store.certificate_policies import CertificatePolicy
 
@@ -161,7 +161,7 @@ def require_given(
         found.append("it is over already")
     if found:
         raise InvalidError(f"What was issued isn't what was asked for: {'; '.join(found)}", details=found)
-    against = violations(rules_of(policy), _content(issued, key))
+    against = rules_of(policy).violations(_content(issued, key))
     if against:
         raise InvalidError(
             f"What was issued violates certificate policy {policy.name}: {'; '.join(against)}",
