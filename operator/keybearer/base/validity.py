@@ -27,7 +27,7 @@ class Dating:
 
 
 USUAL_DATING = Dating(backdate=timedelta(minutes=5), postdate=timedelta(hours=1))
-"""Where no policy says more: clocks differ, and who asks may be a little early. All beyond is somebody else's life."""
+"""Where no policy says more: clocks differ, and who asks may be a little early."""
 
 
 def parse_validity(text: str) -> timedelta:

@@ -30,18 +30,28 @@ class ValueRule(Protocol):
     """Allowed, required and denied values or words of one kind; None where the rule doesn't say."""
 
     @property
-    def allowed(self) -> Sequence[str] | None: ...
+    def allowed(self) -> Sequence[str] | None:
+        """What may be there."""
+        ...
+
     @property
-    def required(self) -> Sequence[str] | None: ...
+    def required(self) -> Sequence[str] | None:
+        """What must be there."""
+        ...
+
     @property
-    def denied(self) -> Sequence[str] | None: ...
+    def denied(self) -> Sequence[str] | None:
+        """What must not be there."""
+        ...
 
 
 class TypedRule(ValueRule, Protocol):
     """Values of one field of a subject, or of one kind of alternative names."""
 
     @property
-    def type(self) -> str: ...
+    def type(self) -> str:
+        """The field or kind."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +216,7 @@ class NameRules:
 
 def _by_type(
     rules: Sequence[TypedRule],
-    known: type[SubjectField] | type[NameType],
+    known: type[SubjectField | NameType],
     read: Callable[[TypedRule], _Rule],
 ) -> Mapping[str, _Rule]:
     return {rule.type: read(rule) for rule in rules if rule.type in tuple(known)}

@@ -1,4 +1,4 @@
-"""What a policy holds certificates to: when they begin, wildcards, common names, URIs and usages (wire.md 5.1, 5.5)."""
+"""What a policy holds certificates to: when they begin, wildcards, common names, URIs and usages (wire.md 5.5)."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_uri_is_compared_as_it_is_read(service: Service, uri: str) -> None:
 
 @each_row(
     ("usage",),
-    [(usage,) for usage in ("any_purpose", "code_signing", "ocsp_signing", "time_stamping")],
+    ["any_purpose", "code_signing", "ocsp_signing", "time_stamping"],
 )
 def test_usages_with_power_over_others_are_signed_when_a_policy_names_them(
     service: Service, usage: str

@@ -110,7 +110,7 @@ FITTING: dict[str, tuple[dict[str, Any], Content]] = {
     ),
     "a URI under a wildcard": (names({"type": "uri", "allowed": ["spiffe://example.com/*"]}), LEAF),
     "a principal's name": (names({"type": "upn", "required": ["*@EXAMPLE"]}), LEAF),
-    "a required name among others": (names({"type": "dns_name", "required": ["api.*"]}), LEAF),
+    "a required name among others": (names({"type": "dns_name", "required": ["api.**"]}), LEAF),
     "key usages that are allowed": (
         {"keyUsages": {"allowed": ["digital_signature", "key_encipherment", "crl_sign"]}},
         LEAF,
@@ -214,7 +214,7 @@ VIOLATING: dict[str, tuple[dict[str, Any], Content, list[str]]] = {
     ),
     "any name where there may be none": (
         {"sans": []},
-        replace(LEAF, alternative_names=LEAF.alternative_names[:1]),
+        replace(BARE, alternative_names=LEAF.alternative_names[:1]),
         ["alternative name dns_name is not allowed"],
     ),
     "a kind of name that no rule names": (
@@ -223,7 +223,7 @@ VIOLATING: dict[str, tuple[dict[str, Any], Content, list[str]]] = {
         ["alternative name ip_address is not allowed"],
     ),
     "one of several names": (
-        names({"type": "dns_name", "allowed": ["www.*"]}),
+        names({"type": "dns_name", "allowed": ["www.**"]}),
         LEAF,
         ['alternative name dns_name "api.example.com" is not among the allowed values'],
     ),

@@ -129,7 +129,7 @@ class GetCertificatePolicy(_One):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rules:
-    """What may be asked for: a rule that isn't given allows anything but what has to be named, an empty one nothing."""
+    """What may be asked for: a rule that isn't given allows anything but what must be named, an empty one nothing."""
 
     description: str | None = None
     subject: Sequence[NameRule] | None = None
@@ -160,9 +160,9 @@ class _Rules:
 
 @dataclass(frozen=True, slots=True)
 class CreateCertificatePolicy(_Rules, _One):
-    """Make a policy, and return it; a rule that isn't given allows anything but what has to be named, an empty one nothing.
+    """Make a policy, and return it.
 
-    Authorities have to be named, and the extended usages `any_purpose`, `code_signing`, `ocsp_signing` and
+    A rule that isn't given allows anything but what must be named, an empty one nothing. Authorities must be named, and the extended usages `any_purpose`, `code_signing`, `ocsp_signing` and
     `time_stamping`.
 
     Attributes:
