@@ -162,8 +162,8 @@ class _Rules:
 class CreateCertificatePolicy(_Rules, _One):
     """Make a policy, and return it.
 
-    A rule that isn't given allows anything but what must be named, an empty one nothing. Authorities must be named, and the extended usages `any_purpose`, `code_signing`, `ocsp_signing` and
-    `time_stamping`.
+    A rule that isn't given allows anything but what must be named, an empty one nothing. Authorities must be named,
+    and the extended usages `any_purpose`, `code_signing`, `ocsp_signing` and `time_stamping`.
 
     Attributes:
         name: lower-case letters, digits and hyphens. Where it is taken, the service may change it: see the answer.
