@@ -239,3 +239,11 @@ def _intermediate(house: IssuingHouse, parent: str, *, status: int, **more: obje
         status=status,
     )
     return answer
+
+
+def test_who_may_not_import_learns_nothing_of_what_was_sent(service: Service, house: IssuingHouse) -> None:
+    viewer = service.create_identity(roles={house.project_id: "viewer"})
+    client = service.client(service.login(viewer))
+    body = {"certificatePem": "no certificate", "projectId": house.project_id}
+    house.client.json("POST", f"{PKI}/certificates/import-certificate", json=body, status=400)
+    client.json("POST", f"{PKI}/certificates/import-certificate", json=body, status=403)

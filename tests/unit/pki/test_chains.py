@@ -42,7 +42,7 @@ def of_elsewhere(by: Authority, *extensions: tuple[x509.ExtensionType, bool], na
     issuer._key = key
     issuer._own = load_certificates([certificate])[0]
     issuer._name = issuer._own.subject
-    issuer._constraints = None
+    issuer._constraints = ()
     issuer._key_identifier = x509.Extension(
         x509.AuthorityKeyIdentifier.oid,
         critical=False,

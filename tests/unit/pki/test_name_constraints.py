@@ -16,7 +16,7 @@ from keybearer.pki.errors import TemplateError
 from keybearer.pki.issuance import Issuer
 from keybearer.pki.names import Subject
 from support.rows import each_row
-from support.x509_house import NOW, dns, key_of, root, template
+from support.x509_house import NOW, Authority, dns, key_of, root, template
 
 
 def constrained(
@@ -98,3 +98,13 @@ def test_no_certificate_begins_before_its_issuer() -> None:
     )
     with pytest.raises(TemplateError, match="its issuer"):
         issuer.issue(early, key_of(KeyAlgorithm.EC_P256, "leaf").public_key)
+
+
+def test_constraints_of_an_authority_above_hold_as_well() -> None:
+    above = constrained([x509.DNSName("example.com")])
+    below = Authority(above, (above.certificate,)).below("Below", not_after=NOW + timedelta(days=800))
+    issuer = Issuer(below.certificate, below.issuer.key, above=(above.certificate, root().certificate))
+    issue(issuer, "www.example.com", "www.example.com")
+    for common_name, name in (("evil.com", "www.example.com"), ("www.example.com", "evil.com")):
+        with pytest.raises(TemplateError, match="may sign for certain names only"):
+            issue(issuer, common_name, name)
