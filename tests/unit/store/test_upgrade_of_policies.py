@@ -18,6 +18,7 @@ from keybearer.base.certificate_terms import ExtendedKeyUsage, NameType
 from keybearer.store.engines import database_url, sqlite_url
 from keybearer.store.migrate import migration_config
 from keybearer.store.migrations.bounds_of_policies import Seen, bounded
+from keybearer.wire.certificates.policies import PolicyRules
 from support.databases import OwnDatabase
 from support.rows import each_row
 from tools.local.postgres import PostgresServer
@@ -154,6 +155,29 @@ def test_what_a_policy_relied_on_is_kept(rules: Rules, found: Seen, changes: Rul
     assert repr(rules) == before
 
 
+def test_no_name_that_somebody_chose_becomes_a_pattern() -> None:
+    hostile = seen(common_names=("**", "*", "Jane ?", "a*b"))
+    assert bounded({"sans": HOSTS}, hostile).keeps == []
+    assert (
+        bounded({"subject": [{"type": "common_name", "allowed": ["*"]}], "sans": HOSTS}, hostile).keeps == []
+    )
+
+
+def test_rules_stay_such_as_a_policy_may_have() -> None:
+    starry, long = "*a." * 16 + "example.com", "*." + "a" * 249 + ".org"
+    listed = [starry, long, *(f"{number}.example.com" for number in range(198))]
+    rules = {"subject": [{"type": "common_name", "allowed": [*listed[:-1], "*"]}], "sans": HOSTS}
+    rules["sans"] = [{"type": "dns_name", "allowed": listed}]
+    result = bounded(
+        rules, seen("b.ca." + "a." * 15 + "example.com", "c.b.a.org", common_names=("Jane Doe",))
+    )
+    PolicyRules.model_validate(result.rules)
+    many = {"subject": [{"type": "common_name", "allowed": ["*"]}], "sans": HOSTS}
+    result = bounded(many, seen(common_names=tuple(f"Jane {number}" for number in range(300))))
+    PolicyRules.model_validate(result.rules)
+    assert result.rules["subject"][0]["allowed"] == ["*", "**"]
+
+
 def test_what_is_closed_is_told() -> None:
     rules = {"sans": [*HOSTS, {"type": "uri", "allowed": ["spiffe://td/*"]}]}
     assert bounded(rules, Seen()).closes == [
@@ -286,7 +310,7 @@ def _rules(connection: Connection) -> dict[str, Rules]:
     there = MetaData()
     there.reflect(connection)
     table = there.tables["certificate_policies"]
-    return dict(connection.execute(select(table.c.name, table.c.rules)).tuples().all())
+    return {row.name: row.rules for row in connection.execute(select(table.c.name, table.c.rules))}
 
 
 def _upgraded(connection: Connection) -> dict[str, Rules]:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from keybearer.base.certificate_terms import IssuerType, SignatureAlgorithm
 from keybearer.base.clock import Clock
+from keybearer.base.validity import Dating
 from keybearer.domain.certificates.acme_terms import require_orderable
 from keybearer.domain.certificates.asked import (
     Asked,
@@ -16,7 +17,7 @@ from keybearer.domain.certificates.asked import (
 )
 from keybearer.domain.certificates.key_work import KeyWork
 from keybearer.domain.certificates.orders import Order, Requester, approval_for
-from keybearer.domain.certificates.profile_terms import dating_of, defaults_of, rules_of
+from keybearer.domain.certificates.profile_terms import defaults_of, rules_of
 from keybearer.domain.certificates.signing import Signing, require_active, sentence_of
 from keybearer.domain.errors import InvalidError
 from keybearer.pki.errors import PkiError
@@ -125,7 +126,7 @@ class Deciding:
             extended_key_usages=extended,
             key_algorithm=asked.key_algorithm,
             signature_algorithm=None if is_elsewhere else self._signature_of(profile, asked),
-            lifetime=None if is_elsewhere else self._lifetime_of(profile, asked, waits=waits),
+            lifetime=None if is_elsewhere else self._lifetime_of(asked, None if waits else rules.dating),
             is_ca=asked.is_ca,
             path_length=asked.path_length,
         )
@@ -137,8 +138,8 @@ class Deciding:
             )
         return whole
 
-    def _lifetime_of(self, profile: IssuingProfile, asked: Asked, *, waits: bool) -> timedelta:
-        return validity_of(asked, self._clock.now(), None if waits else dating_of(profile)).lifetime
+    def _lifetime_of(self, asked: Asked, dating: Dating | None) -> timedelta:
+        return validity_of(asked, self._clock.now(), dating).lifetime
 
     def _signature_of(self, profile: IssuingProfile, asked: Asked) -> SignatureAlgorithm:
         """Return how the certificate would be signed."""

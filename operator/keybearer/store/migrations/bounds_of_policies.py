@@ -27,7 +27,9 @@ __all__ = ["Bounded", "Seen", "bounded"]
 
 Rules = dict[str, Any]
 """As a policy is kept: in the wire's spelling."""
-_VALUES_MAX = 100
+_VALUES_MAX = 200
+_LENGTH_MAX = 255
+"""Bounds of the lists of a policy, and of their values, at the time of this migration."""
 _SECONDS = timedelta(minutes=1)
 """What an instant of issuance and one of storing may differ by."""
 _COMMON_NAME = SubjectField.COMMON_NAME.value
@@ -132,7 +134,9 @@ def _widen(
                 continue
             wide = "**".join(part for part in _without_doubles(pattern).split("*"))
             allows = matcher(wide)
-            if any(matches_glob(canonical_pattern(pattern), value) and allows(value) for value in lost):
+            if len(wide) <= _LENGTH_MAX and any(
+                matches_glob(canonical_pattern(pattern), value) and allows(value) for value in lost
+            ):
                 patterns[place] = wide
                 result.keeps.append(f"{rule['type']}: {pattern} is {wide} now")
             elif wide != pattern:
@@ -171,10 +175,15 @@ def _bound_common_names(result: Bounded, seen: Seen) -> None:
     own = next((rule for rule in rules.get("subject") or () if rule["type"] == _COMMON_NAME), None)
     if own is None and (rules.get("subject") is not None or rules.get("sans") is None):
         return  # no common name is allowed, or any
-    refused = sorted(name for name in seen.common_names if _is_refused(rules, name))
+    # A name that holds a wildcard would be a pattern, and whoever asked for it would have written the policy.
+    refused = sorted(
+        name for name in seen.common_names if not set(name) & set("*?") and _is_refused(rules, name)
+    )
     if own is None or own.get("allowed") is None or "*" in own["allowed"]:
         result.closes.append("common_name: what is neither a host nor among the alternative names")
-    if not refused:
+    allowed = ["*"] if own is None else own.get("allowed") or ["*"]
+    room = _VALUES_MAX - len(allowed)
+    if not refused or room <= 0:
         return
     if own is None:
         own = {"type": _COMMON_NAME}
@@ -182,8 +191,6 @@ def _bound_common_names(result: Bounded, seen: Seen) -> None:
         rules["subject"] = [own, *({"type": one, "allowed": ["*"]} for one in others)]
         result.closes.append("subject: fields that no policy can name")
     # Hosts go on being held to the rules of alternative names; all else is named.
-    allowed = own.get("allowed") or ["*"]
-    room = _VALUES_MAX - len(allowed)
     own["allowed"] = [*allowed, *(refused if len(refused) <= room else ["**"])]
     kept = [name for name in refused if not _is_refused(rules, name)]
     if kept:

@@ -56,7 +56,7 @@ _STARS_MAX = 16
 
 
 def _judge_pattern(given: str) -> str:
-    if given.count("*") > _STARS_MAX:
+    if given.replace("**", "*").count("*") > _STARS_MAX:
         msg = f"A value holds at most {_STARS_MAX} wildcards"
         raise ValueError(msg)
     return given
