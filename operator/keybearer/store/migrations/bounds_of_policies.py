@@ -132,7 +132,7 @@ def _widen(
         for place, pattern in enumerate(patterns):
             if "*" not in pattern or pattern.strip("*") == "":
                 continue
-            wide = "**".join(part for part in _without_doubles(pattern).split("*"))
+            wide = _without_doubles(pattern).replace("*", "**")
             allows = matcher(wide)
             if len(wide) <= _LENGTH_MAX and any(
                 matches_glob(canonical_pattern(pattern), value) and allows(value) for value in lost
